@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.analyze;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.record.elf;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.record.event;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.record.probe;
+
+import org.jspecify.annotations.NullMarked;
