@@ -1,6 +1,5 @@
-package io.dyber.zernel.record.sink;
+package io.dyber.zernel.record.event;
 
-import io.dyber.zernel.record.event.Column;
 import java.util.Arrays;
 import java.util.List;
 

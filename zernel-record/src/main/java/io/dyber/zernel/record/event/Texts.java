@@ -1,4 +1,4 @@
-package io.dyber.zernel.record.sink;
+package io.dyber.zernel.record.event;
 
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The vocabulary of events. Each kind is one struct declared with EVENT(); its BTF is the schema: the
+ * recorder reads field names, types, offsets and documentation from it, and nothing is declared twice.
+ *
+ * A field means the same thing in every kind. Its typedef gives type and unit. A field that has no value
+ * in one event holds Z_NULL (8 bytes) or Z_NULL32 (4 bytes) and is NULL in the file. Names that begin
+ * with "__" belong to the wire, not to the schema.
+ */
+#ifndef ZERNEL_BPF_H
+#define ZERNEL_BPF_H
+
+#include "kernel.bpf.h"
+
+typedef __u64 z_time_ns; /* CLOCK_MONOTONIC; the recorder adds the offset to the epoch */
+typedef __u64 z_duration_ns;
+typedef __u64 z_bytes;
+typedef __u64 z_addr;
+typedef __u64 z_count;
+typedef __u32 z_pid;
+typedef __u32 z_tid;
+typedef __u32 z_cpu;
+typedef __s32 z_fd;
+typedef __s32 z_status;
+typedef char z_text;
+
+#define Z_NULL 0x8000000000000000ULL
+#define Z_NULL32 ((__s32)0x80000000)
+
+#define DOC(text) __attribute__((btf_decl_tag("doc:" text)))
+
+#define EVENT_HEAD                                                                                \
+	z_time_ns ts_ns DOC("start of the event since the epoch");                                \
+	z_duration_ns dur_ns DOC("how long it took; NULL for an instant or an unseen end");       \
+	z_pid pid DOC("process");                                                                 \
+	z_tid tid DOC("thread");                                                                  \
+	z_cpu cpu DOC("CPU at the end of the event");                                             \
+	__u16 __kind;                                                                             \
+	__u16 __function;                                                                         \
+	z_text comm[16] DOC("name of the thread")
+
+/*
+ * Declares kind `tag`. The recorder finds the struct through the pointer and writes the kind's number
+ * into the constant before loading.
+ */
+#define EVENT(tag, text)                                                                          \
+	struct tag;                                                                               \
+	const volatile __u16 kind_##tag = 0;                                                      \
+	struct tag *event_##tag DOC(text);                                                        \
+	struct tag
+
+/* Any record begins like this. */
+struct head {
+	EVENT_HEAD;
+};
+
+/* Exact accounting, per function id. hits = filtered + lost + records sent (+ calls still open). */
+struct counter {
+	__u64 hits;
+	__u64 filtered;
+	__u64 sent;
+	__u64 lost;
+	__u64 returns;
+	__u64 returns_lost;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 * 1024 * 1024);
+} bulk SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 * 1024 * 1024);
+} vital SEC(".maps");
+
+/* Processes being recorded, by tgid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, __u8);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counter);
+} counters SEC(".maps");
+
+static __always_inline int is_target(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&targets, &tgid) != 0;
+}
+
+static __always_inline struct counter *counter_of(__u32 function)
+{
+	return bpf_map_lookup_elem(&counters, &function);
+}
+
+/* Uprobe programs can be preempted, so a plain ++ on a per-CPU slot could lose a count. */
+static __always_inline void count(__u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+static __always_inline void fill_head(struct head *h, __u16 kind, __u16 function, __u64 start,
+				      __u64 duration)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	h->ts_ns = start;
+	h->dur_ns = duration;
+	h->pid = id >> 32;
+	h->tid = (__u32)id;
+	h->cpu = bpf_get_smp_processor_id();
+	h->__kind = kind;
+	h->__function = function;
+	bpf_get_current_comm(h->comm, sizeof(h->comm));
+}
+
+#endif
