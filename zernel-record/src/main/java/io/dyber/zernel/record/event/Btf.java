@@ -39,6 +39,8 @@ public final class Btf {
 
     public record Other(int kind, String name) implements Type {}
 
+    /// A member of a struct.
+    ///
     /// @param offset bytes from the start of the struct; -1 for a bit field
     public record Member(String name, int type, int offset) {}
 
@@ -69,7 +71,7 @@ public final class Btf {
         return types.size();
     }
 
-    /// The struct that `id` is, seen through typedefs and qualifiers kept as typedefs.
+    /// The struct with this tag, empty when there is none.
     public Optional<Struct> struct(String name) {
         for (Type type : types) {
             if (type instanceof Struct struct && struct.name().equals(name)) {
@@ -179,7 +181,7 @@ public final class Btf {
             String name = string(strings, in.getInt());
             int type = in.getInt();
             int offset = in.getInt();
-            boolean isBitField = bitFields && offset >>> 24 != 0 || (offset & 7) != 0;
+            boolean isBitField = (bitFields && offset >>> 24 != 0) || (offset & 7) != 0;
             members.add(new Member(name, type, isBitField ? -1 : (bitFields ? offset & 0xffffff : offset) / 8));
         }
         return List.copyOf(members);

@@ -16,6 +16,8 @@ public record Schema(List<Column> columns, List<EventType> kinds) {
     private static final Column NAME =
             new Column("name", ColumnType.VARCHAR, "", "the region, function or system call");
 
+    /// The schema of these kinds and the extra columns.
+    ///
     /// @throws IllegalArgumentException when two kinds disagree on what a column is
     public static Schema of(List<EventType> kinds, Collection<Column> extra) {
         Map<String, Column> columns = new LinkedHashMap<>();

@@ -1,0 +1,47 @@
+package io.dyber.zernel.record.event;
+
+import java.util.Arrays;
+
+/// What became of the calls of each function on this side of the ring. Written by the decoding thread.
+public final class CallCounts {
+    /// Returns of calls whose entry was not seen: entered before attaching, or in the parent before a fork.
+    long unmatchedReturns;
+
+    /// Records of functions nobody defined: a defect if it ever happens.
+    long unknown;
+
+    private long[] events = new long[64];
+    private long[] unreturned = new long[64];
+
+    void event(int function) {
+        events = grown(events, function);
+        events[function]++;
+    }
+
+    void unreturned(int function) {
+        unreturned = grown(unreturned, function);
+        unreturned[function]++;
+    }
+
+    private static long[] grown(long[] counts, int function) {
+        return function < counts.length ? counts : Arrays.copyOf(counts, Math.max(function + 1, 2 * counts.length));
+    }
+
+    /// Rows written for the function.
+    public long events(int function) {
+        return function < events.length ? events[function] : 0;
+    }
+
+    /// Rows among them whose call was not seen to return.
+    public long unreturnedRows(int function) {
+        return function < unreturned.length ? unreturned[function] : 0;
+    }
+
+    public long unmatchedReturns() {
+        return unmatchedReturns;
+    }
+
+    public long unknown() {
+        return unknown;
+    }
+}

@@ -1,0 +1,121 @@
+package io.dyber.zernel.record.event;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.Consumer;
+
+/// From ring records to rows in batches.
+///
+/// One thread calls it; batches are handed on from that thread and reused after the consumer returns.
+public final class Decoder {
+    private static final int MOST_FUNCTIONS = 1 << 16;
+    private static final int NOT_A_CALL = 0;
+    private static final int CALL = 1;
+
+    private final List<EventReader> readers;
+    private final CallReader calls;
+    private final CallCounts counts = new CallCounts();
+    private final Rows rows;
+    private final Texts texts;
+    private final int[] names = new int[MOST_FUNCTIONS];
+    private final byte[] functionKinds = new byte[MOST_FUNCTIONS];
+    private final int processKind;
+    private final int childTid;
+
+    /// Kinds are numbered in the schema's order, from 1, as their `kind_` constants in the BPF objects.
+    ///
+    /// @param clockOffset what to add to CLOCK_MONOTONIC for nanoseconds since the epoch
+    public Decoder(Schema schema, Wire wire, Texts texts, long clockOffset, int batchRows, Consumer<Batch> full) {
+        this.texts = texts;
+        this.rows = new Rows(schema, new Batch(schema.columns(), batchRows), full);
+        Comms comms = new Comms(texts);
+        this.calls = new CallReader(wire, schema, texts, comms, rows, clockOffset, counts);
+        this.readers = schema.kinds().stream()
+                .map(kind -> new EventReader(kind, schema, texts, comms, clockOffset))
+                .toList();
+        java.util.Arrays.fill(names, -1);
+        this.processKind = numberOf(schema, "process");
+        this.childTid = processKind == 0
+                ? 0
+                : schema.kinds().get(processKind - 1).fields().stream()
+                        .filter(field -> field.name().equals("child_tid"))
+                        .mapToInt(Field::offset)
+                        .findFirst()
+                        .orElse(0);
+    }
+
+    /// The number of a kind in its `kind_` constant, 0 when the schema has no such kind.
+    public static int numberOf(Schema schema, String kind) {
+        for (int i = 0; i < schema.kinds().size(); i++) {
+            if (schema.kinds().get(i).kind().equals(kind)) {
+                return i + 1;
+            }
+        }
+        return 0;
+    }
+
+    /// Gives function number `function` the name its events carry.
+    public void name(int function, String name) {
+        names[function] = texts.id(name);
+    }
+
+    /// Says how the call records of a function become rows.
+    public void define(int function, CallShape shape) {
+        name(function, shape.name());
+        functionKinds[function] = CALL;
+        calls.define(function, shape);
+    }
+
+    /// Decodes one record.
+    public void read(MemorySegment data, long at) {
+        int function = Short.toUnsignedInt(data.get(JAVA_SHORT_UNALIGNED, at + Wire.FUNCTION));
+        if (functionKinds[function] != NOT_A_CALL) {
+            calls.read(data, at, function);
+            return;
+        }
+        int kind = Short.toUnsignedInt(data.get(JAVA_SHORT_UNALIGNED, at + Wire.KIND));
+        if (kind == 0 || kind > readers.size()) {
+            counts.unknown++;
+            return;
+        }
+        if (kind == processKind && childTid != 0) {
+            noteBirth(data, at);
+        }
+        counts.event(function);
+        readers.get(kind - 1).read(data, at, names[function], rows);
+    }
+
+    private void noteBirth(MemorySegment data, long at) {
+        int child = data.get(JAVA_INT_UNALIGNED, at + childTid);
+        if (child > 0) {
+            calls.born(child, data.get(JAVA_LONG_UNALIGNED, at + Wire.START));
+        }
+    }
+
+    /// Hands on the rows decoded so far.
+    public void flush() {
+        rows.flush();
+    }
+
+    /// Turns what is still open into rows without a duration and hands everything on.
+    public void finish() {
+        calls.finish();
+        rows.flush();
+    }
+
+    /// Adds a row that no record brought: `values` are column and value in turn, texts as dictionary ids.
+    public void add(String kind, long... values) {
+        rows.add(texts.id(kind));
+        for (int i = 0; i + 1 < values.length; i += 2) {
+            rows.put((int) values[i], values[i + 1]);
+        }
+    }
+
+    public CallCounts counts() {
+        return counts;
+    }
+}

@@ -1,0 +1,71 @@
+package io.dyber.zernel.record.event;
+
+import java.util.Arrays;
+
+/// The calls that one thread has entered and not left, as a stack.
+///
+/// A call is found again by function and stack pointer, so recursion needs nothing special. Calls above the one that
+/// returns were left some other way (longjmp, an exception): they are dead. Not thread-safe.
+final class OpenCalls {
+    /// Longs per frame: the fields below, then the slots.
+    static final int FRAME = 20;
+
+    static final int SP = 0;
+    static final int FUNCTION = 1;
+    static final int START = 2;
+    static final int PID = 3;
+    static final int TID = 4;
+    static final int CPU = 5;
+    static final int COMM = 6;
+    static final int TEXT = 7;
+    static final int BAD = 8;
+    static final int SLOTS = 9;
+
+    /// The deepest stack kept. A thread that leaves more calls without returning has its oldest ones given up.
+    static final int MOST_FRAMES = 1024;
+
+    private long[] frames = new long[4 * FRAME];
+    private int depth;
+
+    int depth() {
+        return depth;
+    }
+
+    boolean isFull() {
+        return depth == MOST_FRAMES;
+    }
+
+    /// The frames, [#FRAME] longs each, oldest first.
+    long[] frames() {
+        return frames;
+    }
+
+    /// Makes room for a frame and says where it begins in [#frames].
+    int push() {
+        if ((depth + 1) * FRAME > frames.length) {
+            frames = Arrays.copyOf(frames, 2 * frames.length);
+        }
+        return depth++ * FRAME;
+    }
+
+    /// The youngest frame of this call, or -1.
+    int find(long function, long sp) {
+        for (int i = depth - 1; i >= 0; i--) {
+            if (frames[i * FRAME + SP] == sp && frames[i * FRAME + FUNCTION] == function) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /// Drops frame `first` and all younger ones.
+    void truncate(int first) {
+        depth = first;
+    }
+
+    /// Drops the oldest frame.
+    void dropOldest() {
+        System.arraycopy(frames, FRAME, frames, 0, (depth - 1) * FRAME);
+        depth--;
+    }
+}

@@ -1,0 +1,52 @@
+package io.dyber.zernel.record.event;
+
+import java.util.function.Consumer;
+
+/// Where decoded rows go: the current batch, handed on when it is full.
+///
+/// Not thread-safe; one thread decodes.
+final class Rows {
+    final int kind;
+    final int name;
+    final int start;
+    final int duration;
+    final int pid;
+    final int tid;
+    final int cpu;
+    final int comm;
+
+    private final Batch batch;
+    private final Consumer<Batch> full;
+
+    Rows(Schema schema, Batch batch, Consumer<Batch> full) {
+        this.batch = batch;
+        this.full = full;
+        this.kind = schema.index("kind");
+        this.name = schema.index("name");
+        this.start = schema.index("ts_ns");
+        this.duration = schema.index("dur_ns");
+        this.pid = schema.index("pid");
+        this.tid = schema.index("tid");
+        this.cpu = schema.index("cpu");
+        this.comm = schema.index("comm");
+    }
+
+    void add(int kindText) {
+        if (batch.isFull()) {
+            flush();
+        }
+        batch.addRow();
+        batch.put(kind, kindText);
+    }
+
+    void put(int column, long value) {
+        batch.put(column, value);
+    }
+
+    void flush() {
+        if (batch.rows() > 0) {
+            full.accept(batch);
+            batch.clear();
+        }
+    }
+}
