@@ -1,6 +1,8 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
+import io.dyber.zernel.record.event.Texts;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
