@@ -1,0 +1,65 @@
+package io.dyber.zernel.record.bpf;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/// How user-space functions are probed on this kernel. The best that loads is used ([#choose]).
+public enum Backend {
+    /// One link per library, entry and return in one program (Linux 6.13 and newer).
+    SESSION("functions-session", 57, false),
+    /// The same for kernels whose session kfuncs take the context.
+    SESSION_CTX("functions-session-ctx", 57, false),
+    /// One link per library for the entries and one for the returns (Linux 6.6 and newer).
+    MULTI("functions-multi", 48, true),
+    /// One perf event per function and direction. Detaching takes about a tenth of a second each.
+    PERF("functions-multi", 0, true);
+
+    private final String object;
+    private final int attachType;
+    private final boolean joinsByStackPointer;
+
+    Backend(String object, int attachType, boolean joinsByStackPointer) {
+        this.object = object;
+        this.attachType = attachType;
+        this.joinsByStackPointer = joinsByStackPointer;
+    }
+
+    /// The name as given on the command line.
+    public String title() {
+        return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+    }
+
+    /// Whether a return knows nothing of its entry, so that every entry must be sent.
+    public boolean joinsByStackPointer() {
+        return joinsByStackPointer;
+    }
+
+    /// Opens a BPF object by name and configures it, without loading it.
+    @FunctionalInterface
+    public interface Opener {
+        /// Opens the object called `name`.
+        BpfObject open(String name);
+    }
+
+    /// The first of the candidates whose programs this kernel loads.
+    ///
+    /// @throws BpfException that of the last candidate, when none loads
+    public static UprobeProbes choose(List<Backend> candidates, Opener opener) {
+        List<BpfException> refusals = new ArrayList<>();
+        for (Backend backend : candidates) {
+            BpfObject object = opener.open(backend.object);
+            try {
+                object.expectedAttachType(backend.attachType).load();
+                return new UprobeProbes(backend, object);
+            } catch (BpfException e) {
+                object.close();
+                refusals.add(e);
+            }
+        }
+        throw refusals.getLast();
+    }
+
+    int attachType() {
+        return attachType;
+    }
+}

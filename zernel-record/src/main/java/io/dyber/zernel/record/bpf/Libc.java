@@ -1,0 +1,133 @@
+package io.dyber.zernel.record.bpf;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+
+/// The C library functions the recorder needs. Thread-safe.
+final class Libc {
+    static final int PROT_READ = 1;
+    static final int PROT_WRITE = 2;
+
+    private static final int MAP_SHARED = 1;
+    private static final int SYS_BPF = 321;
+    private static final int SC_PAGESIZE = 30;
+    private static final SymbolLookup LIBC = Linker.nativeLinker().defaultLookup();
+
+    // long syscall(long number, int cmd, union bpf_attr *attr, unsigned int size)
+    private static final MethodHandle BPF = Native.bind(
+            LIBC,
+            "syscall",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT),
+            Linker.Option.firstVariadicArg(1),
+            Native.capturesErrno());
+
+    // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+    private static final MethodHandle MMAP = Native.bind(
+            LIBC,
+            "mmap",
+            FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG),
+            Native.capturesErrno());
+
+    // int munmap(void *addr, size_t length)
+    private static final MethodHandle MUNMAP =
+            Native.bind(LIBC, "munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+
+    // int close(int fd)
+    private static final MethodHandle CLOSE = Native.bind(LIBC, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+
+    // long sysconf(int name)
+    private static final MethodHandle SYSCONF =
+            Native.bind(LIBC, "sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+
+    // int vsnprintf(char *str, size_t size, const char *format, va_list ap); a va_list parameter is a pointer
+    private static final MethodHandle VSNPRINTF = Native.bind(
+            LIBC, "vsnprintf", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
+
+    // int clock_gettime(clockid_t clock, struct timespec *tp)
+    private static final MethodHandle CLOCK_GETTIME =
+            Native.bind(LIBC, "clock_gettime", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+
+    private Libc() {}
+
+    /// `bpf(2)`. The result, or the negative error number.
+    static int bpf(int command, MemorySegment attributes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Native.state(arena);
+            long result = (long) BPF.invokeExact(
+                    state, (long) SYS_BPF, command, attributes, (int) attributes.byteSize());
+            return result < 0 ? -Native.errno(state) : (int) result;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Maps a file shared. Closing the arena unmaps it; the segment must not be touched afterwards.
+    static MemorySegment map(int fd, long offset, long length, int protection, Arena arena) {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment state = Native.state(call);
+            MemorySegment mapped = (MemorySegment)
+                    MMAP.invokeExact(state, MemorySegment.NULL, length, protection, MAP_SHARED, fd, offset);
+            if (mapped.address() == -1) {
+                throw BpfException.refused("mapping a ring buffer", Native.errno(state), "");
+            }
+            return mapped.reinterpret(length, arena, segment -> unmap(segment, length));
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    private static void unmap(MemorySegment segment, long length) {
+        try {
+            int _ = (int) MUNMAP.invokeExact(segment, length);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    static void close(int fd) {
+        try {
+            int _ = (int) CLOSE.invokeExact(fd);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    static long pageSize() {
+        try {
+            return (long) SYSCONF.invokeExact(SC_PAGESIZE);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Formats with the arguments of an upcall's `va_list`.
+    static String format(MemorySegment format, MemorySegment arguments) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocate(4096);
+            int _ = (int) VSNPRINTF.invokeExact(text, text.byteSize(), format, arguments);
+            return text.getString(0);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    static long clock(int id) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment time = arena.allocate(16, 8);
+            int _ = (int) CLOCK_GETTIME.invokeExact(id, time);
+            return time.get(JAVA_LONG, 0) * 1_000_000_000L + time.get(JAVA_LONG, 8);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.dyber.zernel.record.bpf;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/// Reads a BPF ring buffer from its mapped pages, without libbpf and without being woken.
+///
+/// Layout and memory ordering as in the kernel's `kernel/bpf/ringbuf.c`: one page with the consumer position, one
+/// with the producer position, then the data twice in a row so that a record never wraps. One thread reads.
+public final class RingBuffer implements AutoCloseable {
+    private static final VarHandle POSITION = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle HEADER = ValueLayout.JAVA_INT.varHandle();
+    private static final int HEADER_SIZE = 8;
+    private static final int BUSY = 1 << 31;
+    private static final int DISCARDED = 1 << 30;
+
+    /// Takes one record.
+    @FunctionalInterface
+    public interface Consumer {
+        /// Called for each record, in order.
+        ///
+        /// @param data valid only during the call
+        /// @param at where the record begins in `data`
+        void accept(MemorySegment data, long at, int length);
+    }
+
+    private final Arena arena;
+    private final MemorySegment consumer;
+    private final MemorySegment producer;
+    private final MemorySegment data;
+    private final long mask;
+    private long highWater;
+
+    private RingBuffer(Arena arena, MemorySegment consumer, MemorySegment producer, MemorySegment data, long size) {
+        this.arena = arena;
+        this.consumer = consumer;
+        this.producer = producer;
+        this.data = data;
+        this.mask = size - 1;
+    }
+
+    /// Maps the pages of a ring map.
+    ///
+    /// @param size of the ring in bytes, a power of two
+    public static RingBuffer map(BpfMap map, long size) {
+        long page = Libc.pageSize();
+        Arena arena = Arena.ofShared();
+        try {
+            MemorySegment consumer = Libc.map(map.fd(), 0, page, Libc.PROT_READ | Libc.PROT_WRITE, arena);
+            MemorySegment rest = Libc.map(map.fd(), page, page + 2 * size, Libc.PROT_READ, arena);
+            return new RingBuffer(arena, consumer, rest.asSlice(0, page), rest.asSlice(page), size);
+        } catch (RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    /// A ring over memory that is not mapped; for reading a ring image.
+    static RingBuffer over(MemorySegment consumer, MemorySegment producer, MemorySegment data) {
+        return new RingBuffer(Arena.ofShared(), consumer, producer, data, data.byteSize() / 2);
+    }
+
+    /// Where the producers are now: everything before this position was reserved before the call.
+    public long producerPosition() {
+        return (long) POSITION.getAcquire(producer, 0L);
+    }
+
+    /// Hands on the records up to a producer position and gives their room back. Stops early at a record whose
+    /// producer was interrupted while writing it; the next call goes on there.
+    ///
+    /// @return how many records were taken
+    public int drain(long until, Consumer taker) {
+        long position = (long) POSITION.get(consumer, 0L);
+        highWater = Math.max(highWater, until - position);
+        int taken = 0;
+        while (position < until) {
+            long at = position & mask;
+            int header = (int) HEADER.getAcquire(data, at);
+            if ((header & BUSY) != 0) {
+                break;
+            }
+            int length = header & ~(BUSY | DISCARDED);
+            if ((header & DISCARDED) == 0) {
+                taker.accept(data, at + HEADER_SIZE, length);
+                taken++;
+            }
+            position += (length + HEADER_SIZE + 7L) & ~7L;
+        }
+        POSITION.setRelease(consumer, 0L, position);
+        return taken;
+    }
+
+    /// The most bytes that were waiting when a drain began.
+    public long highWater() {
+        return highWater;
+    }
+
+    public long size() {
+        return mask + 1;
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

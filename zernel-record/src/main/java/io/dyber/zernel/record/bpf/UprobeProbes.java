@@ -1,0 +1,103 @@
+package io.dyber.zernel.record.bpf;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The loaded programs for user-space functions, and their links. Closing detaches everything. Not thread-safe.
+public final class UprobeProbes implements AutoCloseable {
+    private static final int LINK_CREATE = 28;
+    private static final int ATTRIBUTES_SIZE = 64;
+    private static final int ON_RETURN = 1;
+
+    private final Backend backend;
+    private final BpfObject object;
+    private final List<Integer> links = new ArrayList<>();
+    private final List<MemorySegment> perfLinks = new ArrayList<>();
+
+    UprobeProbes(Backend backend, BpfObject object) {
+        this.backend = backend;
+        this.object = object;
+    }
+
+    public Backend backend() {
+        return backend;
+    }
+
+    public BpfObject object() {
+        return object;
+    }
+
+    /// Probes the sites of one library file in every process that maps it, now or later.
+    ///
+    /// @param path readable from here, also `/proc/PID/root/...`
+    /// @throws BpfException when the kernel refuses; then nothing of this call stays attached
+    public void attach(String path, List<Site> sites) {
+        List<Site> returns = sites.stream().filter(Site::wantsReturn).toList();
+        switch (backend) {
+            case SESSION, SESSION_CTX -> links.add(link("function", path, sites, 0));
+            case MULTI -> {
+                int entries = link("function_enter", path, sites, 0);
+                links.add(entries);
+                if (!returns.isEmpty()) {
+                    links.add(link("function_return", path, returns, ON_RETURN));
+                }
+            }
+            case PERF -> {
+                attachPerf("function_return", path, returns, true);
+                attachPerf("function_enter", path, sites, false);
+            }
+        }
+    }
+
+    private void attachPerf(String program, String path, List<Site> sites, boolean onReturn) {
+        for (Site site : sites) {
+            perfLinks.add(LibBpf.attachPerfUprobe(
+                    object.program(program), path, site.offset(), site.function(), onReturn));
+        }
+    }
+
+    /// `union bpf_attr` of BPF_LINK_CREATE for uprobe_multi, as in `include/uapi/linux/bpf.h`.
+    private int link(String program, String path, List<Site> sites, int flags) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment offsets = arena.allocate(JAVA_LONG, sites.size());
+            MemorySegment cookies = arena.allocate(JAVA_LONG, sites.size());
+            for (int i = 0; i < sites.size(); i++) {
+                offsets.setAtIndex(JAVA_LONG, i, sites.get(i).offset());
+                cookies.setAtIndex(JAVA_LONG, i, sites.get(i).function());
+            }
+            MemorySegment attributes = arena.allocate(ATTRIBUTES_SIZE, 8);
+            attributes.set(JAVA_INT, 0, object.programFd(program));
+            attributes.set(JAVA_INT, 8, backend.attachType());
+            attributes.set(ADDRESS, 16, arena.allocateFrom(path));
+            attributes.set(ADDRESS, 24, offsets);
+            attributes.set(ADDRESS, 40, cookies);
+            attributes.set(JAVA_INT, 48, sites.size());
+            attributes.set(JAVA_INT, 52, flags);
+            int fd = Libc.bpf(LINK_CREATE, attributes);
+            if (fd < 0) {
+                throw BpfException.refused("attaching " + sites.size() + " probes to '" + path + "'", -fd, "");
+            }
+            return fd;
+        }
+    }
+
+    /// Detaches everything; the counters stay readable until [#close].
+    public void detach() {
+        links.forEach(Libc::close);
+        links.clear();
+        perfLinks.forEach(LibBpf::destroy);
+        perfLinks.clear();
+    }
+
+    @Override
+    public void close() {
+        detach();
+        object.close();
+    }
+}
