@@ -27,7 +27,7 @@ EVENT(call, "a call of a function the user named")
 
 #define SLOTS 12
 #define SMALL_SLOTS 4
-#define RETURN_SLOTS 2
+#define RETURN_SLOTS SMALL_SLOTS
 #define TEXT_SIZE 192
 
 /* Where a value comes from. */
@@ -193,21 +193,30 @@ static __always_inline long read_capture(struct seen *s, const struct capture *c
 	return bad;
 }
 
+/* Follows `derefs` pointers; a std::string lies at the last offset, a C string behind its pointer. */
 static __always_inline __u32 read_text(struct seen *s, const struct capture *c, char *text)
 {
 	__u64 at = argument(s, c->argument);
 	long length;
 
-	if (c->derefs) {
+	if (c->derefs >= 1) {
 		__u64 next = 0;
 
 		bpf_probe_read_user(&next, sizeof(next), (void *)(at + c->offset[0]));
+		at = next;
+	}
+	if (c->derefs >= 2) {
+		__u64 next = 0;
+
+		bpf_probe_read_user(&next, sizeof(next), (void *)(at + c->offset[1]));
 		at = next;
 	}
 	if (c->width == TEXT_STD) {
 		__u64 std[2] = {};
 		__u32 size;
 
+		if (c->derefs < 2)
+			at += c->offset[c->derefs ? 1 : 0];
 		if (bpf_probe_read_user(std, sizeof(std), (void *)at))
 			return 0;
 		size = std[1] < TEXT_SIZE ? std[1] : TEXT_SIZE;

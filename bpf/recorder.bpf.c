@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Events that the recorder itself writes: no programs, only their schema. */
+#include "zernel.bpf.h"
+
+EVENT(lost, "events of a kind that could not be stored between ts_ns and ts_ns + dur_ns")
+{
+	EVENT_HEAD;
+	z_count count DOC("how many");
+};
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
