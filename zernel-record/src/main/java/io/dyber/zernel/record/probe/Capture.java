@@ -1,0 +1,44 @@
+package io.dyber.zernel.record.probe;
+
+import java.util.List;
+
+/// One value that a probe stores in a column.
+///
+/// The value `v` starts as the argument or the return value. Each offset but the last replaces it by the pointer at
+/// `v + offset`. The last offset, or `v` itself when there is none, is the place of the value: an integer of
+/// [#width] bytes is read there, a [Width#STR] is the text behind the `char *` there, a [Width#STDSTR] is the object
+/// there. Without offsets an integer is `v` itself cut to its width, a `STR` is the text at `v`, and a `STDSTR` the
+/// object at `v` (what a `std::string const &` argument is).
+///
+/// @param argument 1 to 12; 0 for the return value
+/// @param offsets at most two
+/// @param atReturn read when the function returns: the return value, and what an out-pointer argument then points to
+public record Capture(
+        String column, Source source, int argument, List<Integer> offsets, Width width, boolean atReturn) {
+    public static final int MAX_ARGUMENT = 12;
+    public static final int MAX_OFFSETS = 2;
+
+    public Capture {
+        offsets = List.copyOf(offsets);
+        boolean argumentFits =
+                source == Source.ARGUMENT ? argument >= 1 && argument <= MAX_ARGUMENT : argument == 0 && atReturn;
+        if (!argumentFits || offsets.size() > MAX_OFFSETS) {
+            throw new IllegalArgumentException("capturing '" + column + "': argument " + argument + " with "
+                    + offsets.size() + " dereferences cannot be read");
+        }
+        if (source == Source.ARGUMENT && atReturn && offsets.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "capturing '" + column + "': an argument itself is the same at return as at entry");
+        }
+    }
+
+    /// Argument `n` of the function, at entry.
+    public static Capture argument(String column, int n, Width width) {
+        return new Capture(column, Source.ARGUMENT, n, List.of(), width, false);
+    }
+
+    /// The return value.
+    public static Capture returned(String column, Width width) {
+        return new Capture(column, Source.RETURN, 0, List.of(), width, true);
+    }
+}

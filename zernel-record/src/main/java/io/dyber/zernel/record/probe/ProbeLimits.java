@@ -1,0 +1,31 @@
+package io.dyber.zernel.record.probe;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/// What one event of a user-named probe can hold; the BPF program reserves exactly this much.
+final class ProbeLimits {
+    static final int INTEGERS = 8;
+    static final int STRINGS = 1;
+
+    /// Columns that the recorder fills itself.
+    static final Set<String> RESERVED = Set.of("kind", "ts_ns", "dur_ns", "pid", "tid", "cpu", "comm");
+
+    private ProbeLimits() {}
+
+    static void check(String what, List<Capture> captures) {
+        long strings = captures.stream().filter(c -> c.width().text()).count();
+        if (strings > STRINGS || captures.size() - strings > INTEGERS) {
+            throw new IllegalArgumentException("probing '" + what + "': at most " + INTEGERS + " integers and "
+                    + STRINGS + " string per function can be captured");
+        }
+        Set<String> columns = new HashSet<>();
+        for (Capture capture : captures) {
+            if (RESERVED.contains(capture.column()) || !columns.add(capture.column())) {
+                throw new IllegalArgumentException(
+                        "probing '" + what + "': column '" + capture.column() + "' is already filled");
+            }
+        }
+    }
+}

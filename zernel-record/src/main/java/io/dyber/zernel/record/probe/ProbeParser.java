@@ -1,0 +1,108 @@
+package io.dyber.zernel.record.probe;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/// Reads the text form of a [ProbeSpec].
+final class ProbeParser {
+    private static final String EXAMPLE = "write LIBRARY:SYMBOL(COLUMN=VALUE, ...), for example libc.so:malloc(bytes=arg1)";
+    private static final String USDT_EXAMPLE =
+            "write usdt:LIBRARY:PROVIDER:NAME(COLUMN=VALUE, ...), for example usdt:libc10_cuda.so:pytorch:free(addr=arg1)";
+
+    private final Cursor in;
+    private final CaptureParser values;
+    private final List<Capture> captures = new ArrayList<>();
+    private String name = "";
+
+    ProbeParser(String text) {
+        this.in = new Cursor(text);
+        this.values = new CaptureParser(in);
+    }
+
+    ProbeSpec probe() {
+        in.skipBlanks();
+        if (in.take("usdt:")) {
+            values.tracepoint();
+            String library = part("library", ":(", USDT_EXAMPLE);
+            colon("library", "provider", USDT_EXAMPLE);
+            String provider = part("provider", ":(", USDT_EXAMPLE);
+            colon("provider", "name", USDT_EXAMPLE);
+            String tracepoint = part("tracepoint name", "(", USDT_EXAMPLE);
+            assignments();
+            return new UsdtProbe(ProbeSpec.CALL, name, library, provider, tracepoint, captures);
+        }
+        String library = part("library", ":(", EXAMPLE);
+        colon("library", "symbol", EXAMPLE);
+        String symbol = part("symbol", "(", EXAMPLE);
+        assignments();
+        return new Function(ProbeSpec.CALL, name, library, symbol, captures);
+    }
+
+    private String part(String what, String stops, String hint) {
+        int start = in.position();
+        String found = in.until(stops).strip();
+        if (found.isEmpty()) {
+            throw in.error(start, "the " + what + " is missing", hint);
+        }
+        for (int i = 0; i < found.length(); i++) {
+            if (!what.equals("library") && " \t,=)\"'".indexOf(found.charAt(i)) >= 0) {
+                throw in.error(start + i, "a " + what + " cannot contain '" + found.charAt(i) + "'", hint);
+            }
+        }
+        return found;
+    }
+
+    private void colon(String left, String right, String hint) {
+        if (!in.take(":")) {
+            throw in.error(in.position(), "no ':' between " + left + " and " + right, hint);
+        }
+    }
+
+    private void assignments() {
+        if (in.take("(")) {
+            in.skipBlanks();
+            if (!in.take(")")) {
+                do {
+                    assignment();
+                } while (in.take(","));
+                if (!in.take(")")) {
+                    throw in.error(in.position(), "expected ',' or ')' but found " + in.here(), values.hint());
+                }
+            }
+        }
+        in.skipBlanks();
+        if (!in.atEnd()) {
+            throw in.error(in.position(), "the probe ends before " + in.here(), "");
+        }
+    }
+
+    private void assignment() {
+        in.skipBlanks();
+        int start = in.position();
+        String column = values.column();
+        if (column.equals("name") && in.take("\"")) {
+            name = in.until("\"");
+            if (!in.take("\"") || name.isBlank()) {
+                throw in.error(start, "the name has no text or no closing '\"'", "write name=\"forward\"");
+            }
+        } else {
+            add(start, values.capture(column));
+        }
+        in.skipBlanks();
+    }
+
+    private void add(int start, Capture capture) {
+        for (Capture before : captures) {
+            if (before.column().equals(capture.column())) {
+                throw in.error(start, "column '" + capture.column() + "' is assigned twice", "");
+            }
+            if (before.width().text() && capture.width().text()) {
+                throw in.error(start, "only one string per function can be captured", "'" + before.column() + "' is one already");
+            }
+        }
+        captures.add(capture);
+        if (captures.stream().filter(c -> !c.width().text()).count() > ProbeLimits.INTEGERS) {
+            throw in.error(start, "at most " + ProbeLimits.INTEGERS + " integers per function can be captured", "");
+        }
+    }
+}

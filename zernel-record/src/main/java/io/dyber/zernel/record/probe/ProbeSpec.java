@@ -1,0 +1,50 @@
+package io.dyber.zernel.record.probe;
+
+import java.util.List;
+
+/// What somebody wants to be probed: a [Function] or a [UsdtProbe], before any library has been looked at.
+///
+/// As text (the `--probe` option):
+///
+/// ```
+/// LIBRARY:SYMBOL[(COLUMN=VALUE, ...)]               libfoo.so:my_call(bytes=arg2, stream=arg4, status=ret:s32)
+/// usdt:LIBRARY:PROVIDER:NAME[(COLUMN=VALUE, ...)]   usdt:libc10_cuda.so:pytorch:malloc(addr=arg1, bytes=arg3)
+/// ```
+///
+/// - `LIBRARY` is a file name (`libfoo.so` also means `libfoo.so.1`), a glob (`libfoo*.so*`), an absolute path, a
+///   program's name, or `exe` for the main executable of each process; see [LibrarySelector].
+/// - `SYMBOL` is a function in its symbol tables, `name@VERSION` for one version of it, or a glob (`my_*`).
+/// - `VALUE` is `argN` (1 to 12, integers and pointers) or `ret`, then what to follow and what it is:
+///
+/// | value | reads |
+/// |---|---|
+/// | `arg2` | the second argument, 8 bytes |
+/// | `arg2:s32` | its lower 4 bytes, signed; also `u8 s8 u16 s16 u32 u64 s64` |
+/// | `arg1:str` | the text of a `char *` |
+/// | `arg2:stdstr` | the text of a `std::string` passed by reference |
+/// | `arg1->24:u32` | 4 bytes at offset 24 of what `arg1` points to |
+/// | `arg1->24->8:u32` | the same through a second pointer; two is the most |
+/// | `*arg1:u32` | short for `arg1->0:u32` |
+/// | `*arg1@ret:u64` | what the out-pointer `arg1` points to when the function returns |
+/// | `ret:s32`, `ret->16:u32` | the return value, what it points to |
+///
+/// - `COLUMN` is a column of the recording (`bytes`, `addr`, `fd`, ...) or a new one. `name=arg1:str` names the
+///   event after a string argument, `name="forward"` gives it a fixed name.
+/// - At most 8 integers and 1 string per function. Floating-point arguments cannot be read.
+public sealed interface ProbeSpec permits Function, UsdtProbe {
+    /// The event kind of user-named probes.
+    String CALL = "call";
+
+    String kind();
+
+    String name();
+
+    String library();
+
+    List<Capture> captures();
+
+    /// Reads one `--probe` text; a [ProbeSyntaxException] points at what is wrong with it.
+    static ProbeSpec parse(String text) {
+        return new ProbeParser(text).probe();
+    }
+}

@@ -1,0 +1,26 @@
+package io.dyber.zernel.record.probe;
+
+import java.util.List;
+
+/// A tracepoint that a library or program carries in its `.note.stapsdt` section (USDT).
+///
+/// `argN` of a capture is the tracepoint's own N-th argument. An event is an instant: there is no return.
+///
+/// @param name what the events are called; empty = `provider:tracepoint`
+/// @param library a [LibrarySelector] text
+/// @param provider exact name or glob
+/// @param tracepoint exact name or glob
+public record UsdtProbe(
+        String kind, String name, String library, String provider, String tracepoint, List<Capture> captures)
+        implements ProbeSpec {
+    public UsdtProbe {
+        captures = List.copyOf(captures);
+        ProbeLimits.check(provider + ":" + tracepoint, captures);
+        for (Capture capture : captures) {
+            if (capture.atReturn()) {
+                throw new IllegalArgumentException("probing '" + provider + ":" + tracepoint + "': column '"
+                        + capture.column() + "' is read at return, and a tracepoint does not return");
+            }
+        }
+    }
+}
