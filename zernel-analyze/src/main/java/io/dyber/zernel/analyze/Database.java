@@ -1,0 +1,138 @@
+package io.dyber.zernel.analyze;
+
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/// Opened recordings as SQL: the view `events` over all of them, one view per kind with only that kind's columns,
+/// the tables `files` and `footer`, and the views of the [SqlLibrary].
+///
+/// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. Columns that users' own probes
+/// added follow. The last column, `recording`, counts the opened recordings from 0.
+///
+/// Library views and kind views come into being when a query first names them, so opening stays fast. Not thread-safe.
+public final class Database implements AutoCloseable {
+    private final DuckDb duckDb;
+    private final List<Recording> recordings;
+    private final Map<String, String> eventColumns;
+    private final OnDemand onDemand;
+
+    Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library) {
+        this.duckDb = duckDb;
+        this.recordings = attached.stream().map(AttachedRecording::recording).toList();
+        this.eventColumns = eventColumns(attached);
+        duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
+        createFooterTables();
+        this.onDemand = new OnDemand(duckDb, library, List.copyOf(eventColumns.keySet()));
+    }
+
+    /// What was opened; a row's `recording` is a position in this list.
+    public List<Recording> recordings() {
+        return recordings;
+    }
+
+    /// Events in all recordings.
+    public long rows() {
+        return recordings.stream().mapToLong(Recording::rows).sum();
+    }
+
+    /// The columns of `events` in order.
+    public List<String> columns() {
+        return List.copyOf(eventColumns.keySet());
+    }
+
+    /// Runs a query, `?` standing for parameters.
+    ///
+    /// @throws RecordingException if DuckDB refuses it
+    public Table query(String sql, Object... parameters) {
+        onDemand.prepareFor(sql);
+        return duckDb.query(sql, parameters);
+    }
+
+    /// The connection, for streaming large results. Call [#prepare] before a query that names library views.
+    public Connection connection() {
+        return duckDb.connection();
+    }
+
+    /// Creates the library views and kind views that a query names.
+    public void prepare(String sql) {
+        onDemand.prepareFor(sql);
+    }
+
+    /// Fails when there is nothing to analyze.
+    ///
+    /// @throws RecordingException if no recording has any event
+    public void requireEvents() {
+        if (rows() == 0) {
+            throw new RecordingException(
+                    "reading '" + recordings.getFirst().path() + "': the recording has no events",
+                    "zernel-analyze info " + recordings.getFirst().path() + " says what each probe was waiting for");
+        }
+    }
+
+    @Override
+    public void close() {
+        duckDb.close();
+    }
+
+    private static Map<String, String> eventColumns(List<AttachedRecording> attached) {
+        Map<String, String> columns = new LinkedHashMap<>();
+        for (GoldenSchema.Column column : GoldenSchema.columns()) {
+            columns.put(column.name(), column.type());
+        }
+        for (AttachedRecording recording : attached) {
+            for (AttachedRecording.Relation relation : recording.relations()) {
+                relation.columns().forEach(columns::putIfAbsent);
+            }
+        }
+        // Ours, also when somebody's file has a column of this name.
+        columns.remove("recording");
+        columns.put("recording", "BIGINT");
+        return columns;
+    }
+
+    private String eventsSql(List<AttachedRecording> attached) {
+        List<String> selects = new ArrayList<>();
+        for (AttachedRecording recording : attached) {
+            for (AttachedRecording.Relation relation : recording.relations()) {
+                selects.add(selectSql(recording.recording().index(), relation));
+            }
+        }
+        return String.join("\nUNION ALL\n", selects);
+    }
+
+    private String selectSql(int index, AttachedRecording.Relation relation) {
+        return eventColumns.entrySet().stream()
+                .map(column -> columnSql(column.getKey(), column.getValue(), index, relation))
+                .collect(Collectors.joining(", ", "SELECT ", " FROM " + relation.sql()));
+    }
+
+    private static String columnSql(String name, String type, int index, AttachedRecording.Relation relation) {
+        String quoted = DuckDb.identifier(name);
+        if (name.equals("recording")) {
+            return "CAST(" + index + " AS BIGINT) AS recording";
+        }
+        String actual = relation.columns().get(name);
+        if (actual == null) {
+            return "CAST(NULL AS " + type + ") AS " + quoted;
+        }
+        return actual.equals(type) ? quoted : "CAST(" + quoted + " AS " + type + ") AS " + quoted;
+    }
+
+    private void createFooterTables() {
+        duckDb.execute("CREATE TABLE files (recording BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR)");
+        duckDb.execute("CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR)");
+        for (Recording recording : recordings) {
+            String note = recording.note() == null ? "NULL" : DuckDb.literal(recording.note());
+            duckDb.execute("INSERT INTO files VALUES (" + recording.index() + ", "
+                    + DuckDb.literal(recording.path().toString()) + ", "
+                    + DuckDb.literal(recording.state().name().toLowerCase(java.util.Locale.ROOT)) + ", "
+                    + recording.rows() + ", " + note + ")");
+            recording.metadata().forEach((key, value) -> duckDb.execute("INSERT INTO footer VALUES ("
+                    + recording.index() + ", " + DuckDb.literal(key) + ", " + DuckDb.literal(value) + ")"));
+        }
+    }
+}

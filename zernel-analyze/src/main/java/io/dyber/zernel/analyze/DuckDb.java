@@ -1,0 +1,175 @@
+package io.dyber.zernel.analyze;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Stream;
+import org.duckdb.DuckDBDriver;
+import org.jspecify.annotations.Nullable;
+
+/// An in-process DuckDB with bounded memory and a temporary folder of its own.
+final class DuckDb implements AutoCloseable {
+    private final Connection connection;
+    private final Path spillFolder;
+
+    private DuckDb(Connection connection, Path spillFolder) {
+        this.connection = connection;
+        this.spillFolder = spillFolder;
+    }
+
+    static DuckDb open(DatabaseOptions options) {
+        // DuckDB makes the folder when it first spills.
+        Path spillFolder = options.temporaryFolder()
+                .resolve("zernel-" + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()));
+        Properties properties = new Properties();
+        properties.setProperty("threads", Integer.toString(options.threads()));
+        properties.setProperty("memory_limit", options.memoryLimit());
+        properties.setProperty("temp_directory", spillFolder.toString());
+        // Nothing is ever downloaded: parquet, json and icu are built in.
+        properties.setProperty("autoinstall_known_extensions", "false");
+        properties.setProperty("autoload_known_extensions", "false");
+        try {
+            // Not by DriverManager, which would scan the class path for drivers.
+            return new DuckDb(new DuckDBDriver().connect("jdbc:duckdb:", properties), spillFolder);
+        } catch (SQLException e) {
+            throw new RecordingException(
+                    "starting DuckDB: " + firstLine(e), "memory limits look like 512MB or 4GB", e);
+        }
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    void execute(String sql) {
+        // A failed statement closes itself, so each one is new.
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
+    Table query(String sql, Object... parameters) {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            // COPY, SET and the like have no rows.
+            if (!statement.execute()) {
+                return new Table(List.of(), List.of());
+            }
+            try (ResultSet result = statement.getResultSet()) {
+                return table(result);
+            }
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            throw failed(e);
+        } finally {
+            removeSpilled();
+        }
+    }
+
+    static String literal(String text) {
+        return "'" + text.replace("'", "''") + "'";
+    }
+
+    static String identifier(String name) {
+        return "\"" + name.replace("\"", "\"\"") + "\"";
+    }
+
+    /// A path as `read_parquet` takes it: literally, although it reads its argument as a glob.
+    static String pathLiteral(Path path) {
+        return literal(path.toString().replaceAll("([*?\\[])", "[$1]"));
+    }
+
+    private void removeSpilled() {
+        if (!Files.isDirectory(spillFolder)) {
+            return;
+        }
+        try (Stream<Path> spilled = Files.walk(spillFolder)) {
+            for (Path path : spilled.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Table table(ResultSet result) throws SQLException {
+        ResultSetMetaData metadata = result.getMetaData();
+        List<Table.Column> columns = new ArrayList<>();
+        Map<String, Integer> positions = new HashMap<>();
+        for (int i = 1; i <= metadata.getColumnCount(); i++) {
+            columns.add(new Table.Column(metadata.getColumnName(i), metadata.getColumnTypeName(i)));
+            positions.putIfAbsent(metadata.getColumnName(i), i - 1);
+        }
+        List<Table.Row> rows = new ArrayList<>();
+        while (result.next()) {
+            List<@Nullable Object> values = new ArrayList<>(columns.size());
+            for (int i = 1; i <= columns.size(); i++) {
+                values.add(plain(result.getObject(i)));
+            }
+            rows.add(new Table.Row(positions, values));
+        }
+        return new Table(columns, rows);
+    }
+
+    private static @Nullable Object plain(@Nullable Object value) throws SQLException {
+        return switch (value) {
+            case null -> null;
+            case Boolean flag -> flag;
+            case Float real -> (Object) real.doubleValue();
+            case Double real -> real;
+            case BigDecimal real -> real.doubleValue();
+            case BigInteger integer -> integer.bitLength() < 64 ? (Object) integer.longValue() : integer.doubleValue();
+            case Number integer -> integer.longValue();
+            case Array array -> {
+                List<@Nullable Object> items = new ArrayList<>();
+                for (Object item : Arrays.asList((Object[]) array.getArray())) {
+                    items.add(plain(item));
+                }
+                yield items;
+            }
+            default -> value.toString();
+        };
+    }
+
+    private static RecordingException failed(SQLException e) {
+        String text = String.valueOf(e.getMessage()).strip();
+        if (text.contains("Out of Memory")) {
+            return new RecordingException(
+                    "running a query: " + firstLine(e), "raise the bound with --memory, e.g. --memory 8GB", e);
+        }
+        return new RecordingException("running a query: " + text, null, e);
+    }
+
+    private static String firstLine(SQLException e) {
+        return String.valueOf(e.getMessage()).lines().findFirst().orElse("no reason given");
+    }
+}

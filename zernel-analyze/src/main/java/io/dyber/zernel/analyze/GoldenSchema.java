@@ -1,0 +1,43 @@
+package io.dyber.zernel.analyze;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// The columns that a recording of this version has: `bpf/schema.sql`, copied into the jar by the build.
+///
+/// Shipped SQL may use all of them; a column that a recording lacks reads as NULL.
+final class GoldenSchema {
+    private static final Pattern COLUMN = Pattern.compile("^ {4}\"?(\\w+)\"? (\\w+)( NOT NULL)?,?( --.*)?$");
+
+    private GoldenSchema() {}
+
+    record Column(String name, String type, boolean required) {}
+
+    static List<Column> columns() {
+        List<Column> columns = new ArrayList<>();
+        for (String line : text().lines().toList()) {
+            Matcher matcher = COLUMN.matcher(line);
+            if (matcher.matches()) {
+                columns.add(new Column(matcher.group(1), matcher.group(2), matcher.group(3) != null));
+            }
+        }
+        return columns;
+    }
+
+    static String text() {
+        try (InputStream schema = GoldenSchema.class.getResourceAsStream("/sql/schema.sql")) {
+            if (schema == null) {
+                throw new IllegalStateException("the jar has no sql/schema.sql");
+            }
+            return new String(schema.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

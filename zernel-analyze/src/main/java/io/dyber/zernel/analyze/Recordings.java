@@ -1,0 +1,88 @@
+package io.dyber.zernel.analyze;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Opens recordings as one [Database].
+///
+/// An argument is a finished `run.parquet`, a glob, a folder of recordings, or a `run.parquet.live` folder that a
+/// recorder is still writing or left behind. Several recordings become one table `events`; its column
+/// `recording` tells them apart.
+public final class Recordings {
+    private Recordings() {}
+
+    /// Opens recordings with default options.
+    ///
+    /// @throws RecordingException if one is missing, damaged or not a recording
+    public static Database open(String... arguments) {
+        return open(List.of(arguments), DatabaseOptions.defaults());
+    }
+
+    /// Opens recordings, in the order of the arguments.
+    ///
+    /// @throws RecordingException if one is missing, damaged or not a recording
+    public static Database open(List<String> arguments, DatabaseOptions options) {
+        return open(arguments, options, SqlLibrary.builtIn());
+    }
+
+    /// Opens recordings with a library of views and findings other than the built-in one.
+    public static Database open(List<String> arguments, DatabaseOptions options, SqlLibrary library) {
+        if (arguments.isEmpty()) {
+            throw new IllegalArgumentException("nothing to open");
+        }
+        DuckDb duckDb = DuckDb.open(options);
+        try {
+            List<Path> paths = new ArrayList<>();
+            for (String argument : arguments) {
+                paths.addAll(resolve(argument, duckDb));
+            }
+            return new Database(duckDb, attach(paths, duckDb), library);
+        } catch (RuntimeException | Error e) {
+            duckDb.close();
+            throw e;
+        }
+    }
+
+    private static List<AttachedRecording> attach(List<Path> paths, DuckDb duckDb) {
+        List<AttachedRecording> attached = new ArrayList<>();
+        for (Path path : paths) {
+            int index = attached.size();
+            attached.add(
+                    Files.isDirectory(path)
+                            ? LiveFolder.attach(path, index, duckDb)
+                            : ParquetRecording.attach(path, index, duckDb));
+        }
+        return attached;
+    }
+
+    private static List<Path> resolve(String argument, DuckDb duckDb) {
+        Path path = Path.of(argument);
+        Path live = Path.of(argument + LiveFolder.SUFFIX);
+        if (Files.isDirectory(path)) {
+            return LiveFolder.isOne(path) ? List.of(path) : matches(argument + "/*.parquet", duckDb);
+        }
+        if (Files.exists(path)) {
+            return List.of(path);
+        }
+        if (LiveFolder.isOne(live)) {
+            return List.of(live);
+        }
+        if (argument.matches(".*[*?\\[].*")) {
+            return matches(argument, duckDb);
+        }
+        throw new RecordingException(
+                "opening '" + argument + "': no such file", "record one: sudo zernel-record -o " + argument);
+    }
+
+    private static List<Path> matches(String glob, DuckDb duckDb) {
+        List<Path> paths = duckDb.query("SELECT file FROM glob(?) ORDER BY file", glob).texts("file").stream()
+                .map(Path::of)
+                .toList();
+        if (paths.isEmpty()) {
+            throw new RecordingException("opening '" + glob + "': no file matches", null);
+        }
+        return paths;
+    }
+}

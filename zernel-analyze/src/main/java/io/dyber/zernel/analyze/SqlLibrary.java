@@ -1,0 +1,145 @@
+package io.dyber.zernel.analyze;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.JarURLConnection;
+import java.net.URI;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// The views and findings: one `.sql` file each, discovered by folder.
+///
+/// A file in `views/` creates the view or table of its name. A file in `findings/` is a query; it returns no row when
+/// the recording does not have the problem.
+public final class SqlLibrary {
+    private static final String ROOT = "/sql/";
+
+    private final String prelude;
+    private final Map<String, SqlObject> objects;
+
+    private SqlLibrary(String prelude, Map<String, SqlObject> objects) {
+        this.prelude = prelude;
+        this.objects = Collections.unmodifiableMap(objects);
+    }
+
+    /// The library in the jar.
+    public static SqlLibrary builtIn() {
+        Map<String, SqlObject> objects = new TreeMap<>();
+        for (String file : shippedFiles()) {
+            SqlObject.Role role = file.startsWith("findings/") ? SqlObject.Role.FINDING : SqlObject.Role.VIEW;
+            String name = file.substring(file.indexOf('/') + 1, file.length() - ".sql".length());
+            objects.put(name, SqlObject.parse(name, role, shipped(file), "sql/" + file));
+        }
+        return new SqlLibrary(shipped("prelude.sql"), objects);
+    }
+
+    /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.
+    ///
+    /// A file that creates a view or table is a view; any other is a finding.
+    ///
+    /// @throws RecordingException if the folder cannot be read
+    public SqlLibrary with(Path folder) {
+        Map<String, SqlObject> all = new TreeMap<>(objects);
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
+                String sql = Files.readString(file);
+                String name = String.valueOf(file.getFileName()).replace(".sql", "");
+                all.put(name, SqlObject.parse(name, roleOf(sql), sql, file.toString()));
+            }
+        } catch (IOException e) {
+            throw new RecordingException("reading findings from '" + folder + "': " + reason(e), null, e);
+        }
+        return new SqlLibrary(prelude, all);
+    }
+
+    /// All objects in the order of their names.
+    public Collection<SqlObject> objects() {
+        return objects.values();
+    }
+
+    /// The findings in the order of their names.
+    public List<SqlObject> findings() {
+        return objects.values().stream()
+                .filter(object -> object.role() == SqlObject.Role.FINDING)
+                .toList();
+    }
+
+    /// An object by name.
+    public @Nullable SqlObject find(String name) {
+        return objects.get(name);
+    }
+
+    /// Macros that every other file may use.
+    String prelude() {
+        return prelude;
+    }
+
+    private static SqlObject.Role roleOf(String sql) {
+        boolean creates = sql.lines().anyMatch(line -> line.matches("(?i)create\\s.*"));
+        return creates ? SqlObject.Role.VIEW : SqlObject.Role.FINDING;
+    }
+
+    private static String reason(IOException e) {
+        return e instanceof java.nio.file.NoSuchFileException ? "no such folder" : String.valueOf(e.getMessage());
+    }
+
+    private static String shipped(String file) {
+        try (InputStream stream = SqlLibrary.class.getResourceAsStream(ROOT + file)) {
+            if (stream == null) {
+                throw new IllegalStateException("the jar has no sql/" + file);
+            }
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<String> shippedFiles() {
+        URL prelude = SqlLibrary.class.getResource(ROOT + "prelude.sql");
+        if (prelude == null) {
+            throw new IllegalStateException("the jar has no sql/prelude.sql");
+        }
+        try {
+            return switch (prelude.openConnection()) {
+                case JarURLConnection jar -> jarFiles(jar);
+                default -> classFolderFiles(Path.of(URI.create(prelude.toString())));
+            };
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<String> jarFiles(JarURLConnection connection) throws IOException {
+        // The class loader's own, already open: it must not be closed here.
+        return connection.getJarFile().stream()
+                .map(entry -> "/" + entry.getName())
+                .filter(name -> name.startsWith(ROOT))
+                .map(name -> name.substring(ROOT.length()))
+                .filter(name -> name.contains("/") && name.endsWith(".sql"))
+                .toList();
+    }
+
+    private static List<String> classFolderFiles(Path prelude) throws IOException {
+        Path root = prelude.resolveSibling("");
+        List<String> names = new ArrayList<>();
+        for (String folder : List.of("views", "findings")) {
+            try (Stream<Path> files = Files.list(root.resolve(folder))) {
+                files.map(file -> folder + "/" + file.getFileName())
+                        .filter(name -> name.endsWith(".sql"))
+                        .forEach(names::add);
+            }
+        }
+        return names;
+    }
+}

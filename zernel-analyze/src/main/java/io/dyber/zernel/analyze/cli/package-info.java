@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.analyze.cli;
+
+import org.jspecify.annotations.NullMarked;

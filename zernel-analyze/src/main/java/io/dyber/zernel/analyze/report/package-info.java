@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.analyze.report;
+
+import org.jspecify.annotations.NullMarked;
