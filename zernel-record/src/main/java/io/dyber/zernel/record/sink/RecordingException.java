@@ -1,5 +1,11 @@
 package io.dyber.zernel.record.sink;
 
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 
 /// A recording that cannot be created, continued, finished or recovered. The message is one line for the user.
@@ -39,6 +45,29 @@ public final class RecordingException extends RuntimeException {
         super(message, cause);
         this.reason = reason;
         this.hint = hint;
+    }
+
+    /// Names an input/output error the way the user would.
+    static RecordingException of(String doing, IOException e) {
+        String detail = Objects.requireNonNullElse(
+                e instanceof FileSystemException f && f.getReason() != null ? f.getReason() : e.getMessage(), "");
+        if (detail.contains("No space left") || detail.contains("quota exceeded")) {
+            return new RecordingException(Reason.NO_SPACE, doing + ": no space left on the disk", "", e);
+        }
+        return switch (e) {
+            case NoSuchFileException _ -> new RecordingException(Reason.GONE, doing + ": no such folder", "", e);
+            case AccessDeniedException _ ->
+                    new RecordingException(Reason.DENIED, doing + ": permission denied", "", e);
+            default -> {
+                boolean readOnly = detail.contains("Read-only");
+                String why = detail.isEmpty() ? e.getClass().getSimpleName() : detail;
+                yield new RecordingException(readOnly ? Reason.DENIED : Reason.IO, doing + ": " + lower(why), "", e);
+            }
+        };
+    }
+
+    private static String lower(String text) {
+        return text.substring(0, 1).toLowerCase(Locale.ROOT) + text.substring(1);
     }
 
     public Reason reason() {

@@ -3,15 +3,20 @@ package io.dyber.zernel.record.sink;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.Texts;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 /// The recording being written: a `.live` folder that survives a crash, then one Parquet file.
 ///
-/// One thread calls it. Every method throws [RecordingException] when the disk says no; what was written before
-/// stays, and [#finish] may still be tried.
+/// One thread calls it; [#events] and [#bytes] may be read by others. Every method throws [RecordingException] when
+/// the disk says no; what was written before stays, and [#finish] may still be tried.
 public final class RecordingFile implements AutoCloseable {
     /// Who owns the files, when that is not the user running the recorder.
     public record Owner(int uid, int gid) {}
@@ -35,53 +40,138 @@ public final class RecordingFile implements AutoCloseable {
         }
     }
 
-    private RecordingFile() {}
+    private final LiveFolder folder;
+    private final List<Column> columns;
+    private final Texts texts;
+    private final int rowGroupRows;
+    private final Segments segments;
+    private final MessageBody message = new MessageBody();
+    private Journal journal;
+    private RowGroup filling;
+    private RowGroup spare;
+    private int segment;
+    private final AtomicLong events = new AtomicLong();
+    private volatile long journalBytes;
+
+    private RecordingFile(LiveFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
+        this.folder = folder;
+        this.columns = List.copyOf(columns);
+        this.texts = texts;
+        this.rowGroupRows = options.rowGroupRows();
+        this.filling = new RowGroup(this.columns);
+        this.spare = new RowGroup(this.columns);
+        this.segments = new Segments(folder, new SegmentWriter(this.columns, texts));
+        this.journal = openJournal(segment);
+    }
 
     /// Claims `output`: makes `output.live`, which nobody may be using, and opens the first journal.
     public static RecordingFile create(Path output, List<Column> columns, Texts texts, Options options) {
-        if (toString0().isEmpty()) {
-            throw new UnsupportedOperationException(output + " " + columns + options);
+        LiveFolder folder = Claim.create(output, options.owner());
+        try {
+            return new RecordingFile(folder, columns, texts, options);
+        } catch (IOException e) {
+            folder.discard();
+            throw RecordingException.of("recording to '" + output + "'", e);
         }
-        throw new AssertionError();
     }
 
     /// Appends the events to the journal in one write. The batch may be cleared and reused after the return. Waits
     /// for the encoder when that is a whole row group behind.
     public void write(Batch batch) {
-        if (toString0().isEmpty()) {
-            throw new UnsupportedOperationException("rows " + batch.rows());
+        if (batch.rows() == 0) {
+            return;
+        }
+        try {
+            if (!folder.has(Segments.journalName(segment))) {
+                throw new NoSuchFileException("the journal was removed");
+            }
+            journal.append(batch);
+            filling.append(batch);
+            events.addAndGet(batch.rows());
+            journalBytes = journal.bytes();
+            if (filling.rows() >= rowGroupRows) {
+                rotate();
+            }
+        } catch (IOException e) {
+            throw RecordingException.of("writing '" + folder.output() + "'", e);
         }
     }
 
     /// Replaces the metadata that survives a crash.
     public void describe(Map<String, String> footer) {
-        if (toString0().isEmpty()) {
-            throw new UnsupportedOperationException(footer.toString());
+        try {
+            folder.replace(Footer.FILE, Footer.toFile(footer));
+        } catch (IOException e) {
+            throw RecordingException.of("writing '" + folder.output() + "'", e);
         }
     }
 
-    /// Writes the final file with `footer` as its key-value metadata and removes the `.live` folder.
+    /// Writes the final file with `footer` as its key-value metadata and removes the `.live` folder. After an
+    /// exception the folder holds everything for [Recovery].
     public void finish(Map<String, String> footer) {
-        if (toString0().isEmpty()) {
-            throw new UnsupportedOperationException(footer.toString());
+        try {
+            segments.awaitAtAnyPrice();
+            journal.close();
+            if (filling.rows() > 0 || segment == 0) {
+                segments.encode(filling, segment++);
+                segments.awaitAtAnyPrice();
+            }
+            folder.replace(Footer.FILE, Footer.toFile(footer));
+            List<String> names = IntStream.range(0, segment).mapToObj(Segments::segmentName).toList();
+            long written = Segments.publish(folder, names, (_, _) -> footer);
+            if (written != events.get()) {
+                throw new IllegalStateException(written + " of " + events.get() + " events are in the file");
+            }
+            journalBytes = 0;
+        } catch (IOException e) {
+            throw RecordingException.of("finishing '" + folder.output() + "'", e);
         }
     }
 
     /// Events written so far.
     public long events() {
-        return 0;
+        return events.get();
     }
 
-    /// Bytes on disk so far.
+    /// Bytes of the recording on disk so far.
     public long bytes() {
-        return 0;
+        return segments.bytes() + journalBytes;
     }
 
     /// Without [#finish] before: leaves the `.live` folder as a crash would.
     @Override
-    public void close() {}
+    public void close() {
+        segments.close();
+        try (folder) {
+            journal.close();
+        } catch (IOException e) {
+            throw RecordingException.of("closing '" + folder.output() + "'", e);
+        }
+    }
 
-    private static String toString0() {
-        return "";
+    /// Hands the full row group to the encoder and starts the next.
+    private void rotate() throws IOException {
+        segments.await();
+        Journal full = journal;
+        journal = openJournal(segment + 1);
+        try (full) {
+            full.finish();
+        }
+        RowGroup next = spare;
+        spare = filling;
+        filling = next;
+        segments.encode(spare, segment++);
+    }
+
+    private Journal openJournal(int number) throws IOException {
+        String name = Segments.journalName(number);
+        folder.delete(name);
+        FileChannel channel = folder.create(name);
+        try {
+            return new Journal(channel, columns, texts, number, message);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
     }
 }

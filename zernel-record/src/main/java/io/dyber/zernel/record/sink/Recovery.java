@@ -1,6 +1,18 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.event.Column;
+import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.sink.RecordingException.Reason;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// Turns what a crashed recorder left in `output.live` into the final file.
 public final class Recovery {
@@ -11,17 +23,116 @@ public final class Recovery {
     /// @param journalEvents events that came from journals
     public record Result(Path output, long events, int segments, long journalEvents) {}
 
-    private Recovery() {}
+    private static final String BECAUSE =
+            "the recorder ended without finishing; what it had not written by then is missing";
+    private static final Pattern JOURNAL = Pattern.compile("journal-(\\d{6})\\.arrows");
+
+    private final LiveFolder folder;
+    private Optional<List<Column>> columns = Optional.empty();
+    private long journalEvents;
+
+    private Recovery(LiveFolder folder) {
+        this.folder = folder;
+    }
 
     /// Recovers `output` (also accepted: `output.live`). The `.live` folder is removed only after the file is safe.
     public static Result recover(Path output) {
-        if (toString0().isEmpty()) {
-            throw new UnsupportedOperationException(output.toString());
+        Path file = withoutSuffix(output);
+        try (LiveFolder folder = Claim.adopt(file)) {
+            return new Recovery(folder).run();
+        } catch (IOException e) {
+            throw RecordingException.of("recovering '" + file + "'", e);
         }
-        throw new AssertionError();
     }
 
-    private static String toString0() {
-        return "";
+    private static Path withoutSuffix(Path output) {
+        String name = String.valueOf(output.getFileName());
+        return name.endsWith(LiveFolder.SUFFIX)
+                ? output.resolveSibling(name.substring(0, name.length() - LiveFolder.SUFFIX.length()))
+                : output;
+    }
+
+    private Result run() throws IOException {
+        for (String name : folder.names()) {
+            if (name.endsWith(".tmp")) {
+                folder.delete(name);
+            }
+        }
+        int complete = segments().size();
+        for (String name : folder.names()) {
+            Matcher journal = JOURNAL.matcher(name);
+            if (journal.matches()) {
+                encode(name, Integer.parseInt(journal.group(1)));
+            }
+        }
+        if (segments().isEmpty()) {
+            writeEmpty();
+        }
+        Map<String, String> known = Footer.fromFile(content(Footer.FILE));
+        long events =
+                Segments.publish(
+                        folder,
+                        segments(),
+                        (rows, last) -> Footer.recovered(known, rows, last, BECAUSE));
+        return new Result(folder.output(), events, complete, journalEvents);
+    }
+
+    private List<String> segments() throws IOException {
+        return folder.names().stream().filter(name -> name.matches("\\d{6}\\.parquet")).toList();
+    }
+
+    /// A journal whose segment exists is stale: the recorder was killed between renaming and deleting.
+    private void encode(String journal, int number) throws IOException {
+        if (folder.has(Segments.segmentName(number))) {
+            folder.delete(journal);
+            return;
+        }
+        try (FileChannel file = folder.read(journal)) {
+            Optional<JournalReader> reader = JournalReader.open(file);
+            if (reader.isPresent()) {
+                encode(reader.get(), number);
+            }
+        }
+    }
+
+    private void encode(JournalReader journal, int number) throws IOException {
+        columns = Optional.of(journal.columns());
+        RowGroup group = new RowGroup(journal.columns());
+        for (Optional<Batch> batch = journal.next(); batch.isPresent(); batch = journal.next()) {
+            group.append(batch.get());
+        }
+        journalEvents += group.rows();
+        if (group.rows() > 0) {
+            write(group, journal.texts(), number);
+        }
+    }
+
+    private void writeEmpty() throws IOException {
+        List<Column> known =
+                columns.orElseThrow(
+                        () -> {
+                            String message = "recovering '" + folder.output() + "': there is nothing in it yet";
+                            return new RecordingException(Reason.DAMAGED, message, "remove the folder");
+                        });
+        write(new RowGroup(known), new Texts(), 0);
+    }
+
+    private void write(RowGroup group, Texts texts, int number) throws IOException {
+        try (Segments segments = new Segments(folder, new SegmentWriter(group.columns(), texts))) {
+            segments.write(group, number);
+        }
+    }
+
+    private byte[] content(String name) throws IOException {
+        if (!folder.has(name)) {
+            return new byte[0];
+        }
+        try (FileChannel file = folder.read(name)) {
+            ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(file.size()));
+            while (bytes.hasRemaining() && file.read(bytes) >= 0) {
+                // until all of it is here
+            }
+            return bytes.array();
+        }
     }
 }

@@ -1,0 +1,157 @@
+package io.dyber.zernel.record.sink;
+
+import io.dyber.zernel.record.sink.RecordingException.Reason;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.util.Optional;
+
+/// Who may write a recording: makes the `.live` folder of a new one, or takes over a crashed one's, or says why not.
+///
+/// The lock in the folder dies with its process, so a recorder at work is told from a crashed one for certain.
+final class Claim {
+    private Claim() {}
+
+    /// Makes the folder for a new recording.
+    static LiveFolder create(Path output, Optional<RecordingFile.Owner> owner) {
+        String doing = "recording to '" + output + "'";
+        try {
+            Folder parent = parent(output, doing);
+            refuseUnusual(parent, output, doing);
+            String name = LiveFolder.nameBeside(output);
+            try {
+                Files.createDirectory(output.toAbsolutePath().resolveSibling(name));
+            } catch (FileAlreadyExistsException _) {
+                throw taken(parent, output, doing);
+            }
+            Folder live = parent.child(name);
+            FileChannel lock = live.create(LiveFolder.LOCK);
+            if (!acquired(lock) || !isOurs(parent, live, name)) {
+                throw new RecordingException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
+            }
+            Optional<Owners> owners = owner.isPresent() ? Optional.of(Owners.of(owner.get())) : Optional.empty();
+            return signed(new LiveFolder(output, parent, live, lock, owners), lock);
+        } catch (IOException e) {
+            throw RecordingException.of(doing, e);
+        }
+    }
+
+    private static LiveFolder signed(LiveFolder folder, FileChannel lock) throws IOException {
+        try {
+            LiveFolder.writeAll(lock, (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.UTF_8));
+            return folder;
+        } catch (IOException e) {
+            folder.discard();
+            throw e;
+        }
+    }
+
+    /// Takes over the folder of a recorder that is gone.
+    static LiveFolder adopt(Path output) {
+        String doing = "recovering '" + output + "'";
+        String name = LiveFolder.nameBeside(output);
+        try {
+            Folder parent = parent(output, doing);
+            Folder live = parent.child(name);
+            FileChannel lock = live.readAndWrite(LiveFolder.LOCK);
+            if (!acquired(lock)) {
+                throw inUse(doing, pid(lock));
+            }
+            if (parent.attributes(String.valueOf(output.getFileName())).isPresent()) {
+                String hint = "move it away to recover again, or remove '" + output + LiveFolder.SUFFIX + "'";
+                throw new RecordingException(Reason.EXISTS, doing + ": the file exists already", hint);
+            }
+            Optional<Owners> owners = live.attributes(LiveFolder.LOCK).map(Owners::of);
+            return new LiveFolder(output, parent, live, lock, owners);
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            String message = doing + ": there is no '" + output + LiveFolder.SUFFIX + "' of a recorder";
+            throw new RecordingException(Reason.MISSING, message, "", e);
+        } catch (AccessDeniedException e) {
+            String hint = "run it as the user that recorded, or with sudo";
+            throw new RecordingException(Reason.DENIED, doing + ": permission denied", hint, e);
+        } catch (IOException e) {
+            throw RecordingException.of(doing, e);
+        }
+    }
+
+    private static Folder parent(Path output, String doing) throws IOException {
+        Path parent = output.toAbsolutePath().getParent();
+        if (parent == null || output.getFileName() == null) {
+            throw new RecordingException(Reason.EXISTS, doing + ": is a folder", "name a file");
+        }
+        try {
+            return Folder.open(parent);
+        } catch (NoSuchFileException e) {
+            throw new RecordingException(Reason.MISSING, doing + ": there is no folder '" + parent + "'", "", e);
+        }
+    }
+
+    /// Replacing `/dev/null` or a link by a recording is never what the user meant.
+    private static void refuseUnusual(Folder parent, Path output, String doing) throws IOException {
+        Optional<PosixFileAttributes> present = parent.attributes(String.valueOf(output.getFileName()));
+        if (present.isEmpty() || present.get().isRegularFile()) {
+            return;
+        }
+        PosixFileAttributes attributes = present.get();
+        String what = attributes.isDirectory() ? "a folder" : attributes.isSymbolicLink() ? "a link" : "not a file";
+        throw new RecordingException(Reason.EXISTS, doing + ": is " + what, "name a file");
+    }
+
+    /// Somebody may have swapped the parent folder between the two calls.
+    private static boolean isOurs(Folder parent, Folder live, String name) throws IOException {
+        Optional<PosixFileAttributes> folder = parent.attributes(name);
+        Optional<PosixFileAttributes> file = live.attributes(LiveFolder.LOCK);
+        return folder.isPresent() && file.isPresent() && folder.get().owner().equals(file.get().owner());
+    }
+
+    private static RecordingException taken(Folder parent, Path output, String doing) throws IOException {
+        String name = LiveFolder.nameBeside(output);
+        try (Folder live = parent.child(name);
+                FileChannel lock = live.readAndWrite(LiveFolder.LOCK)) {
+            return acquired(lock) ? unfinished(doing, output) : inUse(doing, pid(lock));
+        } catch (NoSuchFileException _) {
+            return unfinished(doing, output);
+        } catch (AccessDeniedException _) {
+            String message = doing + ": '" + name + "' is another user's";
+            return new RecordingException(Reason.DENIED, message, "choose another output file");
+        } catch (FileSystemException _) {
+            String message = doing + ": '" + name + "' is not a recorder's folder";
+            return new RecordingException(Reason.EXISTS, message, "choose another output file");
+        }
+    }
+
+    private static RecordingException unfinished(String doing, Path output) {
+        return new RecordingException(
+                Reason.UNFINISHED,
+                doing + ": an unfinished recording is in '" + output + LiveFolder.SUFFIX + "'",
+                "run zernel-record recover " + output + ", or remove the folder");
+    }
+
+    private static RecordingException inUse(String doing, String pid) {
+        return new RecordingException(Reason.IN_USE, doing + ": already being recorded by pid " + pid, "");
+    }
+
+    private static boolean acquired(FileChannel lock) throws IOException {
+        try {
+            return lock.tryLock() != null;
+        } catch (OverlappingFileLockException _) {
+            return false;
+        }
+    }
+
+    private static String pid(FileChannel lock) throws IOException {
+        ByteBuffer content = ByteBuffer.allocate(32);
+        int _ = lock.read(content, 0);
+        return new String(content.array(), 0, content.position(), StandardCharsets.UTF_8).strip();
+    }
+}

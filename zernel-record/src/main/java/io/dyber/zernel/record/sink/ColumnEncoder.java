@@ -1,0 +1,151 @@
+package io.dyber.zernel.record.sink;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdCompressCtx;
+import io.dyber.zernel.record.event.Column;
+import io.dyber.zernel.record.event.ColumnType;
+import io.dyber.zernel.record.event.Texts;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.apache.parquet.bytes.BytesInput;
+import org.apache.parquet.column.Encoding;
+import org.apache.parquet.column.page.DictionaryPage;
+import org.apache.parquet.column.statistics.Statistics;
+import org.apache.parquet.schema.PrimitiveType;
+
+/// Encodes columns of a row group into Parquet v1 pages, one column at a time. Not thread-safe.
+///
+/// v1 because v2 leaves the definition levels uncompressed. A dictionary unless it does not pay: then, from that page
+/// on, deltas for numbers and plain bytes for strings.
+final class ColumnEncoder implements AutoCloseable {
+    private final Texts texts;
+    private final PageRows page = new PageRows();
+    private final int[] ids = new int[PageRows.CAPACITY];
+    private final ValueDictionary dictionary = new ValueDictionary();
+    private final DeltaBlocks deltas = new DeltaBlocks();
+    private final Bytes levels = new Bytes();
+    private final Bytes body = new Bytes();
+    private final ZstdCompressCtx zstd = new ZstdCompressCtx().setLevel(1);
+    private byte[] compressed = {};
+
+    ColumnEncoder(Texts texts) {
+        this.texts = texts;
+    }
+
+    /// @param order the row numbers of the row group in file order
+    ColumnChunk encode(Column column, PrimitiveType type, ColumnValues values, int[] order, int rows) {
+        if (values.count() == 0) {
+            return new ColumnChunk(Optional.empty(), List.of(emptyPage(type, rows)));
+        }
+        dictionary.clear();
+        page.open(values, rows);
+        PageStatistics statistics = new PageStatistics(type, texts, dictionary);
+        List<Page> pages = new ArrayList<>();
+        boolean tryDictionary = !ParquetTable.isTime(column);
+        for (int from = 0; from < rows; from += PageRows.CAPACITY) {
+            page.pick(values, rows, order, from, Math.min(rows, from + PageRows.CAPACITY));
+            if (page.count() == 0) {
+                pages.add(emptyPage(type, page.rows()));
+                continue;
+            }
+            tryDictionary = tryDictionary && number();
+            pages.add(tryDictionary ? dictionaryPage(statistics) : fallbackPage(column, statistics));
+        }
+        return new ColumnChunk(dictionaryOf(column), pages);
+    }
+
+    @Override
+    public void close() {
+        zstd.close();
+    }
+
+    /// Numbers the page's values; false, with the dictionary as before, when a dictionary does not pay.
+    private boolean number() {
+        int before = dictionary.size();
+        boolean fits = dictionary.number(page.values(), page.count(), ids);
+        boolean pays = before > 0 || page.count() < 1024 || dictionary.size() <= page.count() / 2;
+        if (!fits || !pays) {
+            dictionary.truncate(before);
+            return false;
+        }
+        return true;
+    }
+
+    private Page dictionaryPage(PageStatistics statistics) {
+        startBody();
+        int width = HybridRuns.width(Math.max(0, dictionary.size() - 1));
+        body.putByte(width);
+        HybridRuns.encode(ids, page.count(), width, body);
+        return finish(statistics.ofIds(page, ids), Encoding.RLE_DICTIONARY);
+    }
+
+    private Page fallbackPage(Column column, PageStatistics statistics) {
+        startBody();
+        if (column.type() == ColumnType.BIGINT) {
+            deltas.encode(page.values(), page.count(), body);
+            return finish(statistics.ofNumbers(page), Encoding.DELTA_BINARY_PACKED);
+        }
+        for (int i = 0; i < page.count(); i++) {
+            putText(page.values()[i]);
+        }
+        return finish(statistics.ofTexts(page), Encoding.PLAIN);
+    }
+
+    private Page emptyPage(PrimitiveType type, int rows) {
+        body.clear();
+        levels.clear();
+        levels.putVarint((long) rows << 1);
+        levels.putByte(0);
+        body.putInt(levels.size());
+        body.putAll(Arrays.copyOf(levels.array(), levels.size()));
+        Statistics<?> statistics = Statistics.createStats(type);
+        statistics.incrementNumNulls(rows);
+        return new Page(rows, body.size(), compressed(), statistics, Encoding.PLAIN);
+    }
+
+    /// Definition levels come first, preceded by their length.
+    private void startBody() {
+        body.clear();
+        body.putInt(0);
+        HybridRuns.encodeBits(page.present(), page.rows(), body);
+        body.setInt(0, body.size() - 4);
+    }
+
+    private Page finish(Statistics<?> statistics, Encoding encoding) {
+        return new Page(page.rows(), body.size(), compressed(), statistics, encoding);
+    }
+
+    private Optional<DictionaryPage> dictionaryOf(Column column) {
+        if (dictionary.size() == 0) {
+            return Optional.empty();
+        }
+        body.clear();
+        for (int id = 0; id < dictionary.size(); id++) {
+            if (column.type() == ColumnType.BIGINT) {
+                body.putLong(dictionary.value(id));
+            } else {
+                putText(dictionary.value(id));
+            }
+        }
+        int size = body.size();
+        BytesInput bytes = compressed();
+        return Optional.of(new DictionaryPage(bytes, size, dictionary.size(), Encoding.PLAIN));
+    }
+
+    private void putText(long id) {
+        byte[] text = Utf8.of(texts, (int) id);
+        body.putInt(text.length);
+        body.putAll(text);
+    }
+
+    private BytesInput compressed() {
+        int bound = (int) Zstd.compressBound(body.size());
+        if (compressed.length < bound) {
+            compressed = new byte[bound];
+        }
+        int size = zstd.compressByteArray(compressed, 0, compressed.length, body.array(), 0, body.size());
+        return BytesInput.from(Arrays.copyOf(compressed, size));
+    }
+}

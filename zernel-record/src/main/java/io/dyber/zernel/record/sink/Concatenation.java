@@ -1,0 +1,191 @@
+package io.dyber.zernel.record.sink;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.parquet.format.ColumnChunk;
+import org.apache.parquet.format.ColumnMetaData;
+import org.apache.parquet.format.FileMetaData;
+import org.apache.parquet.format.KeyValue;
+import org.apache.parquet.format.OffsetIndex;
+import org.apache.parquet.format.PageLocation;
+import org.apache.parquet.format.RowGroup;
+import org.apache.parquet.format.Statistics;
+import org.apache.parquet.format.Util;
+import org.jspecify.annotations.Nullable;
+
+/// Joins segments into one Parquet file without decoding them: the kernel copies the pages, only offsets change.
+///
+/// parquet-java's own `appendRowGroups` would drop the page indexes.
+final class Concatenation {
+    private static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
+    private static final int TAIL = 8;
+
+    private final FileChannel out;
+    private final List<RowGroup> rowGroups = new ArrayList<>();
+    private final List<Index> indexes = new ArrayList<>();
+    private Optional<FileMetaData> first = Optional.empty();
+    private long rows;
+
+    /// Page indexes of one column chunk, to be written behind all pages.
+    private record Index(ColumnChunk chunk, ByteBuffer columnIndex, ByteBuffer offsetIndex) {}
+
+    /// Writes to `out`, which is empty and stays open.
+    Concatenation(FileChannel out) throws IOException {
+        this.out = out;
+        LiveFolder.writeAll(out, MAGIC);
+    }
+
+    /// Events joined so far.
+    long rows() {
+        return rows;
+    }
+
+    /// The largest value of a BIGINT column by its statistics, 0 when there is none.
+    long largest(String column) throws IOException {
+        long largest = 0;
+        for (Index index : indexes) {
+            ColumnMetaData data = present(index.chunk().getMeta_data());
+            Statistics statistics = data.getStatistics();
+            boolean isColumn = List.of(column).equals(data.getPath_in_schema());
+            if (isColumn && statistics != null && statistics.isSetMax_value()) {
+                ByteBuffer value = ByteBuffer.wrap(statistics.getMax_value()).order(ByteOrder.LITTLE_ENDIAN);
+                largest = Math.max(largest, value.getLong());
+            }
+        }
+        return largest;
+    }
+
+    /// Appends the row groups of a segment.
+    void add(FileChannel segment) throws IOException {
+        FileMetaData footer = footer(segment);
+        first = first.isPresent() ? first : Optional.of(footer);
+        rows += footer.getNum_rows();
+        for (RowGroup group : present(footer.getRow_groups())) {
+            long from = group.getFile_offset();
+            long shift = out.position() - from;
+            copy(segment, from, group.getTotal_compressed_size());
+            for (ColumnChunk chunk : present(group.getColumns())) {
+                indexes.add(index(segment, chunk, shift));
+                shift(chunk, shift);
+            }
+            group.setFile_offset(from + shift);
+            number(group);
+            rowGroups.add(group);
+        }
+    }
+
+    /// Writes indexes and footer. At least one segment must have been added: it gives the schema.
+    void finish(Map<String, String> keyValues) throws IOException {
+        for (Index index : indexes) {
+            index.chunk().setColumn_index_offset(out.position());
+            index.chunk().setColumn_index_length(index.columnIndex().remaining());
+            LiveFolder.writeAll(out, index.columnIndex().duplicate());
+        }
+        for (Index index : indexes) {
+            index.chunk().setOffset_index_offset(out.position());
+            index.chunk().setOffset_index_length(index.offsetIndex().remaining());
+            LiveFolder.writeAll(out, index.offsetIndex().duplicate());
+        }
+        FileMetaData footer = first.orElseThrow();
+        footer.setNum_rows(rows);
+        footer.setRow_groups(rowGroups);
+        footer.setKey_value_metadata(keyValues(keyValues));
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        Util.writeFileMetaData(footer, bytes);
+        ByteBuffer tail = ByteBuffer.allocate(TAIL).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.size()).put(MAGIC);
+        LiveFolder.writeAll(out, bytes.toByteArray());
+        LiveFolder.writeAll(out, tail.flip());
+    }
+
+    private static FileMetaData footer(FileChannel segment) throws IOException {
+        byte[] tail = read(segment, segment.size() - TAIL, TAIL);
+        int length = ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt();
+        if (!Arrays.equals(tail, 4, TAIL, MAGIC, 0, 4)) {
+            throw new IOException("a segment does not end like a Parquet file");
+        }
+        byte[] footer = read(segment, segment.size() - TAIL - length, length);
+        return Util.readFileMetaData(new ByteArrayInputStream(footer));
+    }
+
+    private static byte[] read(FileChannel file, long position, int length) throws IOException {
+        if (position < 0 || length < 0 || position + length > file.size()) {
+            throw new IOException("a segment is too short");
+        }
+        byte[] content = new byte[length];
+        ByteBuffer bytes = ByteBuffer.wrap(content);
+        while (bytes.hasRemaining()) {
+            if (file.read(bytes, position + bytes.position()) < 0) {
+                throw new IOException("a segment is too short");
+            }
+        }
+        return content;
+    }
+
+    private void copy(FileChannel from, long position, long length) throws IOException {
+        long done = 0;
+        while (done < length) {
+            long copied = from.transferTo(position + done, length - done, out);
+            if (copied <= 0) {
+                throw new IOException("a segment is too short");
+            }
+            done += copied;
+        }
+    }
+
+    private static Index index(FileChannel segment, ColumnChunk chunk, long shift) throws IOException {
+        byte[] columnIndex = read(segment, chunk.getColumn_index_offset(), chunk.getColumn_index_length());
+        byte[] offsets = read(segment, chunk.getOffset_index_offset(), chunk.getOffset_index_length());
+        OffsetIndex offsetIndex = Util.readOffsetIndex(new ByteArrayInputStream(offsets));
+        for (PageLocation page : present(offsetIndex.getPage_locations())) {
+            page.setOffset(page.getOffset() + shift);
+        }
+        ByteArrayOutputStream shifted = new ByteArrayOutputStream();
+        Util.writeOffsetIndex(offsetIndex, shifted);
+        return new Index(chunk, ByteBuffer.wrap(columnIndex), ByteBuffer.wrap(shifted.toByteArray()));
+    }
+
+    private static void shift(ColumnChunk chunk, long shift) throws IOException {
+        ColumnMetaData data = present(chunk.getMeta_data());
+        data.setData_page_offset(data.getData_page_offset() + shift);
+        if (data.isSetDictionary_page_offset()) {
+            data.setDictionary_page_offset(data.getDictionary_page_offset() + shift);
+        }
+        chunk.setFile_offset(chunk.getFile_offset() + shift);
+    }
+
+    private static <T> T present(@Nullable T part) throws IOException {
+        if (part == null) {
+            throw new IOException("a segment's footer is not complete");
+        }
+        return part;
+    }
+
+    /// Ordinals are 16 bits wide and optional.
+    private void number(RowGroup group) {
+        if (rowGroups.size() <= Short.MAX_VALUE) {
+            group.setOrdinal((short) rowGroups.size());
+        } else {
+            group.unsetOrdinal();
+        }
+    }
+
+    private static List<KeyValue> keyValues(Map<String, String> map) {
+        List<KeyValue> list = new ArrayList<>();
+        map.forEach((key, value) -> {
+            KeyValue entry = new KeyValue(key);
+            entry.setValue(value);
+            list.add(entry);
+        });
+        return list;
+    }
+}

@@ -1,0 +1,93 @@
+package io.dyber.zernel.record.sink;
+
+import io.dyber.zernel.record.event.Texts;
+import java.util.Arrays;
+import org.apache.parquet.column.statistics.Statistics;
+import org.apache.parquet.io.api.Binary;
+import org.apache.parquet.schema.PrimitiveType;
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
+
+/// Smallest and largest value and number of NULLs of each page of a column, by which readers skip pages.
+final class PageStatistics {
+    private final PrimitiveType type;
+    private final Texts texts;
+    private final ValueDictionary dictionary;
+    private int[] seenInPage = {};
+    private int pageNumber;
+
+    PageStatistics(PrimitiveType type, Texts texts, ValueDictionary dictionary) {
+        this.type = type;
+        this.texts = texts;
+        this.dictionary = dictionary;
+    }
+
+    Statistics<?> ofNumbers(PageRows page) {
+        Statistics<?> statistics = withNulls(page);
+        long min = Long.MAX_VALUE;
+        long max = Long.MIN_VALUE;
+        for (int i = 0; i < page.count(); i++) {
+            min = Math.min(min, page.values()[i]);
+            max = Math.max(max, page.values()[i]);
+        }
+        if (page.count() > 0) {
+            statistics.updateStats(min);
+            statistics.updateStats(max);
+        }
+        return statistics;
+    }
+
+    /// For a dictionary page, where strings need comparing only once a page.
+    Statistics<?> ofIds(PageRows page, int[] ids) {
+        if (type.getPrimitiveTypeName() == PrimitiveTypeName.INT64) {
+            return ofNumbers(page);
+        }
+        if (seenInPage.length < dictionary.size()) {
+            seenInPage = Arrays.copyOf(seenInPage, dictionary.size() * 2);
+        }
+        pageNumber++;
+        TextRange range = new TextRange();
+        for (int i = 0; i < page.count(); i++) {
+            int id = ids[i];
+            if (seenInPage[id] != pageNumber) {
+                seenInPage[id] = pageNumber;
+                range.add(Utf8.of(texts, (int) dictionary.value(id)));
+            }
+        }
+        return range.statistics(page);
+    }
+
+    Statistics<?> ofTexts(PageRows page) {
+        TextRange range = new TextRange();
+        for (int i = 0; i < page.count(); i++) {
+            range.add(Utf8.of(texts, (int) page.values()[i]));
+        }
+        return range.statistics(page);
+    }
+
+    private Statistics<?> withNulls(PageRows page) {
+        Statistics<?> statistics = Statistics.createStats(type);
+        statistics.incrementNumNulls(page.rows() - page.count());
+        return statistics;
+    }
+
+    private final class TextRange {
+        private byte[] min = {};
+        private byte[] max = {};
+        private boolean empty = true;
+
+        void add(byte[] text) {
+            min = empty || Arrays.compareUnsigned(text, min) < 0 ? text : min;
+            max = empty || Arrays.compareUnsigned(text, max) > 0 ? text : max;
+            empty = false;
+        }
+
+        Statistics<?> statistics(PageRows page) {
+            Statistics<?> statistics = withNulls(page);
+            if (!empty) {
+                statistics.updateStats(Binary.fromConstantByteArray(min));
+                statistics.updateStats(Binary.fromConstantByteArray(max));
+            }
+            return statistics;
+        }
+    }
+}

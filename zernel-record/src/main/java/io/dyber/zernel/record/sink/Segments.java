@@ -1,0 +1,153 @@
+package io.dyber.zernel.record.sink;
+
+import io.dyber.zernel.record.sink.RecordingException.Reason;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// The finished row groups of a recording, each a Parquet file in the `.live` folder, encoded by a thread of its own.
+///
+/// At most one row group is being encoded; whoever hands over the next waits for it.
+final class Segments implements AutoCloseable {
+    private static final String JOINED = "output.tmp";
+
+    private final LiveFolder folder;
+    private final SegmentWriter writer;
+    private final ExecutorService encoder =
+            Executors.newSingleThreadExecutor(Thread.ofPlatform().name("zernel-encoder").daemon().factory());
+    private Optional<Job> job = Optional.empty();
+    private final AtomicLong bytes = new AtomicLong();
+
+    private record Job(RowGroup group, int number, Future<?> done) {}
+
+    Segments(LiveFolder folder, SegmentWriter writer) {
+        this.folder = folder;
+        this.writer = writer;
+    }
+
+    static String segmentName(int number) {
+        return "%06d.parquet".formatted(number);
+    }
+
+    static String journalName(int number) {
+        return "journal-%06d.arrows".formatted(number);
+    }
+
+    /// Bytes of the segments on disk.
+    long bytes() {
+        return bytes.get();
+    }
+
+    /// Encodes the row group in the background, then deletes its journal and clears the row group. The one before
+    /// must have been waited for.
+    void encode(RowGroup group, int number) {
+        Future<?> done =
+                encoder.submit(
+                        () -> {
+                            write(group, number);
+                            group.clear();
+                            return group;
+                        });
+        job = Optional.of(new Job(group, number, done));
+    }
+
+    /// Waits for the row group being encoded. After an exception that one is still to be written.
+    void await() throws IOException {
+        if (job.isPresent()) {
+            join(job.get().done());
+            job = Optional.empty();
+        }
+    }
+
+    /// Waits like [#await], but on a full disk sacrifices the journal to make room for the segment: the events are
+    /// all in memory.
+    void awaitAtAnyPrice() throws IOException {
+        if (job.isEmpty()) {
+            return;
+        }
+        Job last = job.get();
+        try {
+            join(last.done());
+        } catch (IOException e) {
+            if (RecordingException.of("", e).reason() != Reason.NO_SPACE) {
+                throw e;
+            }
+            folder.delete(journalName(last.number()));
+            encode(last.group(), last.number());
+            join(job.get().done());
+        }
+        job = Optional.empty();
+    }
+
+    /// Writes one segment on the calling thread.
+    void write(RowGroup group, int number) throws IOException {
+        String temporary = segmentName(number) + ".tmp";
+        folder.delete(temporary);
+        try (FileChannel channel = folder.create(temporary)) {
+            writer.write(group, channel);
+        } catch (IOException e) {
+            folder.delete(temporary);
+            throw e;
+        }
+        folder.rename(temporary, segmentName(number));
+        bytes.addAndGet(folder.size(segmentName(number)));
+        folder.delete(journalName(number));
+    }
+
+    /// What a joined file gets as footer, given the number of its events and the time of the last, 0 if there is none.
+    interface FooterOf {
+        Map<String, String> footer(long events, long lastStartNanos);
+    }
+
+    /// Joins segments into the output and deletes the folder. Returns the number of events.
+    static long publish(LiveFolder folder, List<String> segments, FooterOf footerOf) throws IOException {
+        folder.delete(JOINED);
+        long events;
+        try (FileChannel out = folder.create(JOINED)) {
+            Concatenation joined = new Concatenation(out);
+            for (String name : segments) {
+                try (FileChannel segment = folder.read(name)) {
+                    joined.add(segment);
+                }
+            }
+            events = joined.rows();
+            joined.finish(footerOf.footer(events, joined.largest("ts_ns")));
+            out.force(true);
+        } catch (IOException e) {
+            folder.delete(JOINED);
+            throw e;
+        }
+        folder.publish(JOINED);
+        folder.remove();
+        return events;
+    }
+
+    @Override
+    public void close() {
+        encoder.close();
+        writer.close();
+    }
+
+    private static void join(Future<?> done) throws IOException {
+        try {
+            Object _ = done.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case IOException io -> throw io;
+                case RuntimeException bug -> throw bug;
+                case Error error -> throw error;
+                case null, default -> throw new IllegalStateException(e);
+            }
+        }
+    }
+}

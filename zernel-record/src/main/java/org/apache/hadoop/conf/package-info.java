@@ -1,0 +1,4 @@
+@NullMarked
+package org.apache.hadoop.conf;
+
+import org.jspecify.annotations.NullMarked;

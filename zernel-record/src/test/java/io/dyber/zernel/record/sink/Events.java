@@ -1,0 +1,65 @@
+package io.dyber.zernel.record.sink;
+
+import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.event.Column;
+import io.dyber.zernel.record.event.ColumnType;
+import io.dyber.zernel.record.event.Texts;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/// Rows written by hand in tests: each value a `Long`, a `String` or null.
+final class Events {
+    static final List<Column> COLUMNS =
+            List.of(
+                    new Column("kind", ColumnType.VARCHAR, "", "what happened"),
+                    new Column("name", ColumnType.VARCHAR, "", ""),
+                    new Column("ts_ns", ColumnType.BIGINT, "ns", "start"),
+                    new Column("dur_ns", ColumnType.BIGINT, "ns", ""),
+                    new Column("tid", ColumnType.BIGINT, "", ""),
+                    new Column("bytes", ColumnType.BIGINT, "bytes", ""),
+                    new Column("path", ColumnType.VARCHAR, "", ""));
+
+    private Events() {}
+
+    /// Writes `rows` rows in batches of `batchRows`, each made by `row` from its number.
+    static void write(
+            RecordingFile file, List<Column> columns, Texts texts, long rows, int batchRows, LongFunction<Object[]> row) {
+        Batch batch = new Batch(columns, batchRows);
+        for (long i = 0; i < rows; i++) {
+            add(batch, texts, row.apply(i));
+            if (batch.isFull() || i == rows - 1) {
+                file.write(batch);
+                batch.clear();
+            }
+        }
+    }
+
+    static void add(Batch batch, Texts texts, @Nullable Object... values) {
+        batch.addRow();
+        for (int c = 0; c < values.length; c++) {
+            switch (values[c]) {
+                case null -> {}
+                case String text -> batch.put(c, texts.id(text));
+                case Number number -> batch.put(c, number.longValue());
+                default -> throw new IllegalArgumentException(Arrays.toString(values));
+            }
+        }
+    }
+
+    static List<List<@Nullable Object>> rows(Batch batch, Texts texts) {
+        List<List<@Nullable Object>> rows = new ArrayList<>();
+        for (int row = 0; row < batch.rows(); row++) {
+            List<@Nullable Object> values = new ArrayList<>();
+            for (int c = 0; c < batch.columns().size(); c++) {
+                boolean text = batch.columns().get(c).type() == ColumnType.VARCHAR;
+                long value = batch.value(c, row);
+                values.add(batch.isNull(c, row) ? null : text ? texts.text((int) value) : (Object) value);
+            }
+            rows.add(values);
+        }
+        return rows;
+    }
+}
