@@ -1,0 +1,88 @@
+package io.dyber.zernel.record.live;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// A command line of the recorder, run as a process of its own on the class path and with the flags of this JVM.
+///
+/// @param prefix words before `java`, to run it with other privileges
+record Recorder(List<String> prefix, Map<String, String> environment, List<String> properties, List<String> arguments) {
+    private static final String MAIN = "io.dyber.zernel.record.cli.Record";
+
+    /// `zernel-record` with these arguments.
+    static Recorder zernelRecord(String... arguments) {
+        return new Recorder(List.of(), Map.of(), List.of(), List.of(arguments));
+    }
+
+    /// `zernel-record -o FILE` with these further arguments.
+    static Recorder recordTo(Path file, String... arguments) {
+        return zernelRecord("-o", file.toString()).with(arguments);
+    }
+
+    Recorder with(String... more) {
+        List<String> all = new ArrayList<>(arguments);
+        all.addAll(List.of(more));
+        return new Recorder(prefix, environment, properties, all);
+    }
+
+    Recorder under(String... words) {
+        return new Recorder(List.of(words), environment, properties, arguments);
+    }
+
+    Recorder environment(String name, String value) {
+        Map<String, String> all = new HashMap<>(environment);
+        all.put(name, value);
+        return new Recorder(prefix, all, properties, arguments);
+    }
+
+    Recorder property(String name, String value) {
+        List<String> all = new ArrayList<>(properties);
+        all.add("-D" + name + "=" + value);
+        return new Recorder(prefix, environment, all, arguments);
+    }
+
+    Running start() {
+        List<String> command = new ArrayList<>(prefix);
+        // A background shell starts its children with SIGINT ignored, and a JVM then keeps it so.
+        command.addAll(List.of("env", "--default-signal=INT"));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.startsWith("--"))
+                .forEach(command::add);
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        command.addAll(properties);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().keySet().removeIf(name -> name.startsWith("SUDO_"));
+        builder.environment().putAll(environment);
+        return Running.start(builder);
+    }
+
+    /// Starts it and returns when its probes are attached.
+    Running startRecording() {
+        Running running = start();
+        running.awaitLine("recording ");
+        return running;
+    }
+
+    /// Runs it to its end.
+    Running.Outcome run() {
+        try (Running running = start()) {
+            return running.await();
+        }
+    }
+
+    /// Runs it to its end, which must be a good one.
+    Running.Outcome runWell() {
+        Running.Outcome outcome = run();
+        if (outcome.status() != 0) {
+            throw new AssertionError(arguments + ": " + outcome);
+        }
+        return outcome;
+    }
+}
