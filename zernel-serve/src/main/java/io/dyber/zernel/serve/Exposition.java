@@ -1,0 +1,80 @@
+package io.dyber.zernel.serve;
+
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import io.prometheus.metrics.model.snapshots.Quantile;
+import io.prometheus.metrics.model.snapshots.Quantiles;
+import io.prometheus.metrics.model.snapshots.SummarySnapshot;
+import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Turns the series into what Prometheus reads. Families without a series are left out.
+final class Exposition {
+    private static final double[] QUANTILES = {0.5, 0.99};
+
+    private Exposition() {}
+
+    static MetricSnapshots of(LiveMetrics.View view) {
+        List<MetricSnapshot> families = new ArrayList<>();
+        for (Metric metric : Metrics.ALL) {
+            if (view.series().numbers(metric).isEmpty() && view.series().durations(metric).isEmpty()) {
+                continue;
+            }
+            families.add(switch (metric.type()) {
+                case GAUGE -> gauge(metric, view);
+                case COUNTER -> counter(metric, view);
+                case SUMMARY -> summary(metric, view);
+            });
+        }
+        return new MetricSnapshots(families);
+    }
+
+    private static MetricSnapshot gauge(Metric metric, LiveMetrics.View view) {
+        GaugeSnapshot.Builder builder = GaugeSnapshot.builder().name(metric.name()).help(metric.help());
+        view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(GaugeDataPointSnapshot.builder()
+                .labels(labels(metric, values))
+                .value(sum.value)
+                .build()));
+        return builder.build();
+    }
+
+    private static MetricSnapshot counter(Metric metric, LiveMetrics.View view) {
+        String name = metric.name().substring(0, metric.name().length() - "_total".length());
+        CounterSnapshot.Builder builder = CounterSnapshot.builder().name(name).help(metric.help());
+        view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(CounterDataPointSnapshot.builder()
+                .labels(labels(metric, values))
+                .value(sum.value)
+                .build()));
+        return builder.build();
+    }
+
+    private static MetricSnapshot summary(Metric metric, LiveMetrics.View view) {
+        SummarySnapshot.Builder builder = SummarySnapshot.builder().name(metric.name()).help(metric.help());
+        view.series().durations(metric).forEach((values, durations) -> builder.dataPoint(
+                SummaryDataPointSnapshot.builder()
+                        .labels(labels(metric, values))
+                        .count(durations.count())
+                        .sum(durations.sumSeconds())
+                        .quantiles(quantiles(durations, view.nowNanos()))
+                        .build()));
+        return builder.build();
+    }
+
+    private static Quantiles quantiles(Durations durations, long nowNanos) {
+        List<Quantile> quantiles = new ArrayList<>();
+        for (double quantile : QUANTILES) {
+            quantiles.add(new Quantile(quantile, durations.recentSeconds(quantile, nowNanos)));
+        }
+        return Quantiles.of(quantiles);
+    }
+
+    private static Labels labels(Metric metric, List<String> values) {
+        return Labels.of(metric.labels(), values);
+    }
+}

@@ -1,0 +1,125 @@
+package io.dyber.zernel.serve;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.zip.GZIPOutputStream;
+
+/// The HTTP side: read-only pages at fixed paths, one virtual thread per request.
+final class HttpEndpoint implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(HttpEndpoint.class.getName());
+    private static final int GZIP_FROM_BYTES = 2048;
+
+    private final Map<String, Page> pages;
+    private final HostGuard guard;
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    /// What a page answers, always in UTF-8.
+    record Answer(int status, String contentType, String body) {
+        static Answer text(int status, String text) {
+            return new Answer(status, "text/plain; charset=utf-8", text);
+        }
+
+        static Answer json(String text) {
+            return new Answer(200, "application/json", text);
+        }
+    }
+
+    /// Answers a GET.
+    interface Page {
+        Answer get(Headers request) throws IOException;
+    }
+
+    private HttpEndpoint(HttpServer server, HostGuard guard, Map<String, Page> pages) {
+        this.server = server;
+        this.guard = guard;
+        this.pages = Map.copyOf(pages);
+    }
+
+    /// Starts listening at `address`, whose port may be 0.
+    static HttpEndpoint start(InetSocketAddress address, HostGuard guard, Map<String, Page> pages)
+            throws IOException {
+        HttpServer server = HttpServer.create(address, 1024);
+        HttpEndpoint endpoint = new HttpEndpoint(server, guard, pages);
+        server.setExecutor(endpoint.threads);
+        server.createContext("/", endpoint::handle);
+        server.start();
+        return endpoint;
+    }
+
+    int port() {
+        return server.getAddress().getPort();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            Answer answer = answer(exchange);
+            send(exchange, answer);
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "a client left", e);
+        }
+    }
+
+    private Answer answer(HttpExchange exchange) {
+        Headers headers = exchange.getRequestHeaders();
+        if (!guard.acceptsHost(headers.getFirst("Host")) || !guard.acceptsOrigin(headers.getFirst("Origin"))) {
+            return Answer.text(403, "this server answers only to its own name: use localhost\n");
+        }
+        if (!exchange.getRequestMethod().equals("GET") && !exchange.getRequestMethod().equals("HEAD")) {
+            return Answer.text(405, "only GET\n");
+        }
+        Page page = pages.get(exchange.getRequestURI().getPath());
+        if (page == null) {
+            return Answer.text(404, "no such page; there are: "
+                    + String.join(" ", pages.keySet().stream().sorted().toList()) + "\n");
+        }
+        try {
+            return page.get(headers);
+        } catch (IOException | RuntimeException e) {
+            LOG.log(Level.ERROR, "answering " + exchange.getRequestURI(), e);
+            return Answer.text(500, "internal error\n");
+        }
+    }
+
+    private static void send(HttpExchange exchange, Answer answer) throws IOException {
+        Headers headers = exchange.getResponseHeaders();
+        headers.set("Content-Type", answer.contentType());
+        headers.set("Cache-Control", "no-store");
+        headers.set("X-Content-Type-Options", "nosniff");
+        byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+        String accepted = exchange.getRequestHeaders().getFirst("Accept-Encoding");
+        if (body.length >= GZIP_FROM_BYTES && accepted != null && accepted.contains("gzip")) {
+            headers.set("Content-Encoding", "gzip");
+            body = gzip(body);
+        }
+        if (exchange.getRequestMethod().equals("HEAD")) {
+            exchange.sendResponseHeaders(answer.status(), -1);
+            return;
+        }
+        exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
+        exchange.getResponseBody().write(body);
+    }
+
+    private static byte[] gzip(byte[] body) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(body.length / 4);
+        try (GZIPOutputStream gzip = new GZIPOutputStream(bytes)) {
+            gzip.write(body);
+        }
+        return bytes.toByteArray();
+    }
+}

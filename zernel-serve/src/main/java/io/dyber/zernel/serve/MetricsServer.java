@@ -1,0 +1,160 @@
+package io.dyber.zernel.serve;
+
+import com.sun.net.httpserver.Headers;
+import io.dyber.zernel.serve.source.EventBatch;
+import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.SourceState;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/// Serves what a source of events says, as Prometheus metrics, JSON, a web page and a WebSocket feed, until closed.
+public final class MetricsServer implements AutoCloseable {
+    private final EventSource source;
+    private final Options options;
+    private final LiveMetrics live;
+    private final ExpositionFormats formats = ExpositionFormats.init();
+    private final HttpEndpoint http;
+    private final SnapshotFeed feed;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+
+    /// Where and how to serve.
+    ///
+    /// @param listen the address for both ports
+    /// @param metricsPort HTTP; 0 takes a free one
+    /// @param webSocketPort WebSocket; 0 takes a free one
+    /// @param interval between snapshots
+    /// @param pidLimit processes with series of their own
+    public record Options(
+            InetAddress listen, int metricsPort, int webSocketPort, Duration interval, int pidLimit) {}
+
+    private MetricsServer(EventSource source, Options options) throws IOException {
+        this.source = source;
+        this.options = options;
+        this.live = new LiveMetrics(options.pidLimit());
+        HostGuard guard = new HostGuard(options.listen());
+        this.feed = WebSocketFeed.start(new InetSocketAddress(options.listen(), options.webSocketPort()), guard);
+        try {
+            this.http = HttpEndpoint.start(
+                    new InetSocketAddress(options.listen(), options.metricsPort()), guard, pages());
+        } catch (IOException e) {
+            feed.close();
+            throw e;
+        }
+    }
+
+    /// Starts serving; the source is closed with the server. Both ports are open when this returns.
+    public static MetricsServer start(EventSource source, Options options) throws IOException {
+        MetricsServer server = new MetricsServer(source, options);
+        Thread.ofPlatform().daemon().name("zernel-events").start(server::readEvents);
+        Thread.ofPlatform().daemon().name("zernel-snapshots").start(server::publishSnapshots);
+        return server;
+    }
+
+    public int metricsPort() {
+        return http.port();
+    }
+
+    public int webSocketPort() {
+        return feed.port();
+    }
+
+    public SourceState state() {
+        return source.state();
+    }
+
+    /// Waits until the source has ended; false when this server was closed before.
+    ///
+    /// @throws IOException what ended it, when it did not end well
+    public boolean awaitEnd() throws IOException, InterruptedException {
+        ended.await();
+        Exception bad = failure.get();
+        if (bad instanceof IOException io) {
+            throw io;
+        }
+        if (bad != null) {
+            throw new IllegalStateException("reading events", bad);
+        }
+        return closed.getCount() > 0;
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+        source.close();
+        http.close();
+        feed.close();
+    }
+
+    private void readEvents() {
+        try {
+            Optional<EventBatch> batch = source.next();
+            while (batch.isPresent()) {
+                live.apply(batch.get());
+                batch = source.next();
+            }
+            live.finish();
+        } catch (IOException | RuntimeException e) {
+            failure.set(e);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    private void publishSnapshots() {
+        try {
+            while (!closed.await(options.interval().toMillis(), TimeUnit.MILLISECONDS)) {
+                feed.publish(snapshotJson());
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Map<String, HttpEndpoint.Page> pages() throws IOException {
+        HttpEndpoint.Page health = _ -> HttpEndpoint.Answer.text(200, "ok");
+        HttpEndpoint.Page snapshot = _ -> HttpEndpoint.Answer.json(snapshotJson());
+        Map<String, HttpEndpoint.Page> pages = new HashMap<>();
+        pages.put("/", DashboardPage.load(feed.port()));
+        pages.put("/metrics", this::metrics);
+        pages.put("/healthz", health);
+        pages.put("/health", health);
+        pages.put("/api/snapshot", snapshot);
+        pages.put("/json", snapshot);
+        return pages;
+    }
+
+    private HttpEndpoint.Answer metrics(Headers request) throws IOException {
+        ExpositionFormatWriter writer = formats.findWriter(request.getFirst("Accept"));
+        ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 14);
+        AtomicReference<MetricSnapshots> families = new AtomicReference<>(MetricSnapshots.of());
+        live.read(source.nowNanos(), source.state().ended(), view -> families.set(Exposition.of(view)));
+        writer.write(body, families.get());
+        return new HttpEndpoint.Answer(200, writer.getContentType(), body.toString(StandardCharsets.UTF_8));
+    }
+
+    private String snapshotJson() {
+        SourceState state = source.state();
+        AtomicReference<@Nullable Snapshot> snapshot = new AtomicReference<>();
+        live.read(source.nowNanos(), state.ended(), view -> snapshot.set(Snapshots.of(view, state)));
+        return Snapshots.json(Objects.requireNonNull(snapshot.get()));
+    }
+}

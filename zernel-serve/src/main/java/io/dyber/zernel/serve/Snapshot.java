@@ -1,0 +1,65 @@
+package io.dyber.zernel.serve;
+
+import io.dyber.zernel.serve.source.SourceState;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What a WebSocket client gets each interval: zerneld's fields under their names (in JSON: snake case), and beside
+/// them one field with everything else.
+///
+/// A client of zerneld reads a number in every field, so "nothing measured" is 0 there; `zernel.measured` tells the
+/// two apart.
+///
+/// @param cudaLatencyP50Us of the process with most launches, over the last minute
+/// @param ncclAllreduceP50Ms of the process with most all-reduces, over the last minute
+/// @param dataloaderWaitP50Ms of the process with most waits, over the last minute
+/// @param lastUpdateMs when events last came in, milliseconds since the epoch
+public record Snapshot(
+        List<GpuUse> gpuUtilization,
+        double cudaLatencyP50Us,
+        double cudaLatencyP99Us,
+        double ncclAllreduceP50Ms,
+        double ncclAllreduceP99Ms,
+        double dataloaderWaitP50Ms,
+        long lastUpdateMs,
+        More zernel) {
+
+    /// GPU memory of one process on one device.
+    ///
+    /// @param key `pid:device`
+    public record GpuUse(String key, long currentBytes, long peakBytes) {}
+
+    /// The superset.
+    ///
+    /// @param version 1; changes when a field changes its meaning
+    /// @param eventTimeMs event time reached, milliseconds since the epoch
+    /// @param measured which process zerneld's fields are about, by measure; a measure without data is not there
+    /// @param processes the training processes and what they spend their steps on, the busiest first
+    /// @param timings all durations by metric name and labels
+    public record More(
+            int version,
+            SourceState source,
+            double eventTimeMs,
+            Map<String, String> measured,
+            double events,
+            double lost,
+            List<Training> processes,
+            List<Timing> timings) {}
+
+    /// A process that trains.
+    ///
+    /// @param phases share of each phase in the steps of the last minute
+    public record Training(
+            String pid, String comm, double steps, Timing step, Map<String, Double> phases) {}
+
+    /// Durations of one series. Quantiles are over the last minute, in milliseconds, and null when nothing happened
+    /// in it; count and sum are since the start.
+    public record Timing(
+            String metric,
+            Map<String, String> labels,
+            long count,
+            double sumSeconds,
+            @Nullable Double p50Ms,
+            @Nullable Double p99Ms) {}
+}

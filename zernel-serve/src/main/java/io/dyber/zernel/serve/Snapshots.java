@@ -1,0 +1,143 @@
+package io.dyber.zernel.serve;
+
+import io.dyber.zernel.serve.source.SourceState;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Builds [Snapshot]s and writes them as JSON.
+final class Snapshots {
+    private static final int VERSION = 1;
+    private static final int PROCESSES = 50;
+    private static final int TIMINGS = 200;
+
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+
+    private Snapshots() {}
+
+    static String json(Snapshot snapshot) {
+        return JSON.writeValueAsString(snapshot);
+    }
+
+    static Snapshot of(LiveMetrics.View view, SourceState source) {
+        Map<String, String> measured = new LinkedHashMap<>();
+        Optional<Durations> launches = busiest(view, Metrics.CUDA_LAUNCH, "cuda_latency", measured);
+        Optional<Durations> reduces = busiestAllReduce(view, measured);
+        Optional<Durations> waits = busiest(view, Metrics.DATALOADER_WAIT, "dataloader_wait", measured);
+        return new Snapshot(
+                gpus(view),
+                quantile(launches, 0.5, 1e6, view),
+                quantile(launches, 0.99, 1e6, view),
+                quantile(reduces, 0.5, 1e3, view),
+                quantile(reduces, 0.99, 1e3, view),
+                quantile(waits, 0.5, 1e3, view),
+                view.updatedMillis(),
+                new Snapshot.More(
+                        VERSION,
+                        source,
+                        view.nowNanos() / 1e6,
+                        measured,
+                        sum(view, Metrics.EVENTS),
+                        sum(view, Metrics.LOST),
+                        processes(view),
+                        timings(view)));
+    }
+
+    private static List<Snapshot.GpuUse> gpus(LiveMetrics.View view) {
+        List<Snapshot.GpuUse> gpus = new ArrayList<>();
+        view.gpuMemory().forEach((place, use) ->
+                gpus.add(new Snapshot.GpuUse(place.pid() + ":" + place.device(), use.bytes, use.peakBytes)));
+        return gpus;
+    }
+
+    private static Optional<Durations> busiest(
+            LiveMetrics.View view, Metric metric, String measure, Map<String, String> measured) {
+        return view.series().busiest(metric).map(entry -> {
+            measured.put(measure, "pid " + entry.getKey().get(metric.labels().indexOf("pid")));
+            return entry.getValue();
+        });
+    }
+
+    private static Optional<Durations> busiestAllReduce(LiveMetrics.View view, Map<String, String> measured) {
+        return view.series().durations(Metrics.NCCL).entrySet().stream()
+                .filter(entry -> entry.getKey().getFirst().equals("all_reduce"))
+                .max(Comparator.comparingLong(entry -> entry.getValue().count()))
+                .map(entry -> {
+                    measured.put("nccl_allreduce", "pid " + entry.getKey().getLast());
+                    return entry.getValue();
+                });
+    }
+
+    private static double quantile(Optional<Durations> durations, double quantile, double unit, LiveMetrics.View view) {
+        double seconds = durations
+                .map(known -> known.recentSeconds(quantile, view.nowNanos()))
+                .orElse(0.0);
+        return Double.isNaN(seconds) ? 0 : seconds * unit;
+    }
+
+    private static double sum(LiveMetrics.View view, Metric metric) {
+        return view.series().numbers(metric).values().stream()
+                .mapToDouble(sum -> sum.value)
+                .sum();
+    }
+
+    private static List<Snapshot.Training> processes(LiveMetrics.View view) {
+        Map<String, Map<String, Double>> phases = new HashMap<>();
+        view.series().numbers(Metrics.PHASE_RATIO).forEach((labels, sum) -> phases.computeIfAbsent(
+                        labels.getFirst(), _ -> new LinkedHashMap<>())
+                .put(labels.getLast(), sum.value));
+        return view.series().numbers(Metrics.STEPS).entrySet().stream()
+                .sorted(Comparator.comparingDouble(entry -> -entry.getValue().value))
+                .limit(PROCESSES)
+                .map(entry -> {
+                    String pid = entry.getKey().getFirst();
+                    Durations steps = view.series().durations(Metrics.STEP, entry.getKey());
+                    return new Snapshot.Training(
+                            pid,
+                            pid.equals(SeriesTable.OTHER) ? "" : view.comm(Long.parseLong(pid)),
+                            entry.getValue().value,
+                            timing(Metrics.STEP, entry.getKey(), steps, view),
+                            phases.getOrDefault(pid, Map.of()));
+                })
+                .toList();
+    }
+
+    private static List<Snapshot.Timing> timings(LiveMetrics.View view) {
+        List<Snapshot.Timing> timings = new ArrayList<>();
+        for (Metric metric : Metrics.ALL) {
+            view.series().durations(metric).entrySet().stream()
+                    .sorted(Comparator.comparingLong(entry -> -entry.getValue().count()))
+                    .limit(TIMINGS / 10)
+                    .forEach(entry -> timings.add(timing(metric, entry.getKey(), entry.getValue(), view)));
+        }
+        return timings.size() > TIMINGS ? timings.subList(0, TIMINGS) : timings;
+    }
+
+    private static Snapshot.Timing timing(
+            Metric metric, List<String> values, Durations durations, LiveMetrics.View view) {
+        Map<String, String> labels = new LinkedHashMap<>();
+        for (int i = 0; i < values.size(); i++) {
+            labels.put(metric.labels().get(i), values.get(i));
+        }
+        return new Snapshot.Timing(
+                metric.name(),
+                labels,
+                durations.count(),
+                durations.sumSeconds(),
+                millis(durations.recentSeconds(0.5, view.nowNanos())),
+                millis(durations.recentSeconds(0.99, view.nowNanos())));
+    }
+
+    private static @Nullable Double millis(double seconds) {
+        return Double.isNaN(seconds) ? null : seconds * 1e3;
+    }
+}

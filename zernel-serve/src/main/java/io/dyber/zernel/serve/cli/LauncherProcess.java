@@ -1,0 +1,80 @@
+package io.dyber.zernel.serve.cli;
+
+import java.io.Console;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// One of our commands as a process of its own: `bin/zernel-record` of the installation this program runs from.
+final class LauncherProcess {
+    private final Path launcher;
+
+    private LauncherProcess(Path launcher) {
+        this.launcher = launcher;
+    }
+
+    /// Finds the launcher under the system property `zernel.home`, which the launchers set, else `ZERNEL_HOME`.
+    static LauncherProcess find(String command) throws Failure {
+        return find(command, System.getProperty("zernel.home"), System.getenv("ZERNEL_HOME"));
+    }
+
+    static LauncherProcess find(String command, @Nullable String property, @Nullable String variable)
+            throws Failure {
+        for (String home : new @Nullable String[] {property, variable}) {
+            if (home != null && Files.isExecutable(Path.of(home, "bin", command))) {
+                return new LauncherProcess(Path.of(home, "bin", command));
+            }
+        }
+        Path onPath = Optional.ofNullable(System.getenv("PATH")).stream()
+                .flatMap(path -> List.of(path.split(":")).stream())
+                .map(folder -> Path.of(folder, command))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow(() -> new Failure(
+                        "looking for '" + command + "': not in " + (property == null ? "ZERNEL_HOME" : property) + "/bin",
+                        "start with the launcher zernel, or set ZERNEL_HOME to the installation's folder"));
+        return new LauncherProcess(onPath);
+    }
+
+    /// Runs it with our terminal until it ends, and gives its exit code. A Ctrl-C reaches both of us, and a recorder
+    /// still has a file to finish, so this process outlives it.
+    int run(List<String> arguments) throws Failure, InterruptedException {
+        List<String> commandLine = new ArrayList<>();
+        commandLine.add(launcher.toString());
+        commandLine.addAll(arguments);
+        Process process;
+        try {
+            process = new ProcessBuilder(commandLine).inheritIO().start();
+        } catch (IOException e) {
+            throw new Failure("starting '" + launcher + "': " + e.getMessage(), null);
+        }
+        Thread waiter = new Thread(() -> outlive(process), "zernel-launcher");
+        Runtime.getRuntime().addShutdownHook(waiter);
+        int code = process.waitFor();
+        try {
+            Runtime.getRuntime().removeShutdownHook(waiter);
+        } catch (IllegalStateException _) {
+            // Shutting down already: the hook ends this process with the other's exit code.
+            waiter.join();
+        }
+        return code;
+    }
+
+    /// Runs while this process is being stopped. A terminal has told the other one too; anybody else told only us.
+    @SuppressWarnings("SystemConsoleNull") // NullAway knows the old contract only
+    private static void outlive(Process process) {
+        Console console = System.console();
+        if (console == null || !console.isTerminal()) {
+            process.destroy();
+        }
+        try {
+            Runtime.getRuntime().halt(process.waitFor());
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

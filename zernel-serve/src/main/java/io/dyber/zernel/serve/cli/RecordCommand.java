@@ -1,0 +1,22 @@
+package io.dyber.zernel.serve.cli;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Unmatched;
+
+/// `zernel record`: the command `zernel-record`, with the same arguments.
+@Command(name = "record", description = "Record a job into a file: the same as zernel-record.")
+final class RecordCommand implements Callable<Integer> {
+    @Unmatched
+    private List<String> arguments = List.of();
+
+    @Override
+    public Integer call() throws Failure, InterruptedException {
+        return run(arguments);
+    }
+
+    static int run(List<String> arguments) throws Failure, InterruptedException {
+        return LauncherProcess.find("zernel-record").run(arguments);
+    }
+}

@@ -1,0 +1,101 @@
+package io.dyber.zernel.serve.cli;
+
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/// The command `zernel`: one name in front of recording, analyzing and serving.
+@Command(
+        name = "zernel",
+        description = "Finds out why a training or inference job is slow.",
+        subcommands = {
+            RecordCommand.class,
+            AnalyzeCommand.class,
+            ServeCommand.class,
+            DoctorCommand.class,
+            CommandLine.HelpCommand.class
+        },
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+public final class Zernel implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Option(names = "--verbose", scope = CommandLine.ScopeType.INHERIT, description = "Also show stack traces.")
+    private boolean verbose;
+
+    /// Starts the command of the process.
+    public static void main(String... arguments) {
+        System.exit(run(writer(System.out), writer(System.err), arguments));
+    }
+
+    private static PrintWriter writer(PrintStream stream) {
+        return new PrintWriter(stream, true, stream.charset());
+    }
+
+    /// Runs one command line and gives its exit code: 0 fine, 1 environment or data, 2 usage, 70 bug.
+    static int run(PrintWriter out, PrintWriter err, String... arguments) {
+        Optional<Integer> passedOn = passOn(err, List.of(arguments));
+        if (passedOn.isPresent()) {
+            return passedOn.get();
+        }
+        Zernel zernel = new Zernel();
+        CommandLine commandLine = new CommandLine(zernel)
+                .setOut(out)
+                .setErr(err)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, command, _) -> zernel.report(failure, command));
+        return commandLine.execute(arguments);
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("""
+                Zernel records what a running job does and says why it is slow.
+
+                Make a first recording (of a demo job):       sudo zernel demo
+                Record a running job, Ctrl-C to stop:         sudo zernel record -o run.parquet -p PID
+                Record a job from its start:                  sudo zernel record -o run.parquet -- python3 train.py
+                Read where its time went:                     zernel analyze report run.parquet
+                Replay it as live metrics and a web page:     zernel serve run.parquet
+                See what this machine can record:             sudo zernel doctor
+
+                zernel --help lists the commands, zernel COMMAND --help their options.""");
+        out.flush();
+        return 0;
+    }
+
+    /// Runs the commands that have an argument syntax of their own, `--` and all; empty for the others.
+    private static Optional<Integer> passOn(PrintWriter err, List<String> arguments) {
+        if (arguments.isEmpty()) {
+            return Optional.empty();
+        }
+        List<String> rest = arguments.subList(1, arguments.size());
+        try {
+            return switch (arguments.getFirst()) {
+                case "record" -> Optional.of(RecordCommand.run(rest));
+                case "doctor" -> Optional.of(DoctorCommand.run(rest));
+                case "analyze" -> Optional.of(AnalyzeCommand.run(rest));
+                default -> Optional.empty();
+            };
+        } catch (Failure | InterruptedException e) {
+            return Optional.of(Failure.report("zernel " + arguments.getFirst(), e, false, err));
+        }
+    }
+
+    private int report(Exception failure, CommandLine command) {
+        PrintWriter err = command.getErr();
+        int code = Failure.report(command.getCommandSpec().qualifiedName(" "), failure, verbose, err);
+        err.flush();
+        return code;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.serve.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,115 @@
+package io.dyber.zernel.serve.source;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// A stretch of events, column-wise, in the order of their start once a source hands it out.
+///
+/// A row starts with every column NULL. Filled by one thread, then only read.
+@SuppressWarnings("EnumOrdinal") // the ordinals index arrays that live no longer than the enums
+public final class EventBatch {
+    /// What [#number] gives for a NULL.
+    public static final long NULL = Long.MIN_VALUE;
+
+    private static final LongColumn[] LONGS = LongColumn.values();
+    private static final TextColumn[] TEXTS = TextColumn.values();
+
+    private final long[][] longs;
+    private final @Nullable String[][] texts;
+    private int rows;
+
+    public EventBatch(int capacity) {
+        this.longs = new long[LONGS.length][capacity];
+        this.texts = new @Nullable String[TEXTS.length][capacity];
+    }
+
+    public int rows() {
+        return rows;
+    }
+
+    /// Starts a row; the `put` calls that follow fill it. Grows when needed.
+    public EventBatch addRow() {
+        if (rows == longs[0].length) {
+            grow();
+        }
+        for (long[] column : longs) {
+            column[rows] = NULL;
+        }
+        rows++;
+        return this;
+    }
+
+    /// Sets a column of the current row.
+    public EventBatch put(LongColumn column, long value) {
+        longs[column.ordinal()][rows - 1] = value;
+        return this;
+    }
+
+    /// Sets a column of the current row.
+    public EventBatch put(TextColumn column, @Nullable String value) {
+        texts[column.ordinal()][rows - 1] = value;
+        return this;
+    }
+
+    /// The cell's value, or [#NULL].
+    public long number(LongColumn column, int row) {
+        return longs[column.ordinal()][row];
+    }
+
+    /// The cell's value, or `orElse` for a NULL.
+    public long number(LongColumn column, int row, long orElse) {
+        long value = longs[column.ordinal()][row];
+        return value == NULL ? orElse : value;
+    }
+
+    public @Nullable String text(TextColumn column, int row) {
+        return texts[column.ordinal()][row];
+    }
+
+    /// This batch with its rows ordered by `ts_ns`; this very object where they are already.
+    EventBatch inTimeOrder() {
+        long[] starts = longs[LongColumn.TS_NS.ordinal()];
+        if (isSorted(starts)) {
+            return this;
+        }
+        int[] order = IntStream.range(0, rows)
+                .boxed()
+                .sorted(Comparator.comparingLong(row -> starts[row]))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        EventBatch sorted = new EventBatch(rows);
+        sorted.rows = rows;
+        for (int column = 0; column < longs.length; column++) {
+            for (int row = 0; row < rows; row++) {
+                sorted.longs[column][row] = longs[column][order[row]];
+            }
+        }
+        for (int column = 0; column < texts.length; column++) {
+            for (int row = 0; row < rows; row++) {
+                sorted.texts[column][row] = texts[column][order[row]];
+            }
+        }
+        return sorted;
+    }
+
+    private boolean isSorted(long[] starts) {
+        for (int row = 1; row < rows; row++) {
+            if (starts[row - 1] > starts[row]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void grow() {
+        int capacity = Math.max(16, rows * 2);
+        for (int column = 0; column < longs.length; column++) {
+            longs[column] = Arrays.copyOf(longs[column], capacity);
+        }
+        for (int column = 0; column < texts.length; column++) {
+            texts[column] = Arrays.copyOf(texts[column], capacity);
+        }
+    }
+}

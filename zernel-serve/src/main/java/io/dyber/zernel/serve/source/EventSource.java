@@ -1,0 +1,23 @@
+package io.dyber.zernel.serve.source;
+
+import java.io.IOException;
+import java.util.Optional;
+
+/// Where events come from: a finished recording, one that is still being written, a simulation. Hands them out in
+/// batches, each in the order of the events' start, at the moment they are due.
+///
+/// One thread calls [#next]; the other methods may be called by any.
+public interface EventSource extends AutoCloseable {
+    /// Waits until the next batch is due; empty when the source has ended or was closed. A batch may have no rows:
+    /// then only time has passed.
+    Optional<EventBatch> next() throws IOException, InterruptedException;
+
+    /// The event time reached, in nanoseconds since the epoch.
+    long nowNanos();
+
+    SourceState state();
+
+    /// Ends the source: a waiting [#next] returns soon.
+    @Override
+    void close();
+}

@@ -1,0 +1,18 @@
+package io.dyber.zernel.serve.source;
+
+import io.dyber.zernel.analyze.RecordingException;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/// Opens the right kind of source for a path.
+public final class Sources {
+    private Sources() {}
+
+    /// Follows the recording when it is being written, else replays it.
+    ///
+    /// @param speed of a replay; a recording that is being written has its own
+    /// @throws RecordingException if there is no recording at `path`, or it cannot be read
+    public static EventSource open(Path path, Speed speed, boolean loop) throws IOException {
+        return LiveFolder.of(path).exists() ? new Tail(path) : new Replay(path, speed, loop);
+    }
+}

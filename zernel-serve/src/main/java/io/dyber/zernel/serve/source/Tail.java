@@ -1,0 +1,177 @@
+package io.dyber.zernel.serve.source;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.analyze.Recordings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.apache.arrow.memory.BufferAllocator;
+import org.apache.arrow.memory.RootAllocator;
+import org.jspecify.annotations.Nullable;
+
+/// Follows a recording that is still being written: what it already holds as fast as possible, then each batch as
+/// the recorder writes it. Ends when the recorder has finished and removed its folder.
+public final class Tail implements EventSource {
+    private static final Duration POLL = Duration.ofMillis(20);
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+    private static final int ROWS_PER_BATCH = 8192;
+
+    private final LiveFolder folder;
+    private final BufferAllocator allocator = new RootAllocator();
+    private final Deque<EventBatch> ready = new ArrayDeque<>();
+    private @Nullable Database segment;
+    private @Nullable TimeWindows segmentWindows;
+    private @Nullable JournalReader journal;
+    private int number;
+    private volatile long heardNanos = System.nanoTime();
+    private volatile boolean closed;
+    private volatile boolean ended;
+
+    /// Follows the recording at `path`: `run.parquet`, or its folder `run.parquet.live`.
+    public Tail(Path path) throws IOException {
+        this.folder = LiveFolder.of(path);
+        if (!folder.exists()) {
+            throw new NoSuchFileException(folder.path().toString());
+        }
+    }
+
+    @Override
+    public Optional<EventBatch> next() throws IOException, InterruptedException {
+        while (!closed) {
+            Optional<EventBatch> batch = ready.isEmpty() ? advance() : Optional.of(ready.removeFirst());
+            if (batch.isPresent()) {
+                heardNanos = System.nanoTime();
+                return batch;
+            }
+            if (journal == null && segmentWindows == null && !openNext()) {
+                if (!folder.exists()) {
+                    break;
+                }
+                Thread.sleep(POLL);
+            }
+        }
+        return end();
+    }
+
+    @Override
+    public long nowNanos() {
+        Instant now = Instant.now();
+        return now.getEpochSecond() * 1_000_000_000L + now.getNano();
+    }
+
+    @Override
+    public SourceState state() {
+        return new SourceState("tail", folder.output().toString(), "1x", ended, note());
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+
+    private String note() {
+        if (ended) {
+            return closed ? "stopped" : "the recording has ended: " + folder.output();
+        }
+        long silentSeconds = Duration.ofNanos(System.nanoTime() - heardNanos).toSeconds();
+        return silentSeconds < SILENCE.toSeconds() ? "" : "nothing written for " + silentSeconds + " s";
+    }
+
+    /// The next batch of what is open; empty when that is used up, which closes it.
+    private Optional<EventBatch> advance() throws IOException {
+        if (journal != null) {
+            Optional<EventBatch> batch = journal.next();
+            if (batch.isEmpty()) {
+                journal.close();
+                journal = null;
+                number++;
+            }
+            return batch;
+        }
+        if (segmentWindows != null) {
+            if (segmentWindows.hasNext()) {
+                segmentWindows.readNext(this::slice);
+                return Optional.ofNullable(ready.pollFirst());
+            }
+            closeSegment();
+            number++;
+        }
+        return Optional.empty();
+    }
+
+    /// Opens the next row group: its Parquet file where that is finished, else its journal. False when there is
+    /// neither yet.
+    private boolean openNext() throws IOException {
+        OptionalInt next = folder.firstFrom(number);
+        if (next.isEmpty()) {
+            return false;
+        }
+        number = next.getAsInt();
+        try {
+            if (Files.exists(folder.segment(number))) {
+                segment = Recordings.open(folder.segment(number).toString());
+                segmentWindows = new TimeWindows(segment.connection(), allocator);
+            } else {
+                int open = number;
+                journal = new JournalReader(folder.journal(open), allocator, () -> isOver(open));
+            }
+            return true;
+        } catch (NoSuchFileException _) {
+            return false;
+        } catch (RecordingException e) {
+            if (!folder.exists()) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /// Whether the recorder has left this journal behind.
+    private boolean isOver(int open) {
+        return closed
+                || Files.exists(folder.journal(open + 1))
+                || Files.exists(folder.segment(open))
+                || !Files.exists(folder.journal(open));
+    }
+
+    private void slice(ArrowRows rows) {
+        for (int row = 0; row < rows.rows(); row++) {
+            EventBatch last = ready.peekLast();
+            if (last == null || last.rows() == ROWS_PER_BATCH) {
+                last = new EventBatch(ROWS_PER_BATCH);
+                ready.addLast(last);
+            }
+            rows.copy(row, last, 0);
+        }
+    }
+
+    private Optional<EventBatch> end() throws IOException {
+        if (!ended) {
+            ended = true;
+            ready.clear();
+            closeSegment();
+            if (journal != null) {
+                journal.close();
+                journal = null;
+            }
+            allocator.close();
+        }
+        return Optional.empty();
+    }
+
+    private void closeSegment() {
+        if (segment != null) {
+            segment.close();
+        }
+        segment = null;
+        segmentWindows = null;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.serve.source;
+
+import org.jspecify.annotations.NullMarked;
