@@ -5,3 +5,18 @@ CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);
 
 -- A share as text: 0.314 -> '31 %'.
 CREATE MACRO pct(share) AS format('{:.0f} %', 100.0 * share);
+
+-- A thread as the subject of a finding; the recording is named only where there are several.
+CREATE MACRO thread_label(recording, pid, tid) AS
+    CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
+    || CASE WHEN pid = tid THEN format('pid {}', pid) ELSE format('pid {} tid {}', pid, tid) END;
+
+-- The command line's name of a recording, quoted where a shell needs it.
+CREATE MACRO file_label(recording_index) AS (
+    SELECT CASE WHEN regexp_matches(path, '^[\w./+-]+$') THEN path ELSE '''' || path || '''' END
+    FROM files
+    WHERE files.recording = recording_index
+);
+
+-- How bad a share of lost time is.
+CREATE MACRO severity_of(share) AS CASE WHEN share >= 0.25 THEN 'high' WHEN share >= 0.1 THEN 'medium' ELSE 'low' END;

@@ -31,3 +31,4 @@ SELECT
     probe.filtered AS filtered, -- calls of processes that were not asked for
     probe.no_return AS no_return -- calls whose return was never seen
 FROM parsed
+ORDER BY ALL

@@ -18,10 +18,12 @@ public final class Database implements AutoCloseable {
     private final DuckDb duckDb;
     private final List<Recording> recordings;
     private final Map<String, String> eventColumns;
+    private final SqlLibrary library;
     private final OnDemand onDemand;
 
     Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library) {
         this.duckDb = duckDb;
+        this.library = library;
         this.recordings = attached.stream().map(AttachedRecording::recording).toList();
         this.eventColumns = eventColumns(attached);
         duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
@@ -60,6 +62,21 @@ public final class Database implements AutoCloseable {
     /// Creates the library views and kind views that a query names.
     public void prepare(String sql) {
         onDemand.prepareFor(sql);
+    }
+
+    /// Runs every finding of the library, the one that loses most time first; none means nothing was found.
+    ///
+    /// @throws RecordingException if a finding's SQL fails
+    public List<Finding> findings() {
+        return library.findings().stream()
+                .flatMap(object -> Finding.run(object, this).stream())
+                .sorted(Finding.WORST_FIRST)
+                .toList();
+    }
+
+    /// The views and findings that this database knows.
+    public SqlLibrary library() {
+        return library;
     }
 
     /// Fails when there is nothing to analyze.

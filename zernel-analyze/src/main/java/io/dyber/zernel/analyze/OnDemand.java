@@ -29,13 +29,13 @@ final class OnDemand {
     private final SqlLibrary library;
     private final List<String> columns;
     private final Set<String> created = new HashSet<>();
-    private boolean preludeRan;
     private @Nullable Map<String, Set<String>> kinds;
 
     OnDemand(DuckDb duckDb, SqlLibrary library, List<String> columns) {
         this.duckDb = duckDb;
         this.library = library;
         this.columns = columns;
+        duckDb.execute(library.prelude());
     }
 
     void prepareFor(String sql) {
@@ -62,7 +62,6 @@ final class OnDemand {
     }
 
     private void create(SqlObject object) {
-        runPrelude();
         created.add(object.name());
         object.needs().forEach(this::prepare);
         try {
@@ -70,13 +69,6 @@ final class OnDemand {
         } catch (RecordingException e) {
             throw new RecordingException("creating '" + object.name() + "' of " + object.origin() + ": "
                     + e.getMessage(), e.hint(), e);
-        }
-    }
-
-    void runPrelude() {
-        if (!preludeRan) {
-            preludeRan = true;
-            duckDb.execute(library.prelude());
         }
     }
 

@@ -1,0 +1,116 @@
+package io.dyber.zernel.analyze;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// One row of evidence that something can be fixed.
+///
+/// @param name the finding, which is also the name of its SQL file
+/// @param title one sentence that says what is wrong
+/// @param subject whom it is about, e.g. `pid 4711`
+/// @param value how much, in `unit`
+/// @param unit unit of `value`
+/// @param severity `high`, `medium` or `low`
+/// @param lostMillisPerStep time lost per training step; null where the finding is not about time
+/// @param maxSpeedup upper bound of what fixing it gains (Amdahl); null where unknown
+/// @param evidence the measurements and the arithmetic
+/// @param advice what to try
+/// @param nextCommand a command that shows more
+/// @param more columns that a user's finding has beyond these
+public record Finding(
+        String name,
+        String title,
+        String subject,
+        @Nullable Double value,
+        String unit,
+        String severity,
+        @Nullable Double lostMillisPerStep,
+        @Nullable Double maxSpeedup,
+        String evidence,
+        String advice,
+        String nextCommand,
+        Map<String, @Nullable Object> more) {
+
+    /// The columns that every finding's query returns, in this order.
+    public static final List<String> COLUMNS = List.of(
+            "subject",
+            "value",
+            "unit",
+            "severity",
+            "lost_ms_per_step",
+            "max_speedup",
+            "evidence",
+            "advice",
+            "next_command");
+
+    /// Most time lost first, then most severe: the order in which to fix things.
+    static final Comparator<Finding> WORST_FIRST = Comparator.comparingDouble(Finding::lostOrZero)
+            .reversed()
+            .thenComparingInt(finding -> List.of("high", "medium", "low").indexOf(finding.severity()))
+            .thenComparing(Finding::name)
+            .thenComparing(Finding::subject);
+
+    /// Runs one finding.
+    ///
+    /// @throws RecordingException if its SQL fails, or lacks one of [#COLUMNS]
+    public static List<Finding> run(SqlObject object, Database database) {
+        Table table;
+        try {
+            table = database.query(object.sql());
+        } catch (RecordingException e) {
+            throw new RecordingException(
+                    "running finding '" + object.name() + "' of " + object.origin() + ": " + e.getMessage(),
+                    e.hint(),
+                    e);
+        }
+        List<String> names = table.columns().stream().map(Table.Column::name).toList();
+        for (String column : COLUMNS) {
+            if (!names.contains(column)) {
+                throw new RecordingException(
+                        "running finding '" + object.name() + "' of " + object.origin() + ": it has no column '"
+                                + column + "'",
+                        "a finding returns " + String.join(", ", COLUMNS));
+            }
+        }
+        List<Finding> findings = new ArrayList<>();
+        for (Table.Row row : table.rows()) {
+            findings.add(of(object, names, row));
+        }
+        return findings;
+    }
+
+    private static Finding of(SqlObject object, List<String> names, Table.Row row) {
+        Map<String, @Nullable Object> more = new LinkedHashMap<>();
+        for (String name : names) {
+            if (!COLUMNS.contains(name)) {
+                more.put(name, row.value(name));
+            }
+        }
+        return new Finding(
+                object.name(),
+                object.title(),
+                text(row, "subject"),
+                row.real("value"),
+                text(row, "unit"),
+                text(row, "severity"),
+                row.real("lost_ms_per_step"),
+                row.real("max_speedup"),
+                text(row, "evidence"),
+                text(row, "advice"),
+                text(row, "next_command"),
+                more);
+    }
+
+    private static String text(Table.Row row, String column) {
+        String text = row.text(column);
+        return text == null ? "" : text;
+    }
+
+    private double lostOrZero() {
+        return lostMillisPerStep == null ? 0 : lostMillisPerStep;
+    }
+}

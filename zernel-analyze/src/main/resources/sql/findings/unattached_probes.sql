@@ -1,0 +1,65 @@
+-- Something was not probed. What the report does not show of it may have happened all the same.
+--
+-- Kinds that were switched off on purpose are not named, nor functions that one library lacks while another function of
+-- the same kind was attached in it.
+--
+-- needs: kinds, probes, files
+-- severity: medium for regions and backward, without which there are no steps and phases; else low
+-- hint: `zernel-record doctor` says what this machine can record
+WITH
+    essential AS (
+        SELECT unnest(['region', 'backward']) AS kind -- kinds that steps and phases rest on
+    ),
+    whole_kinds AS (
+        SELECT recording, kind, 'kind ' || kind AS what, state, why, 1 AS functions
+        FROM kinds
+        WHERE state IN ('waiting', 'unavailable')
+    ),
+    functions AS (
+        SELECT
+            probes.recording,
+            probes.kind,
+            probes.symbol,
+            probes.library,
+            probes.state,
+            probes.why,
+            bool_or(probes.state = 'attached') OVER (PARTITION BY probes.recording, probes.kind, probes.library)
+                AS has_attached
+        FROM probes
+        ANTI JOIN whole_kinds ON whole_kinds.recording = probes.recording AND whole_kinds.kind = probes.kind
+    ),
+    single_functions AS (
+        SELECT
+            recording,
+            kind,
+            format('kind {} in {}', kind, coalesce(parse_filename(library), 'the kernel')) AS what,
+            any_value(state) AS state,
+            string_agg(DISTINCT symbol || coalesce(': ' || why, ''), '; ' ORDER BY symbol || coalesce(': ' || why, ''))
+                AS why,
+            count(*) AS functions
+        FROM functions
+        WHERE state = 'failed' OR (state = 'missing' AND NOT has_attached)
+        GROUP BY recording, kind, library
+    ),
+    everything AS (
+        SELECT recording, kind, what, state, why, functions FROM whole_kinds
+        UNION ALL
+        SELECT recording, kind, what, state, why, functions FROM single_functions
+    )
+SELECT
+    CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
+        || what AS subject, -- kind, or kind in a library
+    functions AS value, -- how many are not attached
+    CASE WHEN what = 'kind ' || kind THEN 'kind' ELSE 'functions' END AS unit, -- unit of value
+    CASE WHEN kind IN (SELECT kind FROM essential) THEN 'medium' ELSE 'low' END AS severity, -- medium or low
+    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- a gap in knowledge, not lost time
+    CAST(NULL AS DOUBLE) AS max_speedup, -- none
+    state || coalesce(': ' || why, '') AS evidence, -- what it rests on
+    CASE
+        WHEN state = 'waiting' THEN 'no recorded process had loaded the library: record while the job runs'
+        ELSE 'ask what this machine can record'
+    END AS advice, -- what to try
+    'sudo zernel-record doctor' AS next_command -- to see more
+FROM everything
+ORDER BY severity DESC, subject
+LIMIT 20

@@ -1,0 +1,70 @@
+-- Calls on training threads that say what the thread is doing, each with the part of a step that it is.
+--
+-- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions. Left out are calls inside
+-- `__next__` (that whole time is waiting for data) and named regions around a whole step or loop, known by holding a
+-- `__next__` or an `Optimizer.step`. Calls without an end are left out too.
+--
+-- needs: events
+CREATE TABLE _intervals AS
+WITH
+    calls AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            ts_ns AS start_ns,
+            ts_ns + dur_ns AS end_ns,
+            name,
+            CASE
+                WHEN kind = 'nccl' THEN 'collective'
+                WHEN kind = 'backward' THEN 'backward'
+                WHEN name LIKE 'enumerate(DataLoader)#%' THEN 'data_wait'
+                WHEN name LIKE 'Optimizer.step#%' THEN 'optimizer_step'
+                WHEN name LIKE 'Optimizer.zero_grad#%' THEN 'zero_grad'
+                ELSE 'compute'
+            END AS part
+        FROM events
+        WHERE kind IN ('region', 'backward', 'nccl')
+            AND dur_ns > 0
+    ),
+    training AS (
+        SELECT DISTINCT recording, pid, tid
+        FROM calls
+        WHERE part IN ('data_wait', 'optimizer_step')
+    ),
+    neighbours AS (
+        SELECT
+            calls.recording,
+            calls.pid,
+            calls.tid,
+            calls.start_ns,
+            calls.end_ns,
+            calls.name,
+            calls.part,
+            max(CASE WHEN calls.part = 'data_wait' THEN calls.end_ns END) OVER (
+                PARTITION BY calls.recording, calls.pid, calls.tid
+                ORDER BY calls.start_ns, calls.end_ns DESC
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS data_wait_until_ns,
+            min(CASE WHEN calls.part IN ('data_wait', 'optimizer_step') THEN calls.start_ns END) OVER (
+                PARTITION BY calls.recording, calls.pid, calls.tid
+                ORDER BY calls.start_ns, calls.end_ns DESC
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+            ) AS next_marker_ns
+        FROM calls
+        JOIN training
+            ON training.recording = calls.recording
+            AND training.pid = calls.pid
+            AND training.tid = calls.tid
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    start_ns, -- [ns] when the call began
+    end_ns, -- [ns] when it returned
+    name, -- region or function
+    part -- data_wait, backward, compute, collective, optimizer_step or zero_grad
+FROM neighbours
+WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)
+    AND NOT (part = 'compute' AND coalesce(next_marker_ns < end_ns, FALSE))

@@ -1,0 +1,24 @@
+-- Processes as the recorder listed them in the footer.
+--
+-- needs: footer
+CREATE VIEW _process_info AS
+WITH
+    parsed AS (
+        SELECT
+            recording,
+            unnest(from_json(value, '[{"pid":"BIGINT","ppid":"BIGINT","comm":"VARCHAR","exe":"VARCHAR",
+                "cmdline":["VARCHAR"],"started_ns":"BIGINT","exited_ns":"BIGINT","exit_status":"BIGINT"}]')) AS p
+        FROM footer
+        WHERE key = 'zernel.processes'
+    )
+SELECT
+    recording, -- recording
+    p.pid AS pid, -- process
+    p.ppid AS ppid, -- its parent
+    p.comm AS comm, -- its name
+    p.exe AS exe, -- its program
+    array_to_string(p.cmdline, ' ') AS cmdline, -- its command line
+    p.started_ns AS started_ns, -- [ns] when it started, if known
+    p.exited_ns AS exited_ns, -- [ns] when it ended, if it did
+    p.exit_status AS exit_status -- its exit code
+FROM parsed

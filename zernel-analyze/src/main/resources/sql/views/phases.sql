@@ -1,0 +1,48 @@
+-- Phases of each training thread: where its wall time went.
+--
+-- The five phases never overlap and add up to the time from the thread's first call to its last. DataLoading: inside
+-- DataLoader `__next__`. NcclCollective: inside NCCL calls. OptimizerStep: inside `Optimizer.step` and `zero_grad`.
+-- GpuCompute: backward, named regions, and the forward pass; it is CPU-side wall time of dispatching and waiting, not
+-- GPU time. Unknown: everything else, such as Python code between the calls.
+--
+-- needs: _segments
+CREATE VIEW phases AS
+WITH
+    names AS (
+        SELECT unnest(['DataLoading', 'GpuCompute', 'NcclCollective', 'OptimizerStep', 'Unknown']) AS phase
+    ),
+    threads AS (
+        SELECT recording, pid, tid, CAST(sum(dur_ns) AS BIGINT) AS wall_ns
+        FROM _segments
+        GROUP BY ALL
+    ),
+    sums AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            phase,
+            count(*) AS segments,
+            sum(dur_ns) AS total_ns,
+            sum(dur_ns) FILTER (WHERE inferred) AS inferred_ns
+        FROM _segments
+        GROUP BY ALL
+    )
+SELECT
+    threads.recording, -- recording
+    threads.pid, -- process
+    threads.tid, -- training thread
+    names.phase, -- DataLoading, GpuCompute, NcclCollective, OptimizerStep or Unknown
+    CAST(coalesce(sums.total_ns, 0) AS BIGINT) AS total_ns, -- [ns] wall time in the phase
+    coalesce(sums.total_ns, 0) / threads.wall_ns AS share, -- share of the thread's wall time, 0 to 1
+    CAST(coalesce(sums.inferred_ns, 0) AS BIGINT) AS inferred_ns, -- [ns] of total_ns that is inferred, not measured
+    coalesce(sums.segments, 0) AS segments, -- uninterrupted stretches
+    threads.wall_ns -- [ns] from the thread's first call to its last
+FROM threads
+CROSS JOIN names
+LEFT JOIN sums
+    ON sums.recording = threads.recording
+    AND sums.pid = threads.pid
+    AND sums.tid = threads.tid
+    AND sums.phase = names.phase
+ORDER BY threads.recording, threads.pid, threads.tid, names.phase

@@ -1,0 +1,43 @@
+-- Durations per process, kind and name: exact percentiles.
+--
+-- All durations are taken on the CPU. *blocked*: the thread waited inside a system call. *wall*: from call to return,
+-- whatever happened in between. None is GPU execution time. Events without an end have no duration; they are
+-- counted apart.
+--
+-- needs: events
+CREATE VIEW process_percentiles AS
+WITH
+    groups AS (
+        SELECT
+            recording,
+            pid,
+            kind,
+            name,
+            count(dur_ns) AS count,
+            count(*) - count(dur_ns) AS unfinished,
+            sum(dur_ns) AS sum_ns,
+            min(dur_ns) AS min_ns,
+            quantile_cont(dur_ns, [0.5, 0.9, 0.99, 0.999]) AS q,
+            max(dur_ns) AS max_ns
+        FROM events
+        WHERE kind NOT IN ('process', 'lost', 'mark')
+        GROUP BY ALL
+        HAVING count(dur_ns) > 0
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    kind, -- kind of event
+    name, -- region, function or system call
+    CASE WHEN kind IN ('wait', 'io') THEN 'blocked' ELSE 'wall' END AS time, -- what the duration is: blocked or wall
+    count, -- events with a duration
+    unfinished, -- events whose end was not seen
+    CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] sum over all threads, so it may exceed the wall time
+    min_ns, -- [ns] shortest
+    CAST(q[1] AS BIGINT) AS p50_ns, -- [ns] median
+    CAST(q[2] AS BIGINT) AS p90_ns, -- [ns] 90th percentile
+    CAST(q[3] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
+    CAST(q[4] AS BIGINT) AS p999_ns, -- [ns] 99.9th percentile
+    max_ns -- [ns] longest
+FROM groups
+ORDER BY recording, pid, sum_ns DESC, kind, name

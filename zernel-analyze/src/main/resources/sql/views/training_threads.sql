@@ -1,0 +1,61 @@
+-- Training threads: those that run an optimizer or read a DataLoader.
+--
+-- The first step holds start-up (workers, caches, allocation), so steady figures leave it out.
+--
+-- needs: _segments, steps, _intervals
+CREATE VIEW training_threads AS
+WITH
+    spans AS (
+        SELECT recording, pid, tid, min(start_ns) AS first_ns, max(end_ns) AS last_ns
+        FROM _segments
+        GROUP BY ALL
+    ),
+    calls AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            count(CASE WHEN part = 'optimizer_step' THEN 1 END) AS optimizer_calls,
+            count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches,
+            bool_or(part = 'data_wait' AND name LIKE '%SingleProcess%') AS loads_in_process
+        FROM _intervals
+        GROUP BY ALL
+    ),
+    durations AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            count(*) AS steps,
+            any_value(source) AS source,
+            quantile_cont(dur_ns, [0.5, 0.9, 0.99]) AS q,
+            max(CASE WHEN step = 1 THEN dur_ns END) AS first_step_ns,
+            count(CASE WHEN step > 1 THEN 1 END) AS steady_steps,
+            sum(CASE WHEN step > 1 THEN dur_ns END) AS steady_ns,
+            sum(CASE WHEN step > 1 THEN data_loading_ns END) AS steady_data_ns
+        FROM steps
+        GROUP BY ALL
+    )
+SELECT
+    spans.recording, -- recording
+    spans.pid, -- process
+    spans.tid, -- thread
+    spans.first_ns, -- [ns] start of its first call
+    spans.last_ns, -- [ns] end of its last call
+    spans.last_ns - spans.first_ns AS wall_ns, -- [ns] between the two
+    calls.optimizer_calls, -- calls of Optimizer.step
+    calls.batches, -- calls of DataLoader __next__
+    coalesce(calls.loads_in_process, FALSE) AS loads_in_process, -- whether it loads data itself (num_workers=0)
+    coalesce(durations.steps, 0) AS steps, -- steps
+    durations.source AS step_source, -- what ends a step: Optimizer.step or DataLoader
+    CAST(durations.q[1] AS BIGINT) AS step_p50_ns, -- [ns] median step
+    CAST(durations.q[2] AS BIGINT) AS step_p90_ns, -- [ns] 90th percentile
+    CAST(durations.q[3] AS BIGINT) AS step_p99_ns, -- [ns] 99th percentile
+    durations.first_step_ns, -- [ns] the first step
+    coalesce(durations.steady_steps, 0) AS steady_steps, -- steps after the first
+    CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of the steps after the first
+    CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns -- [ns] of those, waiting for data
+FROM spans
+JOIN calls USING (recording, pid, tid)
+LEFT JOIN durations USING (recording, pid, tid)
+ORDER BY spans.recording, spans.pid, spans.tid

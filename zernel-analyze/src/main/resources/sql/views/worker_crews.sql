@@ -1,0 +1,33 @@
+-- DataLoader workers of each training process together: how many at once, and what they did.
+--
+-- A loader without persistent workers starts new ones for every pass, so there can be more processes than workers.
+-- The number at once is the median, over the workers, of how many were alive in the middle of the worker's life.
+--
+-- needs: workers
+CREATE VIEW worker_crews AS
+WITH
+    siblings AS (
+        SELECT workers.recording, workers.pid, count(*) AS alive
+        FROM workers
+        JOIN workers AS others
+            ON others.recording = workers.recording
+            AND others.ppid = workers.ppid
+            AND others.start_ns <= workers.start_ns + workers.window_ns // 2
+            AND others.start_ns + others.window_ns > workers.start_ns + workers.window_ns // 2
+        GROUP BY ALL
+    )
+SELECT
+    workers.recording, -- recording
+    workers.ppid AS pid, -- process that trains
+    count(*) AS processes, -- worker processes in all
+    CAST(quantile_disc(siblings.alive, 0.5) AS BIGINT) AS at_once, -- workers alive at once
+    CAST(sum(workers.window_ns) AS BIGINT) AS window_ns, -- [ns] their lives together
+    sum(workers.wait_ns) / sum(workers.window_ns) AS wait_share, -- share blocked in waits, 0 to 1
+    sum(workers.io_ns) / sum(workers.window_ns) AS io_share, -- share blocked in reads, 0 to 1
+    sum(workers.other_ns) / sum(workers.window_ns) AS other_share, -- share of the rest: CPU time at most
+    CAST(sum(workers.read_bytes) AS BIGINT) AS read_bytes -- [bytes] read
+FROM workers
+JOIN siblings ON siblings.recording = workers.recording AND siblings.pid = workers.pid
+WHERE workers.ppid IS NOT NULL
+GROUP BY workers.recording, workers.ppid
+ORDER BY workers.recording, workers.ppid

@@ -1,0 +1,227 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Each finding fires on a recording with its problem and is silent on one without.
+class FindingsTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void dataBoundFiresWithItsArithmetic() {
+        RecordingFixture fixture = recording().training(11, 15);
+        fixture.on(200, 200, "pt_data_worker").waiting("poll", 0, 110).io(110, 11, 1000).region("x", 500, 50);
+        fixture.on(100, 100, "python3").fork(0, 200);
+        Finding finding = only("data_bound", fixture);
+        assertThat(finding.subject()).isEqualTo("pid 100");
+        assertThat(finding.value()).isEqualTo(30.0);
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+        // 50 ms / (50 ms - 15 ms)
+        assertThat(finding.maxSpeedup()).isEqualTo(1.43);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: 15.0 ms waiting of 50.0 ms; "
+                        + "1 worker: 20 % in waits, 2 % in reads, 78 % other (CPU at most)");
+        assertThat(finding.advice()).isEqualTo("the workers are busy: make transforms cheaper, or try num_workers=2");
+    }
+
+    @Test
+    void dataBoundFiresForLoadingInTheTrainingThread() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 50, 15)
+                    .backward(i * 50 + 20, 20)
+                    .region(STEP, i * 50 + 45, 5);
+        }
+        Finding finding = only("data_bound", fixture);
+        assertThat(finding.evidence()).endsWith("the training thread loads the data itself (num_workers=0)");
+        assertThat(finding.advice()).isEqualTo("load in parallel: DataLoader(num_workers=4, persistent_workers=True)");
+    }
+
+    @Test
+    void dataBoundIsSilentWhenDataIsThere() {
+        assertThat(run("data_bound", recording().training(11, 1))).isEmpty();
+    }
+
+    @Test
+    void storageBoundFiresWhenWorkersRead() {
+        RecordingFixture fixture = recording().training(11, 15).fork(0, 200).on(200, 200, "pt_data_worker");
+        for (int i = 0; i < 11; i++) {
+            fixture.io(i * 50, 40, 8_000_000);
+        }
+        fixture.region("x", 549, 1);
+        Finding finding = only("storage_bound", fixture);
+        assertThat(finding.value()).isEqualTo(80.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(12.0);
+        assertThat(finding.evidence())
+                .isEqualTo("80 % of the 15.0 ms wait per step: workers blocked in reads, 200 MB/s while reading");
+    }
+
+    @Test
+    void storageBoundFiresForReadsInTheTrainingThread() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 50, 20)
+                    .io(i * 50 + 1, 15, 1000)
+                    .io(i * 50 + 25, 20, 1000)
+                    .region(STEP, i * 50 + 45, 5);
+        }
+        Finding finding = only("storage_bound", fixture);
+        assertThat(finding.value()).isEqualTo(75.0);
+        assertThat(finding.evidence()).isEqualTo("75 % of the 20.0 ms wait per step: read calls inside __next__");
+    }
+
+    @Test
+    void storageBoundIsSilentWhenWorkersCompute() {
+        RecordingFixture fixture = recording().training(11, 15).fork(0, 200).on(200, 200, "pt_data_worker");
+        fixture.io(0, 10, 1000).region("x", 549, 1);
+        assertThat(run("storage_bound", fixture)).isEmpty();
+    }
+
+    @Test
+    void workerStartupFiresWhenEachEpochStartsWorkers() {
+        Finding finding = only("worker_startup", epochs(true));
+        assertThat(finding.evidence())
+                .isEqualTo("1 later passes: first wait 201.0 ms against a usual 1.0 ms; 2 worker processes for 1 at once");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(Math.round(200_000.0 / 19) / 1000.0);
+        assertThat(finding.advice()).isEqualTo("keep the workers: DataLoader(persistent_workers=True)");
+    }
+
+    @Test
+    void workerStartupIsSilentForWorkersThatStay() {
+        assertThat(run("worker_startup", epochs(false))).isEmpty();
+    }
+
+    @Test
+    void slowStepsFiresAndNamesThePhaseThatGrew() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 30; i++) {
+            double at = i * 200;
+            fixture.region(NEXT, at, i == 20 ? 120 : 20).backward(at + 130, 20).region(STEP, at + 150, 10);
+        }
+        // Steps last 200 ms whatever the wait, so one is made longer.
+        fixture.region(NEXT, 6000, 520).backward(6530, 20).region(STEP, 6550, 10);
+        Finding finding = only("slow_steps", fixture);
+        assertThat(finding.value()).isEqualTo(1.0);
+        assertThat(finding.unit()).isEqualTo("of 30 steps");
+        assertThat(finding.evidence())
+                .isEqualTo("median 200.0 ms, worst 600.0 ms (step 31); 100 % of the 400.0 ms over the median "
+                        + "in DataLoading");
+    }
+
+    @Test
+    void slowStepsIsSilentForEvenSteps() {
+        assertThat(run("slow_steps", recording().training(40, 10))).isEmpty();
+    }
+
+    @Test
+    void unexplainedTimeFiresWhenMostIsUnknown() {
+        Finding finding = only("unexplained_time", recording().region(STEP, 0, 10).region(STEP, 90, 10));
+        assertThat(finding.value()).isEqualTo(80.0);
+        assertThat(finding.maxSpeedup()).isNull();
+        assertThat(finding.evidence()).isEqualTo("80.0 ms of 100.0 ms lie outside every recorded call");
+    }
+
+    @Test
+    void unexplainedTimeIsSilentWhenCallsCoverTheSteps() {
+        assertThat(run("unexplained_time", recording().training(5, 10))).isEmpty();
+    }
+
+    @Test
+    void lostEventsFiresForLossesInTheFooterAndInEvents() {
+        RecordingFixture fixture = recording().region("a", 0, 1).region("a", 2, 1).region("a", 4, 1)
+                .event("lost", "region", 5, 1.0, "count = 1")
+                .footer("zernel.losses", "{\"rings\":[],\"by_kind\":{\"wait\":7},\"total\":8}");
+        List<Finding> findings = run("lost_events", fixture);
+        assertThat(findings).extracting(Finding::subject).containsExactly("kind wait", "kind region");
+        assertThat(findings).extracting(Finding::evidence)
+                .containsExactly(
+                        "7 lost, 0 stored: 100.00 % of what happened", "1 lost, 3 stored: 25.00 % of what happened");
+    }
+
+    @Test
+    void lostEventsIsSilentWhenNothingWasLost() {
+        assertThat(run("lost_events", recording().region("a", 0, 1)
+                        .footer("zernel.losses", "{\"rings\":[],\"by_kind\":{},\"total\":0}")))
+                .isEmpty();
+    }
+
+    @Test
+    void unattachedProbesFiresForKindsAndForFunctions() {
+        RecordingFixture fixture = recording().region("a", 0, 1)
+                .footer(
+                        "zernel.kinds",
+                        """
+                        [{"kind":"region","state":"waiting","why":"no process has loaded libtorch_cpu.so","events":0},
+                        {"kind":"call","state":"attached","events":0},{"kind":"io","state":"off","events":0}]
+                        """)
+                .footer(
+                        "zernel.probes",
+                        """
+                        [{"kind":"call","library":"/lib/libfoo.so","symbol":"a","state":"failed","why":"EINVAL"},
+                        {"kind":"call","library":"/lib/libfoo.so","symbol":"b","state":"attached"},
+                        {"kind":"call","library":"/lib/libfoo.so","symbol":"c","state":"missing"}]
+                        """);
+        List<Finding> findings = run("unattached_probes", fixture);
+        assertThat(findings).extracting(Finding::subject).containsExactly("kind region", "kind call in libfoo.so");
+        assertThat(findings).extracting(Finding::severity).containsExactly("medium", "low");
+        assertThat(findings).extracting(Finding::evidence)
+                .containsExactly("waiting: no process has loaded libtorch_cpu.so", "failed: a: EINVAL");
+    }
+
+    @Test
+    void unattachedProbesIsSilentWhenAllAreAttachedOrOff() {
+        assertThat(run("unattached_probes", recording().region("a", 0, 1)
+                        .footer("zernel.kinds", "[{\"kind\":\"io\",\"state\":\"off\"}]")))
+                .isEmpty();
+    }
+
+    @Test
+    void findingsComeInTheOrderOfLostTime() {
+        RecordingFixture fixture = recording().training(11, 15)
+                .footer("zernel.losses", "{\"by_kind\":{\"wait\":7}}");
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            assertThat(database.findings()).extracting(Finding::name).containsExactly("data_bound", "lost_events");
+        }
+    }
+
+    /// Two passes of ten batches; the first wait of each is long; the second has a new worker, or not.
+    private static RecordingFixture epochs(boolean newWorker) {
+        RecordingFixture fixture = recording().fork(0, 201);
+        double at = 1;
+        for (int i = 0; i < 20; i++) {
+            double wait = i % 10 == 0 ? 201 : 1;
+            if (i == 10 && newWorker) {
+                fixture.fork(at - 0.5, 202);
+            }
+            fixture.region(NEXT, at, wait).backward(at + wait, 20).region(STEP, at + wait + 20, 10);
+            at += wait + 31;
+        }
+        fixture.on(201, 201, "pt_data_worker").waiting("poll", 2, newWorker ? 500 : 900);
+        return newWorker ? fixture.on(202, 202, "pt_data_worker").waiting("poll", 520, 380) : fixture;
+    }
+
+    private Finding only(String name, RecordingFixture fixture) {
+        List<Finding> findings = run(name, fixture);
+        assertThat(findings).hasSize(1);
+        return findings.getFirst();
+    }
+
+    private List<Finding> run(String name, RecordingFixture fixture) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            SqlObject finding = database.library().find(name);
+            assertThat(finding).isNotNull();
+            return Finding.run(java.util.Objects.requireNonNull(finding), database);
+        }
+    }
+}

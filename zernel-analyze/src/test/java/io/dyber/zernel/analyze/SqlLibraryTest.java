@@ -1,0 +1,192 @@
+package io.dyber.zernel.analyze;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class SqlLibraryTest {
+    private static final Set<String> BASE = Set.of("events", "files", "footer");
+
+    @TempDir
+    Path folder;
+
+    static List<SqlObject> objects() {
+        return List.copyOf(SqlLibrary.builtIn().objects());
+    }
+
+    static List<SqlObject> views() {
+        return objects().stream().filter(object -> object.role() == SqlObject.Role.VIEW).toList();
+    }
+
+    static List<SqlObject> findings() {
+        return SqlLibrary.builtIn().findings();
+    }
+
+    @Test
+    void theLibraryIsFound() {
+        assertThat(views()).extracting(SqlObject::name).contains("steps", "phases", "percentiles", "losses", "probes");
+        assertThat(findings()).extracting(SqlObject::name)
+                .contains("data_bound", "lost_events", "unattached_probes");
+    }
+
+    @ParameterizedTest
+    @MethodSource("objects")
+    void everyFileHasAHeader(SqlObject object) {
+        assertThat(object.name()).matches("_?[a-z][a-z0-9_]*");
+        assertThat(object.title()).endsWith(".").hasSizeBetween(10, 110);
+        assertThat(object.needs()).isNotEmpty();
+        if (object.role() == SqlObject.Role.FINDING) {
+            assertThat(object.why()).isNotEmpty();
+            assertThat(object.keys()).containsKeys("severity", "hint");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("objects")
+    void everyFileFitsThePage(SqlObject object) {
+        assertThat(object.sql().lines()).allSatisfy(line -> assertThat(line).doesNotContain("\t").hasSizeLessThan(121));
+    }
+
+    @ParameterizedTest
+    @MethodSource("views")
+    void aViewFileCreatesTheObjectOfItsName(SqlObject view) {
+        assertThat(view.sql()).containsPattern("(?m)^CREATE (VIEW|TABLE) " + view.name() + " AS$");
+        assertThat(Pattern.compile("(?m)^CREATE ").matcher(view.sql()).results()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("objects")
+    void needsNamesExactlyWhatTheSqlReads(SqlObject object) {
+        Set<String> names = objects().stream().map(SqlObject::name).collect(Collectors.toCollection(TreeSet::new));
+        names.addAll(BASE);
+        Set<String> read = new TreeSet<>();
+        Matcher relation = Pattern.compile("(?:FROM|JOIN) (\\w+)").matcher(code(object));
+        while (relation.find()) {
+            if (names.contains(relation.group(1)) && !relation.group(1).equals(object.name())) {
+                read.add(relation.group(1));
+            }
+        }
+        if (code(object).contains("_label(")) {
+            read.add("files");
+        }
+        assertThat(object.needs()).containsExactlyInAnyOrderElementsOf(read);
+    }
+
+    @ParameterizedTest
+    @MethodSource("views")
+    void aViewNeverReadsAFinding(SqlObject view) {
+        assertThat(findings()).extracting(SqlObject::name).doesNotContainAnyElementsOf(view.needs());
+    }
+
+    @ParameterizedTest
+    @MethodSource("objects")
+    void noSqlReadsFilesByPath(SqlObject object) {
+        assertThat(code(object)).doesNotContainIgnoringCase("read_parquet").doesNotContain("SELECT *\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource("objects")
+    void everyOutputColumnIsCommented(SqlObject object) {
+        String select = object.sql().substring(object.sql().lastIndexOf("\nSELECT\n"));
+        try (Database database = emptyDatabase()) {
+            for (String column : columns(object, database)) {
+                assertThat(select).containsPattern("\\b" + column + ",?\\s+-- \\S.+");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("findings")
+    void aFindingBindsHasItsColumnsAndFindsNothingInAnEmptyRecording(SqlObject finding) {
+        try (Database database = emptyDatabase()) {
+            assertThat(columns(finding, database)).startsWith(Finding.COLUMNS.toArray(String[]::new));
+            assertThat(Finding.run(finding, database)).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("findings")
+    void aFindingIsOrderedAndLimited(SqlObject finding) {
+        assertThat(finding.sql()).containsPattern("ORDER BY [\\w., ]+\nLIMIT \\d+\n$");
+    }
+
+    @ParameterizedTest
+    @MethodSource("findings")
+    void aFindingHasAFixtureThatFiresAndOneThatIsSilent(SqlObject finding) {
+        assertThat(FindingsTest.class.getDeclaredMethods()).extracting(method -> method.getName())
+                .anyMatch(name -> name.startsWith(camelCase(finding.name()) + "Fires"))
+                .anyMatch(name -> name.startsWith(camelCase(finding.name()) + "IsSilent"));
+    }
+
+    @Test
+    void aFolderAddsViewsAndFindings() throws IOException {
+        Files.writeString(folder.resolve("odd.sql"), "-- Odd.\n-- needs: twice\nCREATE VIEW odd AS SELECT n + 1 AS n FROM twice\n");
+        Files.writeString(folder.resolve("twice.sql"), "-- Twice.\nCREATE VIEW twice AS SELECT 2 * count(*) AS n FROM events\n");
+        Files.writeString(
+                folder.resolve("mine.sql"),
+                """
+                -- My finding. It always fires.
+                SELECT 'all' AS subject, n AS value, 'events' AS unit, 'low' AS severity, 1.5 AS lost_ms_per_step,
+                    NULL AS max_speedup, 'odd' AS evidence, 'none' AS advice, '' AS next_command, 7 AS extra
+                FROM odd
+                """);
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
+            Finding finding = database.findings().getFirst();
+            assertThat(finding.name()).isEqualTo("mine");
+            assertThat(finding.title()).isEqualTo("My finding.");
+            assertThat(finding.value()).isEqualTo(3.0);
+            assertThat(finding.more()).containsEntry("extra", 7L);
+        }
+    }
+
+    @Test
+    void aFindingWithoutItsColumnsIsNamed() throws IOException {
+        Files.writeString(folder.resolve("mine.sql"), "-- Mine.\nSELECT 1 AS subject\n");
+        Path file = RecordingFixture.recording().write(folder.resolve("run.parquet"));
+        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
+            assertThatThrownBy(database::findings)
+                    .hasMessage("running finding 'mine' of " + folder + "/mine.sql: it has no column 'value'");
+        }
+    }
+
+    private Database emptyDatabase() {
+        Path file = folder.resolve("empty.parquet");
+        if (!Files.exists(file)) {
+            RecordingFixture.recording().footer("zernel.kinds", null).write(file);
+        }
+        return Recordings.open(file.toString());
+    }
+
+    private static List<String> columns(SqlObject object, Database database) {
+        boolean view = object.role() == SqlObject.Role.VIEW;
+        database.prepare(object.sql());
+        return new ArrayList<>(database.query("DESCRIBE " + (view ? "FROM " + object.name() : object.sql()))
+                .texts("column_name"));
+    }
+
+    private static String code(SqlObject object) {
+        return object.sql().replaceAll("--.*", "").replaceAll("'[^']*'", "''");
+    }
+
+    private static String camelCase(String name) {
+        Matcher matcher = Pattern.compile("_([a-z])").matcher(name);
+        return matcher.replaceAll(match -> match.group(1).toUpperCase(java.util.Locale.ROOT));
+    }
+}

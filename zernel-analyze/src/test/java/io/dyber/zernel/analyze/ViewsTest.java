@@ -1,0 +1,277 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.ZERO_GRAD;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ViewsTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void phasesFollowTheInnermostCallAndSumToTheWallTime() {
+        RecordingFixture fixture = recording()
+                .region("epoch", 0, 200) // around whole steps: says nothing
+                .region(NEXT, 10, 20)
+                .region("augment", 12, 5) // inside the wait: part of it
+                .region("forward", 32, 18)
+                .backward(50, 30)
+                .event("nccl", "ncclAllReduce", 60, 5.0, "")
+                .region(STEP, 85, 10)
+                .region(ZERO_GRAD, 96, 2)
+                .region(NEXT, 100, 10)
+                .region(STEP, 150, 10);
+        assertThat(phases(fixture)).containsExactly(
+                "DataLoading 30 of 150 inferred 0",
+                "GpuCompute 45 of 150 inferred 2",
+                "NcclCollective 5 of 150 inferred 0",
+                "OptimizerStep 22 of 150 inferred 0",
+                "Unknown 48 of 150 inferred 0");
+    }
+
+    @Test
+    void timeThatLeadsFromABatchToBackwardIsForward() {
+        assertThat(phases(recording().region(NEXT, 0, 10).backward(30, 10).region(STEP, 45, 5))).containsExactly(
+                "DataLoading 10 of 50 inferred 0",
+                "GpuCompute 30 of 50 inferred 20",
+                "NcclCollective 0 of 50 inferred 0",
+                "OptimizerStep 5 of 50 inferred 0",
+                "Unknown 5 of 50 inferred 0");
+    }
+
+    @Test
+    void withoutADataLoaderTheTimeBeforeBackwardIsUnknown() {
+        assertThat(phases(recording().region(STEP, 0, 10).backward(30, 10).region(STEP, 40, 10))).containsExactly(
+                "DataLoading 0 of 50 inferred 0",
+                "GpuCompute 10 of 50 inferred 0",
+                "NcclCollective 0 of 50 inferred 0",
+                "OptimizerStep 20 of 50 inferred 0",
+                "Unknown 20 of 50 inferred 0");
+    }
+
+    @Test
+    void aClosureInsideTheOptimizerIsCompute() {
+        assertThat(phases(recording().region(NEXT, 0, 10).region(STEP, 10, 50).backward(30, 20))).containsExactly(
+                "DataLoading 10 of 60 inferred 0",
+                "GpuCompute 20 of 60 inferred 0",
+                "NcclCollective 0 of 60 inferred 0",
+                "OptimizerStep 30 of 60 inferred 0",
+                "Unknown 0 of 60 inferred 0");
+    }
+
+    @Test
+    void phasesOfRandomlyNestedCallsMatchAPaintedTimeline() {
+        for (long seed = 1; seed <= 20; seed++) {
+            RandomCalls calls = new RandomCalls(seed);
+            assertThat(phaseSums(calls.fixture)).as("seed %d", seed).isEqualTo(calls.painted());
+        }
+    }
+
+    @Test
+    void aStepEndsWithTheOptimizerAndHoldsItsPhases() {
+        Path file = recording().training(3, 15).write(folder.resolve("run.parquet"));
+        assertThat(query(file, """
+                SELECT step, (start_ns - 1800000000000000000) // 1000000 AS start, dur_ns // 1000000 AS ms,
+                    data_loading_ns // 1000000 AS data, gpu_compute_ns // 1000000 AS compute,
+                    optimizer_step_ns // 1000000 AS optimizer, batches, source
+                FROM steps
+                """)).isEqualTo("""
+                step	start	ms	data	compute	optimizer	batches	source
+                1	0	50	15	30	5	1	Optimizer.step
+                2	50	50	15	30	5	1	Optimizer.step
+                3	100	50	15	30	5	1	Optimizer.step""");
+    }
+
+    @Test
+    void severalOptimizersOnOneBatchAreOneStep() {
+        Path file = recording().region(NEXT, 0, 10).region(STEP, 20, 5).region("Optimizer.step#SGD.step", 30, 5)
+                .region(NEXT, 40, 10).region(STEP, 60, 5).region("Optimizer.step#SGD.step", 70, 5)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT step, dur_ns // 1000000 AS ms FROM steps"))
+                .isEqualTo("step\tms\n1\t35\n2\t40");
+    }
+
+    @Test
+    void withoutAnOptimizerAStepIsABatch() {
+        Path file = recording().region(NEXT, 0, 10).region(NEXT, 30, 10).region(NEXT, 70, 10)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT step, dur_ns // 1000000 AS ms, source FROM steps"))
+                .isEqualTo("step\tms\tsource\n1\t30\tDataLoader\n2\t40\tDataLoader");
+    }
+
+    @Test
+    void aThreadWithoutRegionsHasNoSteps() {
+        Path file = recording().io(0, 10, 1).write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT step FROM steps")).isEqualTo("step");
+        assertThat(query(file, "SELECT phase FROM phases")).isEqualTo("phase");
+    }
+
+    @Test
+    void percentilesAreExactAndSayWhatTheTimeIs() {
+        RecordingFixture fixture = recording();
+        for (int i = 1; i <= 101; i++) {
+            fixture.waiting("futex", i * 1000, i);
+        }
+        Path file = fixture.event("wait", "futex", 0, null, "").region("a", 1, 2).write(folder.resolve("run.parquet"));
+        assertThat(query(file, """
+                SELECT kind, name, time, count, unfinished, sum_ns // 1000000 AS sum, p50_ns // 1000000 AS p50,
+                    p90_ns // 1000000 AS p90, p99_ns // 1000000 AS p99, p999_ns, max_ns // 1000000 AS max
+                FROM percentiles
+                """)).isEqualTo("""
+                kind	name	time	count	unfinished	sum	p50	p90	p99	p999_ns	max
+                wait	futex	blocked	101	1	5151	51	91	100	100900000	101
+                region	a	wall	1	0	2	2	2	2	2000000	2""");
+    }
+
+    @Test
+    void aPassWithoutForksEndsWithTwoWaitsInARow() {
+        Path file = recording().region(NEXT, 0, 1).backward(2, 5).region(STEP, 8, 1)
+                .region(NEXT, 10, 1).backward(12, 5).region(STEP, 18, 1)
+                .region(NEXT, 20, 1) // learns that the pass is over
+                .region(NEXT, 30, 1).backward(32, 5).region(STEP, 38, 1)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT epoch, batch FROM data_wait")).isEqualTo("epoch\tbatch\n1\t1\n1\t2\n1\t3\n2\t1");
+        assertThat(query(file, "SELECT epoch, waits, sum_ns FROM data_wait_by_epoch"))
+                .isEqualTo("epoch\twaits\tsum_ns\n1\t3\t3000000\n2\t1\t1000000");
+    }
+
+    @Test
+    void aPassBeginsWhereWorkersAreForked() {
+        Path file = recording().fork(0, 200).region(NEXT, 1, 1).region(NEXT, 3, 1)
+                .fork(5, 201).region(NEXT, 6, 1)
+                .on(200, 200, "pt_data_worker").waiting("poll", 1, 3)
+                .on(201, 201, "pt_data_worker").waiting("poll", 6, 1)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT epoch, batch FROM data_wait")).isEqualTo("epoch\tbatch\n1\t1\n1\t2\n2\t1");
+    }
+
+    @Test
+    void aWorkersBlockedTimeIsClippedToTheTrainingAndTheRestIsOther() {
+        Path file = recording().fork(0, 200).region(NEXT, 0, 10).region(STEP, 90, 10)
+                .on(200, 200, "pt_data_worker").waiting("poll", 10, 20).io(40, 5, 4096).waiting("poll", 95, 50)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, """
+                SELECT pid, ppid, window_ns // 1000000 AS window_ms, wait_ns // 1000000 AS waits,
+                    io_ns // 1000000 AS io, read_bytes, other_ns // 1000000 AS other
+                FROM workers
+                """)).isEqualTo("""
+                pid	ppid	window_ms	waits	io	read_bytes	other
+                200	100	90	25	5	4096	60""");
+    }
+
+    @Test
+    void processesHaveRolesAndWhatTheFooterKnows() {
+        Path file = recording().training(2, 5).fork(0, 200)
+                .on(200, 200, "python3").io(1, 1, 1).on(200, 200, "pt_data_worker").io(3, 1, 1)
+                .on(300, 300, "bash").waiting("poll", 0, 10)
+                .footer("zernel.processes", "[{\"pid\":100,\"ppid\":99,\"comm\":\"python3\",\"cmdline\":[\"python3\",\"t.py\"]}]")
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT pid, ppid, comm, role, events, cmdline FROM processes")).isEqualTo("""
+                pid	ppid	comm	role	events	cmdline
+                100	99	python3	training	7	python3 t.py
+                300	null	bash	other	1	null
+                200	null	pt_data_worker	data worker	2	null""");
+    }
+
+    @Test
+    void probesAndKindsComeFromTheFooter() {
+        Path file = recording().region("a", 0, 1).footer("zernel.probes", """
+                [{"kind":"region","symbol":"enter","state":"attached","entries":3,"returns":2,"no_return":1}]
+                """).write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT kind, symbol, state, entries, returns, no_return, lost FROM probes"))
+                .isEqualTo("kind\tsymbol\tstate\tentries\treturns\tno_return\tlost\nregion\tenter\tattached\t3\t2\t1\tnull");
+        assertThat(query(file, "SELECT kind, state, events FROM kinds"))
+                .isEqualTo("kind\tstate\tevents\nregion\tattached\t1");
+        assertThat(query(file, "SELECT host, complete, events, command FROM recordings"))
+                .isEqualTo("host\tcomplete\tevents\tcommand\nbox\ttrue\t1\tpython3 train.py");
+    }
+
+    private List<String> phases(RecordingFixture fixture) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            return database.query("SELECT phase, total_ns, wall_ns, inferred_ns FROM phases").rows().stream()
+                    .map(row -> row.text("phase") + " " + row.integer("total_ns") / 1_000_000 + " of "
+                            + row.integer("wall_ns") / 1_000_000 + " inferred "
+                            + row.integer("inferred_ns") / 1_000_000)
+                    .toList();
+        }
+    }
+
+    private List<Long> phaseSums(RecordingFixture fixture) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            Table table = database.query("SELECT total_ns // 1000000 AS ms FROM phases ORDER BY phase");
+            return table.rows().stream().map(row -> row.integer("ms")).toList();
+        }
+    }
+
+    private static String query(Path file, String sql) {
+        try (Database database = Recordings.open(file.toString())) {
+            return database.query(sql).toString();
+        }
+    }
+
+    /// Random properly nested calls on one thread, and the same painted millisecond by millisecond, outer before inner.
+    private static final class RandomCalls {
+        private static final int LENGTH = 400;
+        private static final List<String> PHASES =
+                List.of("DataLoading", "GpuCompute", "NcclCollective", "OptimizerStep", "Unknown");
+
+        final RecordingFixture fixture = recording();
+        private final Random random;
+        private final int[] timeline = new int[LENGTH];
+
+        RandomCalls(long seed) {
+            random = new Random(seed);
+            java.util.Arrays.fill(timeline, 4);
+            // Makes it a training thread from 0 to the end; no DataLoader, so nothing is inferred before random ones.
+            call(0, 1, 3);
+            call(LENGTH - 1, LENGTH, 3);
+            nest(1, LENGTH - 1, 0);
+        }
+
+        List<Long> painted() {
+            List<Long> sums = new ArrayList<>();
+            for (int phase = 0; phase < PHASES.size(); phase++) {
+                int wanted = phase;
+                sums.add(java.util.Arrays.stream(timeline).filter(painted -> painted == wanted).count());
+            }
+            return sums;
+        }
+
+        private void nest(int from, int to, int depth) {
+            int at = from;
+            while (at < to && depth < 5) {
+                int start = at + random.nextInt(Math.max(1, (to - at) / 3 + 1));
+                int end = Math.min(to, start + 1 + random.nextInt(Math.max(1, to - from)));
+                if (start >= end) {
+                    return;
+                }
+                // Everything but DataLoading, which would infer forward passes.
+                call(start, end, List.of(1, 2, 3).get(random.nextInt(3)));
+                // Of two calls with the same begin and end nobody can say which is the inner one.
+                nest(start + 1, end, depth + 1);
+                at = end;
+            }
+        }
+
+        private void call(int start, int end, int phase) {
+            java.util.Arrays.fill(timeline, start, end, phase);
+            double length = end - start;
+            switch (phase) {
+                case 1 -> fixture.backward(start, length);
+                case 2 -> fixture.event("nccl", "ncclAllReduce", start, length, "");
+                default -> fixture.region(STEP, start, length);
+            }
+        }
+    }
+}
