@@ -1,0 +1,81 @@
+package io.dyber.zernel.record;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import org.junit.jupiter.api.Test;
+
+/// The arrows between the packages of the recorder: commands, then the facade, then what touches the system, then the
+/// pure core. Nothing points back.
+final class LayersTest {
+    private static final String ROOT = "io.dyber.zernel.record";
+
+    private static final JavaClasses CLASSES =
+            new ClassFileImporter()
+                    .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                    .importPackages(ROOT);
+
+    @Test
+    void packagesDependDownwardsOnly() {
+        layeredArchitecture()
+                .consideringOnlyDependenciesInLayers()
+                .withOptionalLayers(true)
+                .layer("cli").definedBy(ROOT + ".cli")
+                .layer("facade").definedBy(ROOT)
+                .layer("simulate").definedBy(ROOT + ".simulate")
+                .layer("probe").definedBy(ROOT + ".probe")
+                .layer("sink").definedBy(ROOT + ".sink")
+                .layer("bpf").definedBy(ROOT + ".bpf")
+                .layer("nvml").definedBy(ROOT + ".nvml")
+                .layer("event").definedBy(ROOT + ".event")
+                .layer("elf").definedBy(ROOT + ".elf")
+                .whereLayer("cli").mayNotBeAccessedByAnyLayer()
+                .whereLayer("facade").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("simulate").mayOnlyBeAccessedByLayers("cli", "facade")
+                .whereLayer("probe").mayOnlyBeAccessedByLayers("cli", "facade")
+                .whereLayer("sink").mayOnlyBeAccessedByLayers("cli", "facade", "simulate")
+                .whereLayer("bpf").mayOnlyBeAccessedByLayers("cli", "facade")
+                .whereLayer("nvml").mayOnlyBeAccessedByLayers("cli", "facade")
+                .whereLayer("event").mayNotAccessAnyLayer()
+                .whereLayer("elf").mayNotAccessAnyLayer()
+                .check(CLASSES);
+    }
+
+    @Test
+    void packagesHaveNoCycles() {
+        slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void onlyTheBindingsCallNativeFunctions() {
+        noClasses()
+                .that().resideOutsideOfPackages(ROOT + ".bpf", ROOT + ".nvml")
+                .should().dependOnClassesThat().belongToAnyOf(Linker.class, SymbolLookup.class)
+                .check(CLASSES);
+    }
+
+    @Test
+    void onlyBindingsEventsAndSinkTouchNativeMemory() {
+        noClasses()
+                .that().resideOutsideOfPackages(ROOT + ".bpf", ROOT + ".nvml", ROOT + ".event", ROOT + ".sink")
+                .should().dependOnClassesThat().belongToAnyOf(MemorySegment.class, Arena.class)
+                .check(CLASSES);
+    }
+
+    @Test
+    void onlyCommandsPrintResultsAndExit() {
+        noClasses()
+                .that().resideOutsideOfPackage(ROOT + ".cli")
+                .should().accessField(System.class, "out")
+                .orShould().callMethod(System.class, "exit", int.class)
+                .check(CLASSES);
+    }
+}
