@@ -63,6 +63,30 @@ public final class Btf {
         }
     }
 
+    /// The type information of a BPF object file: its ELF section `.BTF`.
+    ///
+    /// @throws IllegalArgumentException when the bytes are not such a file
+    public static Btf ofObject(byte[] elf) {
+        ByteBuffer file = ByteBuffer.wrap(elf).order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            int headers = (int) file.getLong(40);
+            int headerSize = file.getShort(58);
+            int count = file.getShort(60);
+            int names = (int) file.getLong(headers + file.getShort(62) * headerSize + 24);
+            for (int i = 0; i < count; i++) {
+                int header = headers + i * headerSize;
+                if (string(file, names + file.getInt(header)).equals(".BTF")) {
+                    byte[] section = new byte[(int) file.getLong(header + 32)];
+                    file.get((int) file.getLong(header + 24), section);
+                    return parse(section);
+                }
+            }
+        } catch (IndexOutOfBoundsException e) {
+            throw new IllegalArgumentException("reading a BPF object: unexpected end of data", e);
+        }
+        throw new IllegalArgumentException("reading a BPF object: no .BTF section");
+    }
+
     public Type type(int id) {
         return types.get(id);
     }

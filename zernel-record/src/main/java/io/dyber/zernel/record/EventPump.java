@@ -1,0 +1,95 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.RingBuffer;
+import io.dyber.zernel.record.event.Decoder;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/// The one thread that moves events from the rings to the file.
+///
+/// It looks every 10 ms instead of being woken: a wake-up would cost the recorded job more than the probe itself. It
+/// owns the decoder; others reach it through [#later].
+final class EventPump {
+    private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long FLUSH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private final RingBuffer vital;
+    private final RingBuffer bulk;
+    private final Decoder decoder;
+    private final Queue<Consumer<Decoder>> tasks = new ConcurrentLinkedQueue<>();
+    private final Thread thread = new Thread(this::run, "zernel-drain");
+    private volatile boolean stopping;
+    private volatile Optional<RuntimeException> failure = Optional.empty();
+
+    EventPump(RingBuffer vital, RingBuffer bulk, Decoder decoder) {
+        this.vital = vital;
+        this.bulk = bulk;
+        this.decoder = decoder;
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /// Runs on the pump's thread before it decodes any event that is sent after this call.
+    void later(Consumer<Decoder> task) {
+        tasks.add(task);
+    }
+
+    /// What ended the pump early, if anything did.
+    Optional<RuntimeException> failure() {
+        return failure;
+    }
+
+    /// Decodes what is in the rings, closes what is open and ends. Nothing may be sending any more.
+    void finish() {
+        stopping = true;
+        LockSupport.unpark(thread);
+        boolean interrupted = false;
+        while (true) {
+            try {
+                thread.join();
+                break;
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try {
+            long flushed = System.nanoTime();
+            while (!stopping) {
+                drain();
+                if (System.nanoTime() - flushed >= FLUSH_NANOS) {
+                    decoder.flush();
+                    flushed = System.nanoTime();
+                }
+                LockSupport.parkNanos(INTERVAL_NANOS);
+            }
+            drain();
+            decoder.finish();
+        } catch (RuntimeException e) {
+            failure = Optional.of(e);
+        }
+    }
+
+    /// The positions are read first, bulk before vital, so that a definition or a process event is always decoded
+    /// before the calls that followed it.
+    private void drain() {
+        long bulkEnd = bulk.producerPosition();
+        long vitalEnd = vital.producerPosition();
+        for (Consumer<Decoder> task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.accept(decoder);
+        }
+        vital.drain(vitalEnd, (data, at, _) -> decoder.read(data, at));
+        bulk.drain(bulkEnd, (data, at, _) -> decoder.read(data, at));
+    }
+}

@@ -1,0 +1,46 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.probe.Hook;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/// One function in one library file, as the footer's `zernel.probes` lists it.
+///
+/// @param id its function number in the BPF maps; 0 when it could not be attached
+/// @param site file offset that is probed, possibly some bytes into the function
+/// @param cost `emulated` or `single-stepped`
+/// @param state `attached`, `missing` or `failed`
+/// @param why it is not attached, or empty
+record ProbedFunction(
+        int id,
+        Hook hook,
+        String name,
+        String library,
+        String buildId,
+        String symbol,
+        long site,
+        String cost,
+        String state,
+        String why) {
+
+    /// The row of the footer.
+    Map<String, Object> describe(FunctionCounts counts) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("kind", hook.function().kind());
+        row.put("name", name);
+        row.put("library", library);
+        row.put("build_id", buildId);
+        row.put("symbol", symbol);
+        row.put("site", site);
+        row.put("cost", cost);
+        row.put("state", state);
+        row.put("why", why);
+        row.put("entries", counts.entries());
+        row.put("returns", counts.returns());
+        row.put("events", counts.events());
+        row.put("lost", counts.lost());
+        row.put("filtered", counts.filtered());
+        row.put("no_return", counts.noReturn());
+        return row;
+    }
+}

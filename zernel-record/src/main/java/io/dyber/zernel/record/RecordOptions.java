@@ -1,0 +1,88 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.sink.RecordingFile.Owner;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/// What to record and where to.
+///
+/// @param output the Parquet file; replaced when it exists
+/// @param command to start and record; empty for none
+/// @param pids running processes to record with their children; empty with an empty command means every process that
+///     loads a probed library
+/// @param duration after which to stop by itself
+/// @param kinds of events wanted
+/// @param probes the user's own
+/// @param waitMin shorter waits are not recorded
+/// @param backend forced instead of the best one
+/// @param owner of the files and of the command, when not the user running the recorder
+/// @param words of the command line, for the footer
+public record RecordOptions(
+        Path output,
+        List<String> command,
+        Set<Integer> pids,
+        Optional<Duration> duration,
+        Set<String> kinds,
+        List<ProbeSpec> probes,
+        Duration waitMin,
+        Optional<Backend> backend,
+        Optional<Owner> owner,
+        List<String> words) {
+    static final Duration WAIT_MIN = Duration.ofNanos(50_000);
+
+    public RecordOptions {
+        command = List.copyOf(command);
+        pids = Set.copyOf(pids);
+        kinds = Set.copyOf(kinds);
+        probes = List.copyOf(probes);
+        words = List.copyOf(words);
+    }
+
+    /// Everything the recorder records by default, into `output`.
+    public static RecordOptions to(Path output) {
+        Set<String> kinds = new LinkedHashSet<>(
+                Probes.all().stream().map(Probe::kind).toList());
+        return new RecordOptions(
+                output,
+                List.of(),
+                Set.of(),
+                Optional.empty(),
+                kinds,
+                List.of(),
+                WAIT_MIN,
+                Optional.empty(),
+                Optional.empty(),
+                List.of());
+    }
+
+    /// The same for a command.
+    public RecordOptions running(List<String> started) {
+        return new RecordOptions(
+                output, started, pids, duration, kinds, probes, waitMin, backend, owner, words);
+    }
+
+    /// The same for running processes.
+    public RecordOptions attachedTo(Set<Integer> running) {
+        return new RecordOptions(
+                output, command, running, duration, kinds, probes, waitMin, backend, owner, words);
+    }
+
+    /// The same, stopping after a while.
+    public RecordOptions during(Duration time) {
+        return new RecordOptions(
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, backend, owner, words);
+    }
+
+    /// Whether there are no chosen processes.
+    boolean everyone() {
+        return command.isEmpty() && pids.isEmpty();
+    }
+}

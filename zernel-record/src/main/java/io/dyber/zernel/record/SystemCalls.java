@@ -1,0 +1,48 @@
+package io.dyber.zernel.record;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/// The system calls that are recorded, with their x86-64 numbers (`arch/x86/entry/syscalls/syscall_64.tbl`).
+final class SystemCalls {
+    private static final int NOTHING = 0;
+    private static final int ADDRESS = 1;
+    private static final int DESCRIPTOR = 2;
+    private static final int POLL_DESCRIPTORS = 3;
+
+    /// One recorded system call.
+    ///
+    /// @param waitsOn `enum waits_on` of `bpf/syscalls.bpf.c`
+    record SystemCall(String kind, String name, int number, int waitsOn) {
+        /// The value of the `system_calls` map.
+        byte[] encode(int kindNumber, int function) {
+            return ByteBuffer.allocate(8)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putShort((short) kindNumber)
+                    .putShort((short) function)
+                    .putInt(waitsOn)
+                    .array();
+        }
+    }
+
+    private SystemCalls() {}
+
+    static List<SystemCall> all() {
+        return List.of(
+                new SystemCall("io", "read", 0, NOTHING),
+                new SystemCall("io", "pread64", 17, NOTHING),
+                new SystemCall("io", "readv", 19, NOTHING),
+                new SystemCall("io", "preadv", 295, NOTHING),
+                new SystemCall("io", "preadv2", 327, NOTHING),
+                new SystemCall("wait", "poll", 7, POLL_DESCRIPTORS),
+                new SystemCall("wait", "select", 23, NOTHING),
+                new SystemCall("wait", "futex", 202, ADDRESS),
+                new SystemCall("wait", "epoll_wait", 232, DESCRIPTOR),
+                new SystemCall("wait", "pselect6", 270, NOTHING),
+                new SystemCall("wait", "ppoll", 271, POLL_DESCRIPTORS),
+                new SystemCall("wait", "epoll_pwait", 281, DESCRIPTOR),
+                new SystemCall("wait", "epoll_pwait2", 441, DESCRIPTOR),
+                new SystemCall("wait", "futex_waitv", 449, ADDRESS));
+    }
+}
