@@ -52,8 +52,10 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 
 	if (!is_target(tgid))
 		return 0;
-	if (!is_thread && follow_children)
+	if (!is_thread && follow_children) {
 		bpf_map_update_elem(&targets, &child_tgid, &yes, BPF_ANY);
+		note_code_change(child_tgid);
+	}
 	e = start(is_thread ? name_thread : name_fork);
 	if (!e)
 		return 0;
@@ -71,6 +73,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid, struct l
 
 	if (!is_target(task->tgid))
 		return 0;
+	note_code_change(task->tgid);
 	e = start(name_exec);
 	if (!e)
 		return 0;

@@ -120,15 +120,29 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 	count(&c->sent);
 }
 
+#define MMAP 9
+#define PROT_EXEC 4
+
+/* A library or program file was mapped executable. */
+static __always_inline int maps_code(struct pt_regs *regs, long result)
+{
+	return regs->orig_ax == MMAP && result > 0 && regs->dx & PROT_EXEC && (__s32)regs->r8 >= 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct open_call *open;
 	struct system_call *s;
 	struct counter *c;
 	__u64 now;
 	__u32 nr;
 
+	if (!is_target(tgid))
+		return 0;
+	if (maps_code(regs, result))
+		note_code_change(tgid);
 	open = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), 0, 0);
 	if (!open || !open->start)
 		return 0;

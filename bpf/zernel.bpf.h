@@ -82,6 +82,14 @@ struct {
 	__type(value, __u8);
 } targets SEC(".maps");
 
+/* Recorded processes that have mapped new code; the recorder looks at their libraries and removes them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, __u8);
+} code_changed SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -92,6 +100,13 @@ struct {
 static __always_inline int is_target(__u32 tgid)
 {
 	return bpf_map_lookup_elem(&targets, &tgid) != 0;
+}
+
+static __always_inline void note_code_change(__u32 tgid)
+{
+	__u8 yes = 1;
+
+	bpf_map_update_elem(&code_changed, &tgid, &yes, BPF_ANY);
 }
 
 static __always_inline struct counter *counter_of(__u32 function)

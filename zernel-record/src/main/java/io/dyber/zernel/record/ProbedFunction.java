@@ -23,6 +23,16 @@ record ProbedFunction(
         String state,
         String why) {
 
+    boolean isAttached() {
+        return state.equals("attached");
+    }
+
+    /// The same, refused by the kernel.
+    ProbedFunction failed(String reason) {
+        return new ProbedFunction(
+                0, hook, name, library, buildId, symbol, site, cost, "failed", reason);
+    }
+
     /// The row of the footer.
     Map<String, Object> describe(FunctionCounts counts) {
         Map<String, Object> row = new LinkedHashMap<>();

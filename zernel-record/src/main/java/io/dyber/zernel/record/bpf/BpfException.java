@@ -5,11 +5,13 @@ import java.util.Optional;
 /// The kernel or libbpf said no. The message is one line for the user; the hint says what to do.
 public final class BpfException extends RuntimeException {
     private final int errno;
+    private final String message;
     private final String hint;
     private final String log;
 
     BpfException(String message, int errno, String hint, String log) {
         super(message);
+        this.message = message;
         this.errno = errno;
         this.hint = hint;
         this.log = log;
@@ -34,5 +36,10 @@ public final class BpfException extends RuntimeException {
     /// What libbpf and the verifier printed meanwhile; may be empty or long.
     public String log() {
         return log;
+    }
+
+    @Override
+    public String getMessage() {
+        return message;
     }
 }

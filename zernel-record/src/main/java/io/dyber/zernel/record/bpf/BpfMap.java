@@ -6,10 +6,14 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.LinkedHashSet;
 import java.util.Optional;
+import java.util.Set;
 
 /// A BPF map with 4-byte keys, seen from user space. Owned by its object. Thread-safe as the kernel is.
 public final class BpfMap {
+    private static final int MOST_KEYS = 1 << 20;
+
     private final int fd;
 
     BpfMap(int fd) {
@@ -33,10 +37,18 @@ public final class BpfMap {
         }
     }
 
-    public boolean contains(int key, int valueSize) {
+    /// The keys at this moment. Keys that come or go meanwhile may be missing or twice.
+    public Set<Integer> keys() {
+        Set<Integer> keys = new LinkedHashSet<>();
         try (Arena arena = Arena.ofConfined()) {
-            return LibBpf.lookup(fd, Native.ints(arena, key), arena.allocate(valueSize));
+            MemorySegment key = MemorySegment.NULL;
+            MemorySegment next = arena.allocate(JAVA_INT);
+            while (LibBpf.nextKey(fd, key, next) && keys.size() < MOST_KEYS) {
+                keys.add(next.get(JAVA_INT, 0));
+                key = next;
+            }
         }
+        return keys;
     }
 
     /// The 64-bit counters of a per-CPU array element, summed over the CPUs; empty when there is no such element.

@@ -105,6 +105,10 @@ final class LibBpf {
     private static final MethodHandle DELETE =
             call("bpf_map_delete_elem", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
 
+    // int bpf_map_get_next_key(int fd, const void *cur_key, void *next_key)
+    private static final MethodHandle NEXT_KEY =
+            call("bpf_map_get_next_key", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
+
     // int libbpf_num_possible_cpus(void)
     private static final MethodHandle POSSIBLE_CPUS =
             call("libbpf_num_possible_cpus", FunctionDescriptor.of(JAVA_INT));
@@ -403,6 +407,15 @@ final class LibBpf {
     static void delete(int map, MemorySegment key) {
         try {
             int _ = (int) DELETE.invokeExact(map, key);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// The key after `key`, the first for a null pointer; false when there is none.
+    static boolean nextKey(int map, MemorySegment key, MemorySegment next) {
+        try {
+            return (int) NEXT_KEY.invokeExact(map, key, next) == 0;
         } catch (Throwable e) {
             throw Native.unexpected(e);
         }

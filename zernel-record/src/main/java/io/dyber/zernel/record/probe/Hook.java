@@ -7,7 +7,7 @@ import io.dyber.zernel.record.event.CallShape.Role;
 /// @param vital whether its events go through the ring that a flood of others cannot fill
 public record Hook(Function function, Role role, boolean vital) {
     /// A function whose calls the user asked for.
-    static Hook named(Function function) {
+    public static Hook named(Function function) {
         return new Hook(function, Role.CALL, false);
     }
 }

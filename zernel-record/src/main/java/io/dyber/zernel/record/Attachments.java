@@ -1,0 +1,212 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.Site;
+import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.elf.ElfException;
+import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.elf.SiteChooser;
+import io.dyber.zernel.record.elf.Symbol;
+import io.dyber.zernel.record.elf.SymbolMatches;
+import io.dyber.zernel.record.event.CallCounts;
+import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.Function;
+import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import io.dyber.zernel.record.probe.Probes;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/// Puts probes on functions as the libraries that hold them turn up, and keeps the account of it.
+///
+/// Each library file is probed once, for every process that maps it.
+final class Attachments {
+    private final KernelSide kernel;
+    private final EventPump pump;
+    private final Schema schema;
+    private final Progress progress;
+    private final List<Hook> hooks = new ArrayList<>();
+    private final Optional<FunctionTable> table;
+    private final Set<String> seen = new HashSet<>();
+    private final List<ProbedFunction> probed = new ArrayList<>();
+
+    Attachments(KernelSide kernel, EventPump pump, Schema schema, RecordOptions options, Progress progress) {
+        this.kernel = kernel;
+        this.pump = pump;
+        this.schema = schema;
+        this.progress = progress;
+        this.table = kernel.functionsBtf().map(FunctionTable::new);
+        for (Probe probe : Probes.all()) {
+            if (options.kinds().contains(probe.kind())) {
+                hooks.addAll(probe.hooks());
+            }
+        }
+        for (ProbeSpec spec : options.probes()) {
+            if (spec instanceof Function function) {
+                FunctionTable.check(function);
+                hooks.add(Hook.named(function));
+            }
+        }
+    }
+
+    /// How functions are probed, for people.
+    String backend() {
+        return kernel.functions().map(UprobeProbes::backend).map(Backend::title).orElse("no");
+    }
+
+    /// Functions attached so far.
+    int attached() {
+        return (int) probed.stream().filter(ProbedFunction::isAttached).count();
+    }
+
+    boolean isAttached(String kind) {
+        return probed.stream().anyMatch(row -> row.isAttached() && row.hook().function().kind().equals(kind));
+    }
+
+    /// Looks at the libraries of these processes and probes those not seen before.
+    void scan(Set<Integer> pids) {
+        for (int pid : pids) {
+            for (MappedFile file : MappedFile.of(pid)) {
+                if (seen.add(file.identity())) {
+                    offer(file);
+                }
+            }
+        }
+    }
+
+    /// Probes a file that no process needs to have loaded yet.
+    void scanFile(Path path, boolean program) {
+        offer(new MappedFile(path.toString(), path.toString(), path, program));
+    }
+
+    private void offer(MappedFile file) {
+        List<Hook> wanted = hooks.stream()
+                .filter(hook -> LibrarySelector.matches(hook.function().library(), file.path(), file.program()))
+                .toList();
+        if (!wanted.isEmpty() && table.isPresent()) {
+            try (ElfFile elf = ElfFile.open(file.opened())) {
+                attach(file, elf, wanted, table.get());
+            } catch (ElfException e) {
+                wanted.forEach(hook -> fail(hook, file, "", hook.function().symbol(), "failed", String.valueOf(e.getMessage())));
+            }
+        }
+    }
+
+    private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions)
+            throws ElfException {
+        String buildId = elf.buildId().orElse("");
+        Map<String, SymbolMatches> matches = elf.find(
+                wanted.stream().map(hook -> hook.function().symbol()).distinct().toList());
+        List<Site> sites = new ArrayList<>();
+        List<ProbedFunction> rows = new ArrayList<>();
+        Set<Long> addresses = new HashSet<>();
+        for (Hook hook : wanted) {
+            SymbolMatches found = matches.get(hook.function().symbol());
+            if (found == null || found.symbols().isEmpty()) {
+                fail(hook, file, buildId, hook.function().symbol(), "missing", "no such symbol in the file");
+                continue;
+            }
+            for (Symbol symbol : found.symbols()) {
+                OptionalLong offset = elf.fileOffset(symbol.address());
+                if (!isCode(symbol) || offset.isEmpty()) {
+                    fail(hook, file, buildId, symbol.name(), "missing", "not a function of this file");
+                } else if (addresses.add(symbol.address())) {
+                    rows.add(define(hook, file, elf, buildId, symbol, offset.getAsLong(), functions, sites));
+                }
+            }
+        }
+        link(file, sites, rows);
+    }
+
+    private static boolean isCode(Symbol symbol) {
+        return symbol.type() == Symbol.Type.FUNCTION || symbol.type() == Symbol.Type.UNTYPED;
+    }
+
+    private ProbedFunction define(
+            Hook hook,
+            MappedFile file,
+            ElfFile elf,
+            String buildId,
+            Symbol symbol,
+            long offset,
+            FunctionTable functions,
+            List<Site> sites)
+            throws ElfException {
+        boolean joins = kernel.functions().orElseThrow().backend().joinsByStackPointer();
+        io.dyber.zernel.record.elf.Site place = SiteChooser.choose(elf.code(offset, SiteChooser.LOOK_AHEAD));
+        int id = kernel.newFunction(hook.function().kind(), symbol.name());
+        kernel.defineFunction(
+                id, functions.encode(hook, Decoder.numberOf(schema, hook.function().kind()), joins));
+        pump.later(decoder -> decoder.define(id, functions.shape(hook, symbol.name(), joins)));
+        sites.add(new Site(offset + place.shift(), id, FunctionTable.wantsReturn(hook)));
+        return new ProbedFunction(
+                id,
+                hook,
+                symbol.name(),
+                file.path(),
+                buildId,
+                symbol.name(),
+                offset + place.shift(),
+                place.cost().label(),
+                "attached",
+                "");
+    }
+
+    private void link(MappedFile file, List<Site> sites, List<ProbedFunction> rows) {
+        if (sites.isEmpty()) {
+            return;
+        }
+        try {
+            kernel.functions().orElseThrow().attach(file.opened().toString(), sites);
+            probed.addAll(rows);
+            progress.notice("probing " + sites.size() + (sites.size() == 1 ? " function" : " functions") + " of "
+                    + file.path());
+        } catch (BpfException e) {
+            rows.forEach(row -> probed.add(row.failed(e.getMessage())));
+            progress.notice(e.getMessage());
+        }
+    }
+
+    private void fail(Hook hook, MappedFile file, String buildId, String symbol, String state, String why) {
+        probed.add(new ProbedFunction(0, hook, symbol, file.path(), buildId, symbol, 0, "", state, why));
+    }
+
+    /// The footer's `zernel.probes`.
+    List<Map<String, Object>> describe(CallCounts counts) {
+        boolean joins = kernel.functions().map(probes -> probes.backend().joinsByStackPointer()).orElse(false);
+        return probed.stream()
+                .map(row -> row.describe(row.isAttached()
+                        ? FunctionCounts.of(
+                                kernel.counters(row.id()),
+                                counts.events(row.id()),
+                                counts.unreturnedRows(row.id()),
+                                FunctionTable.sendsEnter(row.hook(), joins))
+                        : FunctionCounts.NONE))
+                .toList();
+    }
+
+    /// Why a kind whose library is there could not be attached, if so.
+    Optional<String> problem(String kind) {
+        return probed.stream()
+                .filter(row -> !row.isAttached() && row.hook().function().kind().equals(kind))
+                .map(row -> row.symbol() + " in " + row.library() + ": " + row.why())
+                .findFirst();
+    }
+
+    /// What keeps the recording from holding all that was asked for.
+    List<String> problems() {
+        return probed.stream()
+                .filter(row -> row.state().equals("failed"))
+                .map(row -> "probe on '" + row.symbol() + "' in " + row.library() + ": " + row.why())
+                .toList();
+    }
+}

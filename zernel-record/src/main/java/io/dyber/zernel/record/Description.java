@@ -1,0 +1,142 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.bpf.RingBuffer;
+import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.Probes;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// What a recording says about itself: gathers the footer from everything that took part.
+final class Description {
+    private final RecordOptions options;
+    private final Schema schema;
+    private final Clock clock;
+    private final KernelSide kernel;
+    private final Attachments attachments;
+    private final Losses losses;
+    private final TargetSet targets;
+    private final Decoder decoder;
+    private final long started = System.currentTimeMillis() * 1_000_000L;
+
+    Description(
+            RecordOptions options,
+            Schema schema,
+            Clock clock,
+            KernelSide kernel,
+            Attachments attachments,
+            Losses losses,
+            TargetSet targets,
+            Decoder decoder) {
+        this.options = options;
+        this.schema = schema;
+        this.clock = clock;
+        this.kernel = kernel;
+        this.attachments = attachments;
+        this.losses = losses;
+        this.targets = targets;
+        this.decoder = decoder;
+    }
+
+    /// The footer as of now.
+    ///
+    /// @param stop why the recording ended, empty while it goes on
+    Map<String, String> values(String stop, long events) {
+        Map<String, Object> rings = new LinkedHashMap<>();
+        rings.put("rings", List.of(ring("vital", kernel.vital()), ring("bulk", kernel.bulk())));
+        rings.put("by_kind", losses.byKind());
+        rings.put("total", losses.total());
+        return new Footer()
+                .put("zernel.recording", recording(stop, events))
+                .put("zernel.clock", Footer.clock(clock))
+                .put("zernel.schema", Footer.schema(schema))
+                .put("zernel.kinds", kinds())
+                .put("zernel.probes", attachments.describe(decoder.counts()))
+                .put("zernel.losses", rings)
+                .put("zernel.processes", targets.describe())
+                .values();
+    }
+
+    private Map<String, Object> recording(String stop, long events) {
+        List<String> incomplete = incompleteBecause(stop);
+        Map<String, Object> value = new LinkedHashMap<>(Footer.machine());
+        value.put("simulated", false);
+        value.put("command", options.command().isEmpty() ? null : options.command());
+        value.put("options", options.words());
+        value.put("backend", attachments.backend());
+        value.put("started_ns", started);
+        value.put("ended_ns", Clock.monotonicNanos() + clock.offsetNanos());
+        value.put("stop", stop.isEmpty() ? null : stop);
+        value.put("complete", incomplete.isEmpty());
+        value.put("incomplete_because", incomplete);
+        value.put("events", events);
+        return value;
+    }
+
+    private static Map<String, Object> ring(String name, RingBuffer ring) {
+        Map<String, Object> value = new LinkedHashMap<>();
+        value.put("ring", name);
+        value.put("size_bytes", ring.size());
+        value.put("high_water_bytes", ring.highWater());
+        return value;
+    }
+
+    private List<Map<String, Object>> kinds() {
+        List<Map<String, Object>> kinds = new ArrayList<>();
+        for (Probe probe : Probes.all()) {
+            Map<String, Object> row = new LinkedHashMap<>();
+            row.put("kind", probe.kind());
+            KindState state = state(probe);
+            row.put("state", state.state());
+            row.put("why", state.why());
+            kinds.add(row);
+        }
+        return kinds;
+    }
+
+    private record KindState(String state, String why) {}
+
+    private KindState state(Probe probe) {
+        String kind = probe.kind();
+        String refused = kernel.unavailable().get(kind);
+        if (refused != null) {
+            return new KindState("unavailable", refused);
+        }
+        if (kind.equals("lost") || kind.equals("process")) {
+            return new KindState("attached", "");
+        }
+        boolean asked = kind.equals("call") ? !options.probes().isEmpty() : options.kinds().contains(kind);
+        if (!asked) {
+            return new KindState("off", kind.equals("call") ? "no --probe given" : "left out by --kinds");
+        }
+        if (!probe.object().isEmpty() || attachments.isAttached(kind)) {
+            return new KindState("attached", "");
+        }
+        return attachments
+                .problem(kind)
+                .map(why -> new KindState("unavailable", why))
+                .orElseGet(() -> new KindState("waiting", "no recorded process has loaded "
+                        + (probe.library().isEmpty() ? "a library with these functions" : probe.library())));
+    }
+
+    /// Why the recording does not hold everything that was asked for; empty when it does.
+    List<String> incompleteBecause(String stop) {
+        List<String> reasons = new ArrayList<>();
+        if (losses.total() > 0) {
+            reasons.add(losses.total() + " events found the ring full: " + losses.byKind());
+        }
+        if (decoder.counts().unknown() > 0) {
+            reasons.add(decoder.counts().unknown() + " records could not be decoded");
+        }
+        kernel.unavailable().forEach((kind, why) -> reasons.add("kind '" + kind + "' is not there: " + why));
+        reasons.addAll(attachments.problems());
+        if (stop.equals("disk-full")) {
+            reasons.add("the disk was full");
+        }
+        return reasons;
+    }
+}

@@ -1,0 +1,219 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.BpfMap;
+import io.dyber.zernel.record.bpf.BpfObject;
+import io.dyber.zernel.record.bpf.RingBuffer;
+import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.event.Btf;
+import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Schema;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/// The loaded BPF objects of one recording and the maps they share. Closing unloads everything. Not thread-safe.
+final class KernelSide implements AutoCloseable {
+    private static final int MOST_FUNCTIONS = 4096;
+    private static final int VITAL_SIZE = 4 << 20;
+    private static final int BULK_SIZE = 16 << 20;
+    private static final byte[] PRESENT = {1};
+    private static final List<String> PROCESS_EVENTS = List.of("exec", "fork", "thread", "exit", "rename");
+
+    private final Schema schema;
+    private final RecordOptions options;
+    private final Map<Integer, Named> names = new LinkedHashMap<>();
+    private final BpfObject process;
+    private final Optional<BpfObject> syscalls;
+    private final Optional<UprobeProbes> functions;
+    private final Map<String, String> unavailable = new LinkedHashMap<>();
+    private final RingBuffer vital;
+    private final RingBuffer bulk;
+
+    /// What a function number stands for.
+    record Named(String kind, String name) {}
+
+    /// Loads what the options ask for. Kinds that this kernel refuses are in [#unavailable]; without the process
+    /// events there is nothing to record with, and the refusal is thrown.
+    KernelSide(RecordOptions options, Schema schema) {
+        this.options = options;
+        this.schema = schema;
+        this.process = openProcess();
+        try {
+            this.process.load();
+            this.syscalls = loadSyscalls();
+            this.functions = loadFunctions();
+            this.vital = RingBuffer.map(process.map("vital"), VITAL_SIZE);
+            this.bulk = RingBuffer.map(process.map("bulk"), BULK_SIZE);
+        } catch (RuntimeException e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    private BpfObject openProcess() {
+        BpfObject object = configured("process").entries("counters", MOST_FUNCTIONS);
+        for (String event : PROCESS_EVENTS) {
+            object.constant("name_" + event, newFunction("process", event));
+        }
+        return object;
+    }
+
+    private BpfObject configured(String name) {
+        BpfObject object = Programs.open(name);
+        for (int i = 0; i < schema.kinds().size(); i++) {
+            object.constant("kind_" + schema.kinds().get(i).kind(), i + 1);
+        }
+        return object;
+    }
+
+    private BpfObject sharing(String name) {
+        BpfObject object = configured(name);
+        for (String map : List.of("vital", "bulk", "targets", "code_changed", "counters")) {
+            object.share(map, process.map(map));
+        }
+        return object;
+    }
+
+    private Optional<BpfObject> loadSyscalls() {
+        if (!options.kinds().contains("io") && !options.kinds().contains("wait")) {
+            return Optional.empty();
+        }
+        BpfObject object =
+                sharing("syscalls").constant("wait_min_ns", options.waitMin().toNanos());
+        try {
+            object.load();
+        } catch (BpfException e) {
+            object.close();
+            unavailable.put("io", e.getMessage());
+            unavailable.put("wait", e.getMessage());
+            return Optional.empty();
+        }
+        for (SystemCalls.SystemCall call : SystemCalls.all()) {
+            if (options.kinds().contains(call.kind())) {
+                object.map("system_calls")
+                        .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), newFunction(call.kind(), call.name())));
+            }
+        }
+        return Optional.of(object);
+    }
+
+    private Optional<UprobeProbes> loadFunctions() {
+        List<Backend> candidates = options.backend().map(List::of).orElse(List.of(Backend.values()));
+        try {
+            return Optional.of(Backend.choose(
+                    candidates,
+                    name -> sharing(name)
+                            .entries("functions", MOST_FUNCTIONS)
+                            .constant("everyone", options.everyone() ? 1 : 0)));
+        } catch (BpfException e) {
+            for (String kind : List.of("region", "backward", "call")) {
+                unavailable.put(kind, e.getMessage());
+            }
+            return Optional.empty();
+        }
+    }
+
+    /// A new function number, named.
+    ///
+    /// @throws RecorderException when the maps are full
+    int newFunction(String kind, String name) {
+        int id = names.size() + 1;
+        if (id >= MOST_FUNCTIONS) {
+            throw new RecorderException(
+                    "probing '" + name + "': more than " + MOST_FUNCTIONS + " functions",
+                    "narrow the --probe patterns");
+        }
+        names.put(id, new Named(kind, name));
+        return id;
+    }
+
+    /// All functions so far, by number.
+    Map<Integer, Named> names() {
+        return names;
+    }
+
+    /// Kinds that this machine cannot record, with the reason.
+    Map<String, String> unavailable() {
+        return unavailable;
+    }
+
+    Optional<UprobeProbes> functions() {
+        return functions;
+    }
+
+    Optional<Btf> functionsBtf() {
+        return functions.map(probes -> probes.object().btf());
+    }
+
+    RingBuffer vital() {
+        return vital;
+    }
+
+    RingBuffer bulk() {
+        return bulk;
+    }
+
+    /// Starts the kernel-side kinds.
+    void attach() {
+        process.attachAll();
+        syscalls.ifPresent(BpfObject::attachAll);
+    }
+
+    void addTarget(int pid) {
+        process.map("targets").put(pid, PRESENT);
+        process.map("code_changed").put(pid, PRESENT);
+    }
+
+    /// The processes recorded now: those added, and their children.
+    Set<Integer> targets() {
+        return process.map("targets").keys();
+    }
+
+    /// The processes that have mapped new code since the last call.
+    Set<Integer> takeCodeChanges() {
+        Set<Integer> changed = process.map("code_changed").keys();
+        changed.forEach(pid -> process.map("code_changed").remove(pid));
+        return changed;
+    }
+
+    /// Whether [#takeCodeChanges] hears of libraries that a running program loads.
+    boolean hearsOfLoads() {
+        return syscalls.isPresent();
+    }
+
+    void defineFunction(int id, byte[] definition) {
+        BpfMap map = functions.orElseThrow().object().map("functions");
+        map.put(id, definition);
+    }
+
+    /// The kernel's counters of a function.
+    long[] counters(int id) {
+        return process.map("counters")
+                .sumPerCpu(id, FunctionCounts.COUNTERS)
+                .orElseGet(() -> new long[FunctionCounts.COUNTERS]);
+    }
+
+    /// Ends all probing; rings and counters stay readable.
+    void detach() {
+        functions.ifPresent(UprobeProbes::detach);
+        syscalls.ifPresent(BpfObject::detach);
+        process.detach();
+    }
+
+    @Override
+    public void close() {
+        detach();
+        vital.close();
+        bulk.close();
+        List<Runnable> closes = new ArrayList<>();
+        functions.ifPresent(probes -> closes.add(probes::close));
+        syscalls.ifPresent(object -> closes.add(object::close));
+        closes.add(process::close);
+        closes.forEach(Runnable::run);
+    }
+}

@@ -1,0 +1,200 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.sink.RecordingFile;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// One recording, from attaching to the finished file.
+///
+/// ```java
+/// RecordResult result = Recorder.record(
+///         RecordOptions.to(Path.of("run.parquet")).running(List.of("python3", "train.py")), progress);
+/// ```
+///
+/// [#stop] may be called from any thread; everything else belongs to the thread that called [#record].
+public final class Recorder {
+    private static final int BATCH_ROWS = 32_768;
+    private static final long TICK_MILLIS = 20;
+    private static final long STATUS_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final RecordOptions options;
+    private final Progress progress;
+    private final Texts texts = new Texts();
+    private final Clock clock = Clock.read();
+    private final CountDownLatch finished = new CountDownLatch(1);
+    private final CountDownLatch stopRequest = new CountDownLatch(1);
+    private volatile String stopReason = "";
+
+    public Recorder(RecordOptions options, Progress progress) {
+        this.options = options;
+        this.progress = progress;
+    }
+
+    /// Ends the recording soon; [#record] then finishes the file and returns.
+    ///
+    /// @param reason for the footer: `signal`, ...
+    public void stop(String reason) {
+        stopReason = reason;
+        stopRequest.countDown();
+    }
+
+    /// Waits until [#record] is done, however it ends.
+    public void awaitFinished() throws InterruptedException {
+        finished.await();
+    }
+
+    /// Records until the command or the processes end, the time is over or [#stop] is called.
+    ///
+    /// @throws io.dyber.zernel.record.bpf.BpfException when this machine does not let us record; nothing is left behind
+    /// @throws io.dyber.zernel.record.sink.RecordingException when the output cannot be written
+    public RecordResult record() {
+        try {
+            return recordThrough();
+        } finally {
+            finished.countDown();
+        }
+    }
+
+    private RecordResult recordThrough() {
+        Schema schema = Programs.schema(UserColumns.of(options.probes()));
+        RecordingFile.Options fileOptions = options.owner()
+                .map(owner -> new RecordingFile.Options().withOwner(owner))
+                .orElseGet(RecordingFile.Options::new);
+        try (KernelSide kernel = new KernelSide(options, schema);
+                RecordingFile file =
+                        RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
+            return new Session(kernel, file, schema).run();
+        }
+    }
+
+    /// The recording while it runs.
+    private final class Session {
+        private final KernelSide kernel;
+        private final RecordingFile file;
+        private final Decoder decoder;
+        private final EventPump pump;
+        private final Attachments attachments;
+        private final Losses losses;
+        private final TargetSet targets;
+        private final Description description;
+        private Optional<Workload> workload = Optional.empty();
+
+        Session(KernelSide kernel, RecordingFile file, Schema schema) {
+            this.kernel = kernel;
+            this.file = file;
+            this.decoder = new Decoder(
+                    schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
+            this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
+            this.attachments = new Attachments(kernel, pump, schema, options, progress);
+            this.losses = new Losses(kernel, pump, schema, clock, texts);
+            this.targets = new TargetSet(kernel, options, pump, schema, clock, texts);
+            this.description = new Description(options, schema, clock, kernel, attachments, losses, targets, decoder);
+        }
+
+        private void write(Batch batch) {
+            file.write(batch);
+        }
+
+        RecordResult run() {
+            kernel.names().forEach((id, function) -> decoder.name(id, function.name()));
+            pump.start();
+            RuntimeException failure = null;
+            try {
+                begin();
+                loop();
+            } catch (RuntimeException e) {
+                failure = e;
+            }
+            end();
+            if (failure != null && !pump.failure().isPresent()) {
+                throw failure;
+            }
+            return result();
+        }
+
+        private void begin() {
+            kernel.attach();
+            if (!options.command().isEmpty()) {
+                Workload started = Workload.start(options.command(), options.owner());
+                workload = Optional.of(started);
+                kernel.addTarget(started.pid());
+                targets.follow(started.pid());
+            }
+            targets.begin();
+            attachments.scan(targets.scan());
+            file.describe(description.values("", 0));
+            progress.started(new Progress.Started(attachments.backend(), attachments.attached()));
+            workload.ifPresent(Workload::resume);
+        }
+
+        private void loop() {
+            long start = System.nanoTime();
+            long nextStatus = start + STATUS_NANOS;
+            while (goesOn(System.nanoTime() - start)) {
+                if (System.nanoTime() >= nextStatus) {
+                    nextStatus += STATUS_NANOS;
+                    losses.note();
+                    file.describe(description.values("", file.events()));
+                    progress.going(new Progress.Status(
+                            System.nanoTime() - start, file.events(), losses.total(), file.bytes()));
+                }
+                attachments.scan(targets.scan());
+            }
+        }
+
+        /// Waits a tick, or less when the recording is to end.
+        private boolean goesOn(long elapsed) {
+            if (options.duration().isPresent() && elapsed >= options.duration().get().toNanos()) {
+                return ends("duration");
+            }
+            if (workload.isPresent() && !workload.get().isAlive()) {
+                return ends("command-exited");
+            }
+            if (workload.isEmpty() && !options.pids().isEmpty() && !targets.anyAlive()) {
+                return ends("target-exited");
+            }
+            if (pump.failure().isPresent()) {
+                return ends("disk-full");
+            }
+            try {
+                return !stopRequest.await(TICK_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+                return ends("signal");
+            }
+        }
+
+        private boolean ends(String reason) {
+            stopReason = reason;
+            return false;
+        }
+
+        private void end() {
+            kernel.detach();
+            losses.note();
+            pump.finish();
+            workload.ifPresent(Workload::terminate);
+            file.finish(description.values(stopReason, file.events()));
+        }
+
+        private RecordResult result() {
+            OptionalInt status = workload.isPresent() && !workload.get().isAlive()
+                    ? OptionalInt.of(workload.get().exitStatus())
+                    : OptionalInt.empty();
+            return new RecordResult(
+                    options.output(),
+                    file.events(),
+                    losses.total(),
+                    file.bytes(),
+                    description.incompleteBecause(stopReason),
+                    status);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.event.Texts;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// The processes being recorded: the chosen ones and their children, or every process that loads a probed library.
+final class TargetSet {
+    private static final long SWEEP_NANOS = 1_000_000_000L;
+
+    private final KernelSide kernel;
+    private final RecordOptions options;
+    private final EventPump pump;
+    private final Schema schema;
+    private final Clock clock;
+    private final Texts texts;
+    private final Map<Integer, ProcessFacts> known = new LinkedHashMap<>();
+    private long swept = System.nanoTime() - SWEEP_NANOS;
+
+    TargetSet(KernelSide kernel, RecordOptions options, EventPump pump, Schema schema, Clock clock, Texts texts) {
+        this.kernel = kernel;
+        this.options = options;
+        this.pump = pump;
+        this.schema = schema;
+        this.clock = clock;
+        this.texts = texts;
+    }
+
+    /// Takes in the chosen processes and what they have already forked.
+    void begin() {
+        for (int pid : options.pids()) {
+            adopt(pid);
+        }
+    }
+
+    private void adopt(int pid) {
+        kernel.addTarget(pid);
+        ProcessFacts.of(pid).ifPresent(facts -> {
+            known.put(pid, facts);
+            writeRunning(pid, facts);
+        });
+        for (int child : ProcessFacts.childrenOf(pid)) {
+            adopt(child);
+        }
+    }
+
+    /// Records a process that was not chosen but uses a probed library.
+    void addUser(int pid) {
+        if (options.everyone() && !known.containsKey(pid)) {
+            adopt(pid);
+        }
+    }
+
+    /// The workload, whose life the kernel-side events tell from its first instruction.
+    void follow(int pid) {
+        kernel.addTarget(pid);
+    }
+
+    private void writeRunning(int pid, ProcessFacts facts) {
+        long[] row = {
+            schema.index("name"), texts.id("running"),
+            schema.index("ts_ns"), Clock.monotonicNanos() + clock.offsetNanos(),
+            schema.index("pid"), pid,
+            schema.index("tid"), pid,
+            schema.index("comm"), texts.id(facts.comm()),
+            schema.index("path"), texts.id(facts.exe())
+        };
+        pump.later(decoder -> decoder.add("process", row));
+    }
+
+    /// The processes that may have loaded a library since the last call.
+    Set<Integer> scan() {
+        Set<Integer> recorded = kernel.targets();
+        boolean sweep = System.nanoTime() - swept >= SWEEP_NANOS;
+        Set<Integer> changed = kernel.takeCodeChanges();
+        if (sweep) {
+            swept = System.nanoTime();
+        }
+        if (sweep && (options.everyone() || !kernel.hearsOfLoads())) {
+            changed = options.everyone() ? ProcessFacts.everyPid() : recorded;
+        }
+        for (int pid : recorded) {
+            ProcessFacts before = known.get(pid);
+            if (before == null || (sweep && before.isYoung())) {
+                ProcessFacts.of(pid).ifPresent(facts -> known.put(pid, facts));
+            }
+        }
+        return changed;
+    }
+
+    /// Whether any recorded process still runs.
+    boolean anyAlive() {
+        return kernel.targets().stream().anyMatch(pid -> ProcessFacts.of(pid).isPresent());
+    }
+
+    /// The footer's `zernel.processes`.
+    List<Map<String, Object>> describe() {
+        return known.entrySet().stream()
+                .map(entry -> entry.getValue().describe(entry.getKey()))
+                .toList();
+    }
+}

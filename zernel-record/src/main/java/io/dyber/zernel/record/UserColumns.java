@@ -1,0 +1,39 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.event.Column;
+import io.dyber.zernel.record.event.ColumnType;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.Capture;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The columns that the user's probes add to the table.
+final class UserColumns {
+    private UserColumns() {}
+
+    /// @throws RecorderException when a probe wants a text where the table has a number, or the other way round
+    static Collection<Column> of(List<ProbeSpec> probes) {
+        Schema known = Programs.schema(List.of());
+        Map<String, Column> columns = new LinkedHashMap<>();
+        for (ProbeSpec probe : probes) {
+            for (Capture capture : probe.captures()) {
+                ColumnType type = capture.width().text() ? ColumnType.VARCHAR : ColumnType.BIGINT;
+                Column column = known.columns().stream()
+                        .filter(candidate -> candidate.name().equals(capture.column()))
+                        .findFirst()
+                        .orElseGet(() -> new Column(capture.column(), type, "", "as named with --probe"));
+                Column earlier = columns.putIfAbsent(column.name(), column);
+                if (column.type() != type || (earlier != null && earlier.type() != type)) {
+                    throw new RecorderException(
+                            "probing '" + probe.library() + "': column '" + column.name() + "' holds a "
+                                    + column.type() + ", not a " + type,
+                            "choose another column name");
+                }
+            }
+        }
+        return columns.values();
+    }
+}

@@ -1,0 +1,101 @@
+package io.dyber.zernel.record.cli;
+
+import io.dyber.zernel.record.Progress;
+import io.dyber.zernel.record.RecordOptions;
+import io.dyber.zernel.record.RecordResult;
+import java.io.Console;
+import java.io.PrintWriter;
+import java.util.Locale;
+
+/// The lines on stderr while recording: one that is redrawn on a terminal, and the summary.
+final class LiveProgress implements Progress {
+    private final PrintWriter err;
+    private final RecordOptions options;
+    private final boolean quiet;
+    private final boolean terminal = onTerminal();
+    private long lastEvents;
+    private long lastNanos;
+    private boolean lineOpen;
+
+    LiveProgress(PrintWriter err, RecordOptions options, boolean quiet) {
+        this.err = err;
+        this.options = options;
+        this.quiet = quiet;
+    }
+
+    private static boolean onTerminal() {
+        Console console = System.console();
+        return console != null && console.isTerminal();
+    }
+
+    @Override
+    public void started(Started started) {
+        say("recording " + what() + " to " + options.output() + " (" + started.functions() + " functions probed, "
+                + started.backend() + " backend)" + (options.command().isEmpty() ? "; Ctrl-C stops" : ""));
+    }
+
+    private String what() {
+        if (!options.command().isEmpty()) {
+            return "'" + String.join(" ", options.command()) + "'";
+        }
+        return options.pids().isEmpty() ? "every job" : "process " + options.pids();
+    }
+
+    @Override
+    public void going(Status status) {
+        if (quiet || !terminal) {
+            return;
+        }
+        double rate = (status.events() - lastEvents) * 1e9 / Math.max(1, status.nanos() - lastNanos);
+        lastEvents = status.events();
+        lastNanos = status.nanos();
+        err.printf(
+                Locale.ROOT,
+                "\r%4ds  %,d events  %,.0f/s  %,d lost  %s\033[K",
+                status.nanos() / 1_000_000_000L,
+                status.events(),
+                rate,
+                status.lost(),
+                size(status.bytes()));
+        err.flush();
+        lineOpen = true;
+    }
+
+    @Override
+    public void notice(String line) {
+        say(line);
+    }
+
+    /// The summary: what was written, what is missing from it, what to do next.
+    void finished(RecordResult result) {
+        say(String.format(
+                Locale.ROOT,
+                "wrote %s: %,d events, %s, %,d lost",
+                result.output(),
+                result.events(),
+                size(result.bytes()),
+                result.lost()));
+        for (String reason : result.incompleteBecause()) {
+            say("incomplete: " + reason);
+        }
+        say("next: zernel-analyze report " + result.output());
+    }
+
+    private void say(String line) {
+        if (quiet) {
+            return;
+        }
+        if (lineOpen) {
+            err.println();
+            lineOpen = false;
+        }
+        err.println("zernel-record: " + line);
+        err.flush();
+    }
+
+    private static String size(long bytes) {
+        return bytes < 1_000_000
+                ? String.format(Locale.ROOT, "%.1f kB", bytes / 1e3)
+                : String.format(Locale.ROOT, "%.1f MB", bytes / 1e6);
+    }
+}

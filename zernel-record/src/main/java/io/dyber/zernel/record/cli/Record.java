@@ -1,0 +1,76 @@
+package io.dyber.zernel.record.cli;
+
+import io.dyber.zernel.record.RecorderException;
+import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.probe.ProbeSyntaxException;
+import io.dyber.zernel.record.sink.RecordingException;
+import java.io.PrintWriter;
+import java.util.Optional;
+import picocli.CommandLine;
+
+/// The command `zernel-record`: options, exit codes and messages in one place.
+///
+/// Exit status: 0 recorded (with a command: that command's status), 1 the machine or the data said no, 2 wrong usage,
+/// 127 no such command, 70 a defect of ours.
+@SuppressWarnings("AvoidCommonTypeNames")
+public final class Record {
+    static final int ENVIRONMENT = 1;
+    static final int USAGE = 2;
+    static final int DEFECT = 70;
+
+    private Record() {}
+
+    public static void main(String[] arguments) {
+        System.exit(run(arguments));
+    }
+
+    /// Runs the command in this JVM and returns its exit status.
+    public static int run(String... arguments) {
+        CommandLine line = new CommandLine(new RecordCommand())
+                .addSubcommand(new ProbesCommand())
+                .addSubcommand(new DoctorCommand())
+                .addSubcommand(new RecoverCommand())
+                .setStopAtPositional(true)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((exception, command, _) -> report(exception, command.getErr()))
+                .setParameterExceptionHandler((exception, _) -> usage(exception));
+        return line.execute(arguments);
+    }
+
+    private static int usage(CommandLine.ParameterException exception) {
+        CommandLine command = exception.getCommandLine();
+        PrintWriter err = command.getErr();
+        if (exception.getCause() instanceof ProbeSyntaxException syntax) {
+            err.println("zernel-record: " + syntax.getMessage());
+        } else {
+            err.println("zernel-record: " + exception.getMessage());
+            CommandLine.UnmatchedArgumentException.printSuggestions(exception, err);
+        }
+        err.println("hint: '" + command.getCommandSpec().qualifiedName() + " --help' lists the options");
+        return USAGE;
+    }
+
+    private static int report(Exception exception, PrintWriter err) {
+        switch (exception) {
+            case BpfException e -> print(err, e.getMessage(), e.hint());
+            case RecorderException e -> print(err, e.getMessage(), e.hint());
+            case RecordingException e -> print(err, String.valueOf(e.getMessage()), e.hint());
+            case ProbeSyntaxException e -> {
+                print(err, String.valueOf(e.getMessage()), Optional.empty());
+                return USAGE;
+            }
+            default -> {
+                err.println("zernel-record: internal error: please report it with these lines");
+                exception.printStackTrace(err);
+                return DEFECT;
+            }
+        }
+        boolean notFound = exception instanceof RecorderException e && e.getMessage().endsWith("no such command");
+        return notFound ? 127 : ENVIRONMENT;
+    }
+
+    private static void print(PrintWriter err, String message, Optional<String> hint) {
+        err.println("zernel-record: " + message);
+        hint.ifPresent(text -> err.println("hint: " + text));
+    }
+}

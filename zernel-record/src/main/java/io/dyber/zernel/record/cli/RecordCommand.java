@@ -1,0 +1,182 @@
+package io.dyber.zernel.record.cli;
+
+import io.dyber.zernel.record.RecordOptions;
+import io.dyber.zernel.record.RecordResult;
+import io.dyber.zernel.record.Recorder;
+import io.dyber.zernel.record.RecorderException;
+import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import io.dyber.zernel.record.probe.ProbeSyntaxException;
+import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.sink.RecordingFile.Owner;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/// `zernel-record` itself: records until the command ends, the time is over or Ctrl-C.
+@Command(
+        name = "zernel-record",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        sortOptions = false,
+        synopsisHeading = "Usage: ",
+        description = {"", "Records what a job does, with eBPF probes, into one Parquet file.", ""},
+        footer = {
+            "",
+            "Examples:",
+            "  sudo zernel-record -o run.parquet -d 10s                  every job on this machine, ten seconds",
+            "  sudo zernel-record -o run.parquet -- python3 train.py     one command, from its start",
+            "  sudo zernel-record -p 4711 --probe 'libfoo.so:step(bytes=arg2)'",
+            "",
+            "Then: zernel-analyze report run.parquet"
+        })
+final class RecordCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FILE",
+            defaultValue = "run.parquet",
+            description = "where to write (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init")
+    private Path output;
+
+    @Option(
+            names = {"-p", "--pid"},
+            paramLabel = "PID",
+            description = "record this running process and its children; repeatable")
+    private List<Integer> pids = new ArrayList<>();
+
+    @Option(
+            names = {"-a", "--all"},
+            description = "record every process that loads a probed library (the default without PID and command)")
+    private boolean all;
+
+    @Option(
+            names = {"-d", "--duration"},
+            paramLabel = "TIME",
+            converter = Time.class,
+            description = "stop after this time, e.g. 10s, 5m, 1h")
+    private Optional<Duration> duration = Optional.empty();
+
+    @Option(
+            names = "--probe",
+            paramLabel = "SPEC",
+            description = "also record calls of 'LIBRARY:SYMBOL(column=argN, ...)'; repeatable")
+    private List<String> probes = new ArrayList<>();
+
+    @Option(
+            names = "--kinds",
+            paramLabel = "KIND",
+            split = ",",
+            description = "only these kinds of events; 'zernel-record probes' lists them")
+    private List<String> kinds = new ArrayList<>();
+
+    @Option(
+            names = "--wait-min",
+            paramLabel = "TIME",
+            converter = Time.class,
+            description = "leave out waits shorter than this (default: 50us)")
+    private Optional<Duration> waitMin = Optional.empty();
+
+    @Option(names = "--backend", hidden = true, converter = BackendName.class)
+    private Optional<Backend> backend = Optional.empty();
+
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "print errors only")
+    private boolean quiet;
+
+    @Option(
+            names = "--simulate",
+            paramLabel = "SCENARIO",
+            arity = "0..1",
+            fallbackValue = "healthy",
+            description = "write a recording of a simulated training instead; needs no privilege")
+    private Optional<String> simulate = Optional.empty();
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the simulation (default: 1)")
+    private long seed;
+
+    @Option(names = "--steps", paramLabel = "N", defaultValue = "200", description = "to simulate (default: 200)")
+    private int steps;
+
+    @Option(names = "--ranks", paramLabel = "N", defaultValue = "1", description = "to simulate (default: 1)")
+    private int ranks;
+
+    @Parameters(paramLabel = "COMMAND", description = "what to run and record, with its arguments")
+    private List<String> command = new ArrayList<>();
+
+    @Override
+    public Integer call() {
+        if (simulate.isPresent()) {
+            return new SimulateCommand(spec.commandLine(), output, simulate.get(), seed, steps, ranks).call();
+        }
+        RecordOptions options = options();
+        LiveProgress progress = new LiveProgress(spec.commandLine().getErr(), options, quiet);
+        Recorder recorder = new Recorder(options, progress);
+        try (StopOnSignal signal = StopOnSignal.install(recorder)) {
+            RecordResult result = recorder.record();
+            progress.finished(result);
+            int status = result.commandStatus().orElse(0);
+            signal.exitWith(status);
+            return status;
+        }
+    }
+
+    private RecordOptions options() {
+        if (all && (!pids.isEmpty() || !command.isEmpty())) {
+            throw new ParameterException(spec.commandLine(), "-a takes no PID and no command");
+        }
+        for (int pid : pids) {
+            if (ProcessHandle.of(pid).isEmpty()) {
+                throw new RecorderException("recording process " + pid + ": no such process", "");
+            }
+        }
+        RecordOptions defaults = RecordOptions.to(output);
+        return new RecordOptions(
+                output,
+                command,
+                new LinkedHashSet<>(pids),
+                duration,
+                kinds.isEmpty() ? defaults.kinds() : checkedKinds(),
+                probes.stream().map(this::probe).toList(),
+                waitMin.orElse(defaults.waitMin()),
+                backend,
+                Invoker.owner(),
+                spec.commandLine().getParseResult().originalArgs());
+    }
+
+    private Set<String> checkedKinds() {
+        List<String> known = Probes.all().stream().map(Probe::kind).toList();
+        for (String kind : kinds) {
+            if (!known.contains(kind)) {
+                throw new ParameterException(
+                        spec.commandLine(), "unknown kind '" + kind + "': the kinds are " + String.join(", ", known));
+            }
+        }
+        return new LinkedHashSet<>(kinds);
+    }
+
+    private ProbeSpec probe(String text) {
+        try {
+            return ProbeSpec.parse(text);
+        } catch (ProbeSyntaxException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+}
