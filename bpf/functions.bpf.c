@@ -245,15 +245,14 @@ static __always_inline void submit(void *record)
 	do {                                                                                      \
 		for (int i = 0; i < (limit); i++) {                                               \
 			__u64 value = 0;                                                          \
-			if (i < (count_of) &&                                                     \
-			    read_capture(s, &(captures_of)[i], &value))                           \
+			if (i < (count_of) && read_capture(s, &(captures_of)[i], &value))         \
 				(record)->bad |= 1 << i;                                          \
 			(record)->slot[i] = value;                                                \
 		}                                                                                 \
 	} while (0)
 
-static __always_inline void fill_wire(struct wire_small *r, struct seen *s, __u16 kind,
-				      __u16 id, __u64 start, __u16 phase)
+static __always_inline void fill_wire(struct wire_small *r, struct seen *s, __u16 kind, __u16 id,
+				      __u64 start, __u16 phase)
 {
 	fill_head((struct head *)r, kind, id, start, Z_NULL);
 	r->sp = phase == PHASE_ENTER ? s->sp : s->sp - 8;
@@ -288,8 +287,7 @@ static __always_inline int send_large(struct seen *s, const struct function *f, 
 	return 1;
 }
 
-static __always_inline int send_text(struct seen *s, const struct function *f, __u16 id,
-				     __u64 now)
+static __always_inline int send_text(struct seen *s, const struct function *f, __u16 id, __u64 now)
 {
 	struct wire_text *r = reserve(f, sizeof(*r));
 

@@ -67,7 +67,8 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid, struct linux_binprm *binprm)
+int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid,
+	     struct linux_binprm *binprm)
 {
 	struct process *e;
 

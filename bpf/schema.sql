@@ -8,9 +8,9 @@ CREATE TABLE events (
     tid BIGINT, -- thread
     cpu BIGINT, -- CPU at the end of the event
     comm VARCHAR, -- name of the thread
-    status BIGINT, -- return code: 0 or -errno of a system call, exit code of a process
     child_pid BIGINT, -- process that was created
     child_tid BIGINT, -- thread that was created
+    status BIGINT, -- return code: 0 or -errno of a system call, exit code of a process
     path VARCHAR, -- file the event is about
     fd BIGINT, -- file descriptor
     bytes BIGINT, -- [bytes] bytes moved or asked for

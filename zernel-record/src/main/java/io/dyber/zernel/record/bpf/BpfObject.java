@@ -30,8 +30,16 @@ public final class BpfObject implements AutoCloseable {
     /// Opens an object without asking the kernel for anything.
     ///
     /// @param name for messages
+    /// @throws BpfException also when this machine has no libbpf
     public static BpfObject open(String name, byte[] bytes) {
-        return new BpfObject(name, bytes);
+        try {
+            return new BpfObject(name, bytes);
+        } catch (ExceptionInInitializerError e) {
+            if (e.getCause() instanceof BpfException noLibrary) {
+                throw noLibrary;
+            }
+            throw e;
+        }
     }
 
     public Btf btf() {

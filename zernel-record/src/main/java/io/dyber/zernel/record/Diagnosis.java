@@ -1,0 +1,87 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.Probes;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What this machine can record, found out by trying, and what to do about the rest.
+public final class Diagnosis {
+    /// One thing looked at.
+    ///
+    /// @param ok whether recording can use it
+    /// @param needed whether recording is impossible without it
+    /// @param fix what to do when it is not ok, or empty
+    public record Check(String subject, boolean ok, boolean needed, String finding, String fix) {}
+
+    private final List<Check> checks = new ArrayList<>();
+
+    private Diagnosis() {}
+
+    /// Tries everything that a recording tries, short of attaching.
+    public static List<Check> run() {
+        Diagnosis diagnosis = new Diagnosis();
+        diagnosis.lookAtKernel();
+        diagnosis.tryToLoad();
+        diagnosis.lookAtTools();
+        return List.copyOf(diagnosis.checks);
+    }
+
+    private void lookAtKernel() {
+        boolean btf = Files.isReadable(Path.of("/sys/kernel/btf/vmlinux"));
+        add(
+                "kernel",
+                btf,
+                true,
+                System.getProperty("os.version") + (btf ? " with type information (BTF)" : " without BTF"),
+                "use a kernel built with CONFIG_DEBUG_INFO_BTF; every current distribution's is");
+    }
+
+    private void tryToLoad() {
+        try (KernelSide kernel =
+                new KernelSide(RecordOptions.to(Path.of("run.parquet")), Programs.schema(List.of()))) {
+            add("probes", true, true, "this user may load and attach eBPF programs", "");
+            addBackend(kernel);
+            for (Probe probe : Probes.all()) {
+                String refused = kernel.unavailable().get(probe.kind());
+                add(probe.kind(), refused == null, false, refused == null ? probe.summary() : refused, "");
+            }
+        } catch (BpfException e) {
+            add("probes", false, true, e.getMessage(), e.hint().orElse(""));
+        }
+    }
+
+    private void addBackend(KernelSide kernel) {
+        Backend backend = kernel.functions().map(UprobeProbes::backend).orElse(Backend.PERF);
+        String finding = "functions are probed with the " + backend.title() + " backend";
+        switch (backend) {
+            case SESSION, SESSION_CTX, MULTI -> add("backend", true, false, finding, "");
+            case PERF -> add(
+                    "backend",
+                    false,
+                    false,
+                    finding + ", which is slow to detach",
+                    "Linux 6.6 or newer probes whole libraries at once");
+        }
+    }
+
+    private void lookAtTools() {
+        boolean setpriv = List.of("/usr/bin/setpriv", "/bin/setpriv").stream()
+                .anyMatch(path -> Files.isExecutable(Path.of(path)));
+        add(
+                "setpriv",
+                setpriv,
+                false,
+                setpriv ? "commands run as the user who called sudo" : "not installed",
+                "install util-linux, or record running processes with -p");
+    }
+
+    private void add(String subject, boolean ok, boolean needed, String finding, String fix) {
+        checks.add(new Check(subject, ok, needed, finding, ok ? "" : fix));
+    }
+}

@@ -1,0 +1,105 @@
+package io.dyber.zernel.record.elf;
+
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/// What the dynamic loader sees: enough to find the exported functions when the section headers are gone.
+final class DynamicSegment {
+    private static final long HASH = 4;
+    private static final long STRTAB = 5;
+    private static final long SYMTAB = 6;
+    private static final long STRSZ = 10;
+    private static final long GNU_HASH = 0x6ffffef5L;
+    private static final long VERSYM = 0x6ffffff0L;
+    private static final long VERDEF = 0x6ffffffcL;
+
+    private final ElfBytes bytes;
+    private final ElfLayout layout;
+    private final Map<Long, Long> entries = new HashMap<>();
+
+    private DynamicSegment(ElfBytes bytes, ElfLayout layout, Segment segment) throws ElfException {
+        this.bytes = bytes;
+        this.layout = layout;
+        ByteBuffer table = bytes.slice("dynamic segment", segment.offset(), segment.fileSize() / 16 * 16);
+        for (int at = 0; at < table.limit() && table.getLong(at) != 0; at += 16) {
+            entries.put(table.getLong(at), table.getLong(at + 8));
+        }
+    }
+
+    static Optional<SymbolTable> symbolTable(ElfBytes bytes, ElfLayout layout) throws ElfException {
+        for (Segment segment : layout.segments()) {
+            if (segment.type() == Segment.DYNAMIC) {
+                return Optional.of(new DynamicSegment(bytes, layout, segment).symbolTable());
+            }
+        }
+        return Optional.empty();
+    }
+
+    private SymbolTable symbolTable() throws ElfException {
+        long count = symbolCount();
+        ByteBuffer symbols = table(SYMTAB, "symbol table", count * SymbolTable.ENTRY);
+        ByteBuffer strings = table(STRTAB, "symbol names", entry(STRSZ, "symbol names"));
+        SymbolVersions versions = SymbolVersions.none();
+        if (entries.containsKey(VERSYM) && entries.containsKey(VERDEF)) {
+            ByteBuffer definitions = table(VERDEF, "version definitions", rest(VERDEF, "version definitions"));
+            versions = new SymbolVersions(
+                    table(VERSYM, "symbol versions", 2 * count), SymbolVersions.read(definitions, strings));
+        }
+        return new SymbolTable(bytes, layout, symbols, strings, versions);
+    }
+
+    /// The dynamic segment does not say how many symbols there are; the hash tables do.
+    private long symbolCount() throws ElfException {
+        if (entries.containsKey(HASH)) {
+            return table(HASH, "hash table", 8).getInt(4) & 0xffffffffL;
+        }
+        ByteBuffer hash = table(GNU_HASH, "hash table", rest(GNU_HASH, "hash table"));
+        long first = hash.getInt(4) & 0xffffffffL;
+        long buckets = 16 + 8 * (hash.getInt(8) & 0xffffffffL);
+        long chains = buckets + 4 * (hash.getInt(0) & 0xffffffffL);
+        long last = 0;
+        for (long at = buckets; at < chains; at += 4) {
+            last = Math.max(last, hash.getInt(index(at)) & 0xffffffffL);
+        }
+        if (last < first) {
+            return first;
+        }
+        while ((hash.getInt(index(chains + 4 * (last - first))) & 1) == 0) {
+            last++;
+        }
+        return last + 1;
+    }
+
+    private static int index(long at) {
+        if (at > Integer.MAX_VALUE) {
+            throw new IndexOutOfBoundsException();
+        }
+        return (int) at;
+    }
+
+    private long entry(long tag, String what) throws ElfException {
+        Long value = entries.get(tag);
+        if (value == null) {
+            throw bytes.error("it has no section headers and no " + what);
+        }
+        return value;
+    }
+
+    /// How many bytes follow in the segment of a table whose size is not known.
+    private long rest(long tag, String what) throws ElfException {
+        long address = entry(tag, what);
+        for (Segment segment : layout.segments()) {
+            if (segment.type() == Segment.LOAD && segment.covers(address)) {
+                return segment.fileSize() - (address - segment.address());
+            }
+        }
+        throw bytes.error("its " + what + " is at an address that is not loaded");
+    }
+
+    private ByteBuffer table(long tag, String what, long length) throws ElfException {
+        long offset = layout.fileOffset(entry(tag, what)).orElse(-1);
+        return bytes.slice(what, offset, length);
+    }
+}

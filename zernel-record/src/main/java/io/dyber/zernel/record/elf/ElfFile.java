@@ -1,0 +1,125 @@
+package io.dyber.zernel.record.elf;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/// A 64-bit little-endian ELF file: a library or a program whose functions are to be probed.
+///
+/// Tables are mapped, not loaded, so that looking up a few names in a library of half a gigabyte is quick and costs
+/// little memory. Every problem with the file is an [ElfException]. Not thread-safe.
+public final class ElfFile implements AutoCloseable {
+    public static final int X86_64 = 62;
+    public static final int AARCH64 = 183;
+
+    private final Path path;
+    private final ElfBytes bytes;
+    private final ElfLayout layout;
+
+    private ElfFile(Path path, ElfBytes bytes, ElfLayout layout) {
+        this.path = path;
+        this.bytes = bytes;
+        this.layout = layout;
+    }
+
+    public static ElfFile open(Path path) throws ElfException {
+        ElfBytes bytes = new ElfBytes(path);
+        try {
+            return new ElfFile(path, bytes, Damage.check(bytes, () -> ElfLayout.read(bytes)));
+        } catch (ElfException e) {
+            bytes.close();
+            throw e;
+        }
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /// The architecture: [#X86_64], [#AARCH64] or another `EM_` constant.
+    public int machine() {
+        return layout.machine();
+    }
+
+    /// The GNU build id in hexadecimal; empty if the file has none.
+    public Optional<String> buildId() throws ElfException {
+        return Damage.check(bytes, () -> ElfNotes.buildId(bytes, layout).map(HexFormat.of()::formatHex));
+    }
+
+    /// Where in the file the code for an address is: what a uprobe wants.
+    public OptionalLong fileOffset(long address) {
+        return layout.fileOffset(address);
+    }
+
+    /// Up to `limit` bytes of code at a file offset, cut off at the end of its segment.
+    public byte[] code(long fileOffset, int limit) throws ElfException {
+        for (Segment segment : layout.segments()) {
+            long inside = fileOffset - segment.offset();
+            if (segment.type() == Segment.LOAD && inside >= 0 && inside < segment.fileSize()) {
+                int length = (int) Math.min(limit, segment.fileSize() - inside);
+                byte[] code = new byte[length];
+                bytes.slice("code", fileOffset, length).get(code);
+                return code;
+            }
+        }
+        throw bytes.error("offset " + fileOffset + " is not loaded");
+    }
+
+    /// The functions that match each pattern, defined or imported, of `.dynsym` and `.symtab`.
+    ///
+    /// @param patterns see [SymbolQuery]
+    public Map<String, SymbolMatches> find(Collection<String> patterns) throws ElfException {
+        return Damage.check(bytes, () -> {
+            SymbolQuery query = new SymbolQuery(patterns);
+            for (SymbolTable table : tables()) {
+                table.find(query);
+            }
+            return query.matches();
+        });
+    }
+
+    /// Names of functions defined here that resemble `name`, the closest first.
+    public List<String> similar(String name, int limit) throws ElfException {
+        return Damage.check(bytes, () -> {
+            SimilarNames similar = new SimilarNames(name);
+            for (SymbolTable table : tables()) {
+                table.forEachDefinedName(similar::offer);
+            }
+            return similar.closest(limit);
+        });
+    }
+
+    /// Whether there is a table of all functions, not only of the exported ones.
+    public boolean hasLocalSymbols() {
+        return layout.sections().stream().anyMatch(s -> s.type() == Section.SYMTAB);
+    }
+
+    /// The USDT tracepoints.
+    public List<UsdtNote> usdtNotes() throws ElfException {
+        return Damage.check(bytes, () -> UsdtNotes.read(bytes, layout));
+    }
+
+    private List<SymbolTable> tables() throws ElfException {
+        List<SymbolTable> tables = new ArrayList<>();
+        for (Section section : layout.sections()) {
+            if (section.type() == Section.DYNSYM || section.type() == Section.SYMTAB) {
+                tables.add(SymbolTable.ofSection(bytes, layout, section));
+            }
+        }
+        if (tables.isEmpty()) {
+            DynamicSegment.symbolTable(bytes, layout).ifPresent(tables::add);
+        }
+        return tables;
+    }
+
+    /// What was handed out before stays valid.
+    @Override
+    public void close() {
+        bytes.close();
+    }
+}

@@ -1,0 +1,83 @@
+package io.dyber.zernel.record.elf;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/// Collects the names that somebody who wrote a name that does not exist may have meant.
+final class SimilarNames {
+    private static final int KEPT = 64;
+    private static final int NOT_SIMILAR = Integer.MAX_VALUE;
+
+    private record Candidate(String name, int distance) {}
+
+    private final String wanted;
+    private final int tolerance;
+    private final Set<String> seen = new HashSet<>();
+    private List<Candidate> candidates = new ArrayList<>();
+
+    SimilarNames(String name) {
+        String last = name.substring(name.lastIndexOf(':') + 1).replaceFirst("@.*", "");
+        this.wanted = last.replace("*", "").replace("?", "").toLowerCase(Locale.ROOT);
+        this.tolerance = Math.clamp(wanted.length() / 4, 1, 3);
+    }
+
+    void offer(String name) {
+        int distance = distance(name.toLowerCase(Locale.ROOT));
+        if (distance != NOT_SIMILAR && seen.add(name)) {
+            candidates.add(new Candidate(name, distance));
+            if (candidates.size() >= 2 * KEPT) {
+                candidates = new ArrayList<>(best(KEPT));
+                seen.clear();
+                candidates.forEach(c -> seen.add(c.name()));
+            }
+        }
+    }
+
+    List<String> closest(int limit) {
+        return best(limit).stream().map(Candidate::name).toList();
+    }
+
+    private List<Candidate> best(int limit) {
+        return candidates.stream()
+                .sorted(Comparator.comparingInt(Candidate::distance)
+                        .thenComparingInt(c -> c.name().length())
+                        .thenComparing(Candidate::name))
+                .limit(limit)
+                .toList();
+    }
+
+    private int distance(String name) {
+        if (wanted.length() < 3) {
+            return NOT_SIMILAR;
+        }
+        if (Math.abs(name.length() - wanted.length()) <= tolerance) {
+            int edits = edits(name);
+            if (edits <= tolerance) {
+                return edits;
+            }
+        }
+        return name.contains(wanted) ? tolerance + 1 : NOT_SIMILAR;
+    }
+
+    /// The Levenshtein distance.
+    private int edits(String name) {
+        int[] row = new int[name.length() + 1];
+        for (int j = 0; j < row.length; j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= wanted.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j < row.length; j++) {
+                int substituted = diagonal + (wanted.charAt(i - 1) == name.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(substituted, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[name.length()];
+    }
+}

@@ -1,0 +1,63 @@
+package io.dyber.zernel.record.elf;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// The symbols that a pattern matches, in the order of the tables; a symbol that is in both tables is here once.
+///
+/// @param truncated whether there were more than [#LIMIT]
+public record SymbolMatches(List<Symbol> symbols, boolean truncated) {
+    /// More functions than anybody wants to probe with one pattern.
+    public static final int LIMIT = 20_000;
+
+    public SymbolMatches {
+        symbols = List.copyOf(symbols);
+    }
+
+    static final class Collector {
+        private record Key(String name, long address) {}
+
+        private final Map<Key, Symbol> found = new LinkedHashMap<>();
+        private boolean truncated;
+
+        void add(Symbol symbol) {
+            Key key = new Key(symbol.name(), symbol.address());
+            Symbol known = found.get(key);
+            if (known == null && found.size() == LIMIT) {
+                truncated = true;
+            } else if (known == null || known.version().isEmpty()) {
+                found.put(key, symbol);
+            }
+        }
+
+        SymbolMatches matches(boolean anyVersion) {
+            return new SymbolMatches(anyVersion ? List.copyOf(found.values()) : defaults(), truncated);
+        }
+
+        /// Without the old versions of names that have a default version.
+        private List<Symbol> defaults() {
+            Set<String> names = new HashSet<>();
+            Map<String, Boolean> imported = new HashMap<>();
+            for (Symbol symbol : found.values()) {
+                if (symbol.type() != Symbol.Type.IMPORTED && symbol.defaultVersion()) {
+                    names.add(symbol.name());
+                }
+                imported.merge(symbol.name(), symbol.type() == Symbol.Type.IMPORTED, Boolean::logicalAnd);
+            }
+            List<Symbol> defaults = new ArrayList<>();
+            for (Symbol symbol : found.values()) {
+                boolean old = !symbol.defaultVersion() && names.contains(symbol.name());
+                boolean mereImport = symbol.type() == Symbol.Type.IMPORTED && !imported.getOrDefault(symbol.name(), true);
+                if (!old && !mereImport) {
+                    defaults.add(symbol);
+                }
+            }
+            return defaults;
+        }
+    }
+}
