@@ -19,6 +19,7 @@ import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -104,8 +105,9 @@ final class Attachments {
     private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions)
             throws ElfException {
         String buildId = elf.buildId().orElse("");
-        Map<String, SymbolMatches> matches = elf.find(
-                wanted.stream().map(hook -> hook.function().symbol()).distinct().toList());
+        List<String> symbols = wanted.stream().map(hook -> hook.function().symbol()).toList();
+        Map<String, SymbolMatches> matches = new HashMap<>();
+        elf.find(symbols).forEach(found -> matches.put(found.pattern(), found));
         List<Site> sites = new ArrayList<>();
         List<ProbedFunction> rows = new ArrayList<>();
         Set<Long> addresses = new HashSet<>();

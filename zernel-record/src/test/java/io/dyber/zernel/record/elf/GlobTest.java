@@ -1,4 +1,4 @@
-package io.dyber.zernel.record.probe;
+package io.dyber.zernel.record.elf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
