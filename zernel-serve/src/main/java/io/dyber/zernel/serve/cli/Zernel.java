@@ -19,6 +19,8 @@ import picocli.CommandLine.Spec;
             RecordCommand.class,
             AnalyzeCommand.class,
             ServeCommand.class,
+            WatchCommand.class,
+            DemoCommand.class,
             DoctorCommand.class,
             CommandLine.HelpCommand.class
         },
