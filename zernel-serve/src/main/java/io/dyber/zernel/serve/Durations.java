@@ -78,6 +78,9 @@ final class Durations {
     }
 
     private static double seconds(Histogram histogram, double quantile) {
-        return histogram.getTotalCount() == 0 ? Double.NaN : histogram.getValueAtPercentile(quantile * 100) / 1e9;
+        if (histogram.getTotalCount() == 0) {
+            return Double.NaN;
+        }
+        return histogram.medianEquivalentValue(histogram.getValueAtPercentile(quantile * 100)) / 1e9;
     }
 }

@@ -9,6 +9,7 @@ import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Serves what a source of events says, as Prometheus metrics, JSON, a web page and a WebSocket feed, until closed.
 public final class MetricsServer implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(MetricsServer.class.getName());
+
     private final EventSource source;
     private final Options options;
     private final LiveMetrics live;
@@ -122,10 +125,20 @@ public final class MetricsServer implements AutoCloseable {
     private void publishSnapshots() {
         try {
             while (!closed.await(options.interval().toMillis(), TimeUnit.MILLISECONDS)) {
-                feed.publish(snapshotJson());
+                if (feed.clients() > 0) {
+                    publishSnapshot();
+                }
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void publishSnapshot() {
+        try {
+            feed.publish(snapshotJson());
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "publishing a snapshot", e);
         }
     }
 

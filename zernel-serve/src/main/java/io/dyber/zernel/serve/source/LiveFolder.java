@@ -1,9 +1,13 @@
 package io.dyber.zernel.serve.source;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.OptionalInt;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -38,6 +42,16 @@ record LiveFolder(Path path) {
 
     Path journal(int number) {
         return path.resolve("journal-%06d.arrows".formatted(number));
+    }
+
+    /// Whether the recorder is gone without having finished: its lock dies with it. False where nobody can tell.
+    boolean isAbandoned() {
+        try (FileChannel lock = FileChannel.open(path.resolve("lock"), StandardOpenOption.READ);
+                FileLock ours = lock.tryLock(0, Long.MAX_VALUE, true)) {
+            return ours != null;
+        } catch (IOException | OverlappingFileLockException _) {
+            return false;
+        }
     }
 
     /// The smallest number, not below `from`, of a row group that is there in either form.

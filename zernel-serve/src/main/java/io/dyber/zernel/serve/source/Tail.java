@@ -32,6 +32,7 @@ public final class Tail implements EventSource {
     private @Nullable JournalReader journal;
     private int number;
     private volatile long heardNanos = System.nanoTime();
+    private volatile String why = "stopped";
     private volatile boolean closed;
     private volatile boolean ended;
 
@@ -45,6 +46,20 @@ public final class Tail implements EventSource {
 
     @Override
     public Optional<EventBatch> next() throws IOException, InterruptedException {
+        try {
+            Optional<EventBatch> batch = await();
+            return batch.isPresent() ? batch : end();
+        } catch (IOException | RecordingException e) {
+            if (folder.exists()) {
+                throw e;
+            }
+            why = "it ended before all of it was read: serve " + folder.output();
+            return end();
+        }
+    }
+
+    /// The next batch; empty when there will be none.
+    private Optional<EventBatch> await() throws IOException, InterruptedException {
         while (!closed) {
             Optional<EventBatch> batch = ready.isEmpty() ? advance() : Optional.of(ready.removeFirst());
             if (batch.isPresent()) {
@@ -52,13 +67,34 @@ public final class Tail implements EventSource {
                 return batch;
             }
             if (journal == null && segmentWindows == null && !openNext()) {
-                if (!folder.exists()) {
-                    break;
+                if (isEnded()) {
+                    return Optional.empty();
                 }
                 Thread.sleep(POLL);
             }
         }
-        return end();
+        return Optional.empty();
+    }
+
+    private boolean isEnded() {
+        if (!folder.exists()) {
+            why = "the recording has ended: " + folder.output();
+            return true;
+        }
+        if (isAbandoned()) {
+            why = "the recorder died; zernel-record recover " + folder.output() + " makes a file of what it left";
+            return true;
+        }
+        return false;
+    }
+
+    /// Asked only after a silence: a recorder that is just starting does not have its lock yet.
+    private boolean isAbandoned() {
+        return silent().compareTo(SILENCE) >= 0 && folder.isAbandoned();
+    }
+
+    private Duration silent() {
+        return Duration.ofNanos(System.nanoTime() - heardNanos);
     }
 
     @Override
@@ -79,10 +115,9 @@ public final class Tail implements EventSource {
 
     private String note() {
         if (ended) {
-            return closed ? "stopped" : "the recording has ended: " + folder.output();
+            return why;
         }
-        long silentSeconds = Duration.ofNanos(System.nanoTime() - heardNanos).toSeconds();
-        return silentSeconds < SILENCE.toSeconds() ? "" : "nothing written for " + silentSeconds + " s";
+        return silent().compareTo(SILENCE) < 0 ? "" : "nothing written for " + silent().toSeconds() + " s";
     }
 
     /// The next batch of what is open; empty when that is used up, which closes it.
@@ -139,7 +174,8 @@ public final class Tail implements EventSource {
         return closed
                 || Files.exists(folder.journal(open + 1))
                 || Files.exists(folder.segment(open))
-                || !Files.exists(folder.journal(open));
+                || !Files.exists(folder.journal(open))
+                || isAbandoned();
     }
 
     private void slice(ArrowRows rows) {

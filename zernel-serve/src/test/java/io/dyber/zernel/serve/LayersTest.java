@@ -1,0 +1,73 @@
+package io.dyber.zernel.serve;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/// The arrows between the packages of the server: commands, then what they command, then the sources of events.
+final class LayersTest {
+    private static final String ROOT = "io.dyber.zernel.serve";
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(ROOT);
+
+    @Test
+    void packagesDependDownwardsOnly() {
+        layeredArchitecture()
+                .consideringOnlyDependenciesInLayers()
+                .layer("cli").definedBy(ROOT + ".cli")
+                .layer("serve").definedBy(ROOT)
+                .layer("watch").definedBy(ROOT + ".watch")
+                .layer("demo").definedBy(ROOT + ".demo")
+                .layer("source").definedBy(ROOT + ".source")
+                .whereLayer("cli").mayNotBeAccessedByAnyLayer()
+                .whereLayer("serve").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("watch").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("demo").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("source").mayOnlyBeAccessedByLayers("cli", "serve")
+                .check(CLASSES);
+    }
+
+    @Test
+    void packagesHaveNoCycles() {
+        slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void theRecorderIsNotKnown() {
+        noClasses().should().dependOnClassesThat().resideInAPackage("io.dyber.zernel.record..").check(CLASSES);
+    }
+
+    @Test
+    void onlySourcesReadRecordings() {
+        noClasses()
+                .that().resideOutsideOfPackages(ROOT + ".source", ROOT + ".cli")
+                .should().dependOnClassesThat()
+                .resideInAnyPackage("io.dyber.zernel.analyze..", "org.apache.arrow..", "org.duckdb..", "java.sql..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void theWebSocketLibraryStaysBehindItsInterface() {
+        noClasses()
+                .that().haveNameNotMatching(".*\\.WebSocketFeed(\\$.*)?")
+                .should().dependOnClassesThat().resideInAPackage("org.java_websocket..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void onlyCommandsPrintResultsAndExit() {
+        noClasses()
+                .that().resideOutsideOfPackage(ROOT + ".cli")
+                .and().doNotHaveSimpleName("StandInJob") // a program of its own, which the demo records
+                .should().accessField(System.class, "out")
+                .orShould().callMethod(System.class, "exit", int.class)
+                .check(CLASSES);
+    }
+}

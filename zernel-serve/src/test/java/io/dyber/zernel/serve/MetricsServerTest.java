@@ -1,0 +1,229 @@
+package io.dyber.zernel.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.dyber.zernel.serve.source.Replay;
+import io.dyber.zernel.serve.source.Speed;
+import io.dyber.zernel.serve.source.WrittenRecording;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// A whole replay, seen from outside.
+@Timeout(60)
+final class MetricsServerTest {
+    private static final List<String> ZERNELDS_FIELDS = List.of("gpu_utilization", "cuda_latency_p50_us",
+            "cuda_latency_p99_us", "nccl_allreduce_p50_ms", "nccl_allreduce_p99_ms", "dataloader_wait_p50_ms",
+            "last_update_ms");
+
+    @TempDir
+    private static Path folder;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final JsonMapper json = new JsonMapper();
+    private MetricsServer server;
+
+    @BeforeEach
+    void serve() throws IOException, InterruptedException {
+        Path file = WrittenRecording.training(folder.resolve("run.parquet"), 1_700_000_000_000_000_000L, 50);
+        server = start(file, 0, 0);
+        assertThat(server.awaitEnd()).isTrue();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+        http.shutdownNow();
+    }
+
+    @Test
+    void metricsSayWhatTheRecordingHolds() throws Exception {
+        HttpResponse<String> answer = get("/metrics");
+        assertThat(answer.headers().firstValue("Content-Type"))
+                .hasValue("text/plain; version=0.0.4; charset=utf-8");
+        assertThat(PrometheusText.parse(answer.body()).values())
+                .containsEntry("zernel_steps_total{pid=\"4242\"}", 50.0)
+                .containsEntry("zernel_step_seconds_sum{pid=\"4242\"}", 5.0)
+                .containsEntry("zernel_dataloader_wait_seconds_count{pid=\"4242\"}", 50.0)
+                .containsEntry("zernel_dataloader_wait_seconds_sum{pid=\"4242\"}", 1.5)
+                .containsEntry("zernel_phase_ratio{phase=\"data_loading\",pid=\"4242\"}", 0.3)
+                .containsEntry("zernel_phase_ratio{phase=\"gpu_compute\",pid=\"4242\"}", 0.5)
+                .containsEntry("zernel_phase_ratio{phase=\"unknown\",pid=\"4242\"}", 0.1)
+                .containsEntry("zernel_dist_sync_wait_seconds_sum{pid=\"4243\"}", 0.25)
+                .containsEntry("zernel_io_bytes_total{pid=\"4243\"}", 50_000.0)
+                .containsEntry("zernel_events_total{kind=\"region\"}", 100.0)
+                .containsEntry("zernel_source_ended", 1.0);
+    }
+
+    @Test
+    void aScraperThatAsksForOpenMetricsGetsIt() throws Exception {
+        HttpResponse<String> answer = http.send(
+                request("/metrics").header("Accept", "application/openmetrics-text; version=1.0.0").build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertThat(answer.headers().firstValue("Content-Type").orElse("")).startsWith("application/openmetrics-text");
+        assertThat(answer.body()).endsWith("# EOF\n");
+    }
+
+    @Test
+    void aWebSocketClientGetsZerneldsFieldsEachInterval() throws Exception {
+        try (WebSocketClient client = new WebSocketClient(server.webSocketPort(), null)) {
+            client.next();
+            long before = System.nanoTime();
+            for (int i = 0; i < 5; i++) {
+                JsonNode snapshot = json.readTree(client.next());
+                assertThat(snapshot.propertyNames()).containsAll(ZERNELDS_FIELDS);
+                assertThat(snapshot.path("dataloader_wait_p50_ms").asDouble()).isCloseTo(30, within(0.3));
+                assertThat(snapshot.path("cuda_latency_p99_us").isNumber()).isTrue();
+                assertThat(snapshot.path("gpu_utilization").isArray()).isTrue();
+                assertThat(snapshot.path("last_update_ms").asLong()).isCloseTo(
+                        System.currentTimeMillis(), within(60_000L));
+                assertThat(snapshot.at("/zernel/version").asInt()).isEqualTo(1);
+                assertThat(snapshot.at("/zernel/measured/dataloader_wait").asString()).isEqualTo("pid 4242");
+                assertThat(snapshot.at("/zernel/measured/cuda_latency").isMissingNode()).isTrue();
+                assertThat(snapshot.at("/zernel/processes/0/comm").asString()).isEqualTo("python3");
+                assertThat(snapshot.at("/zernel/processes/0/phases/data_loading").asDouble())
+                        .isCloseTo(0.3, within(1e-9));
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - before))
+                    .isBetween(Duration.ofMillis(350), Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void theSnapshotIsAPageToo() throws Exception {
+        HttpResponse<String> answer = get("/api/snapshot");
+        assertThat(json.readTree(answer.body()).propertyNames()).containsAll(ZERNELDS_FIELDS);
+        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(get("/healthz").body()).isEqualTo("ok");
+    }
+
+    @Test
+    void theWebPageNeedsNothingFromElsewhere() throws Exception {
+        HttpResponse<String> answer = get("/");
+        assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/html; charset=utf-8");
+        assertThat(answer.body())
+                .contains(String.valueOf(server.webSocketPort()))
+                .doesNotContain("__ZERNEL")
+                .doesNotContain("https://")
+                .doesNotContainPattern("(src|href)=\"(http|//)");
+    }
+
+    @Test
+    void onlyGetOfKnownPagesIsAnswered() throws Exception {
+        assertThat(get("/nothing").statusCode()).isEqualTo(404);
+        assertThat(http.send(
+                                request("/metrics").POST(HttpRequest.BodyPublishers.ofString("x")).build(),
+                                HttpResponse.BodyHandlers.ofString())
+                        .statusCode())
+                .isEqualTo(405);
+    }
+
+    @Test
+    void pagesOfOtherSitesAreKeptOut() throws Exception {
+        assertThat(http.send(request("/metrics").header("Origin", "http://evil.example").build(),
+                        HttpResponse.BodyHandlers.ofString()).statusCode())
+                .isEqualTo(403);
+        assertThat(rawGet("Host: evil.example\r\n")).startsWith("HTTP/1.1 403 ");
+        assertThat(rawGet("Host: localhost:1\r\n")).startsWith("HTTP/1.1 200 ");
+        int port = server.webSocketPort();
+        assertThatThrownBy(() -> new WebSocketClient(port, "http://evil.example").close())
+                .hasMessageContaining("WebSocketHandshakeException");
+        try (WebSocketClient own = new WebSocketClient(port, "http://localhost:" + server.metricsPort())) {
+            assertThat(own.next()).startsWith("{");
+        }
+    }
+
+    @Test
+    void malformedFramesHarmNobodyElse() throws Exception {
+        try (WebSocketClient good = new WebSocketClient(server.webSocketPort(), null);
+                Socket bad = handshake()) {
+            bad.getOutputStream().write(new byte[] {(byte) 0xff, (byte) 0xff, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+            bad.getOutputStream().flush();
+            for (int i = 0; i < 5; i++) {
+                assertThat(good.next()).contains("last_update_ms");
+            }
+        }
+    }
+
+    @Test
+    void aClientThatNeverReadsHoldsNobodyUp() throws Exception {
+        try (WebSocketClient good = new WebSocketClient(server.webSocketPort(), null);
+                Socket deaf = handshake()) {
+            assertThat(deaf.isConnected()).isTrue();
+            for (int i = 0; i < 20; i++) {
+                assertThat(good.next()).doesNotContain("skipped_snapshots");
+            }
+        }
+    }
+
+    @Test
+    void aPortInUseIsSaid() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Path file = folder.resolve("run.parquet");
+            assertThatThrownBy(() -> start(file, taken.getLocalPort(), 0).close()).isInstanceOf(BindException.class);
+            assertThatThrownBy(() -> start(file, 0, taken.getLocalPort()).close()).isInstanceOf(BindException.class);
+        }
+    }
+
+    private static MetricsServer start(Path file, int httpPort, int webSocketPort) throws IOException {
+        return MetricsServer.start(
+                new Replay(file, Speed.MAX, false),
+                new MetricsServer.Options(
+                        InetAddress.getLoopbackAddress(), httpPort, webSocketPort, Duration.ofMillis(100), 100));
+    }
+
+    private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return http.send(request(path).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.metricsPort() + path));
+    }
+
+    private String rawGet(String headers) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.metricsPort())) {
+            socket.getOutputStream().write(
+                    ("GET /healthz HTTP/1.1\r\n" + headers + "Connection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        }
+    }
+
+    /// A connection whose WebSocket handshake is done, and whose receive buffer is small.
+    private Socket handshake() throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(2048);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.webSocketPort()));
+        socket.getOutputStream().write("""
+                GET / HTTP/1.1\r
+                Host: localhost\r
+                Upgrade: websocket\r
+                Connection: Upgrade\r
+                Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+                Sec-WebSocket-Version: 13\r
+                \r
+                """.getBytes(StandardCharsets.US_ASCII));
+        byte[] start = socket.getInputStream().readNBytes(12);
+        assertThat(new String(start, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 101");
+        return socket;
+    }
+}
