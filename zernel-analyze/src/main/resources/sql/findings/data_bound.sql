@@ -24,30 +24,38 @@ WITH
             threads.steady_data_ns / threads.steady_ns AS share,
             threads.loads_in_process,
             threads.steady_steps,
-            crews.at_once,
-            crews.wait_share,
-            crews.io_share,
-            crews.other_share,
+            worker_crews.at_once,
+            worker_crews.wait_share,
+            worker_crews.io_share,
+            worker_crews.other_share,
             coalesce(recordings.cpus, 0) AS cpus
         FROM training_threads AS threads
         CROSS JOIN thresholds
-        LEFT JOIN worker_crews AS crews ON crews.recording = threads.recording AND crews.pid = threads.pid
+        LEFT JOIN worker_crews
+            ON worker_crews.recording = threads.recording
+            AND worker_crews.pid = threads.pid
         LEFT JOIN recordings ON recordings.recording = threads.recording
         WHERE threads.steady_steps >= thresholds.min_steps
             AND threads.steady_data_ns >= thresholds.min_share * threads.steady_ns
     ),
-    causes AS (
+    crews AS (
         SELECT
             waits.*,
+            CAST(ceil(at_once * step_ns / greatest(step_ns - data_ns, 1)) AS BIGINT) AS workers_needed
+        FROM waits
+    ),
+    causes AS (
+        SELECT
+            crews.*,
             CASE
                 WHEN loads_in_process THEN 'in_process'
                 WHEN at_once IS NULL THEN 'unseen'
                 WHEN wait_share >= idle_share THEN 'idle'
                 WHEN io_share >= reading_share * (io_share + other_share) THEN 'storage'
+                WHEN workers_needed > cpus AND cpus > 0 THEN 'no_cpus'
                 ELSE 'transform'
-            END AS cause,
-            CAST(ceil(at_once * step_ns / greatest(step_ns - data_ns, 1)) AS BIGINT) AS workers_needed
-        FROM waits
+            END AS cause
+        FROM crews
         CROSS JOIN thresholds
     )
 SELECT
@@ -66,17 +74,17 @@ SELECT
                 at_once, CASE WHEN at_once = 1 THEN '' ELSE 's' END,
                 pct(wait_share), pct(io_share), pct(other_share)
             )
-        END AS evidence, -- what it rests on
+        END
+        || '; ' || bound_text(step_ns, data_ns) AS evidence, -- what it rests on
     CASE cause
         WHEN 'in_process' THEN 'load in parallel: DataLoader(num_workers=4, persistent_workers=True)'
         WHEN 'unseen' THEN 'the recording does not show the workers; record them too: leave out -p'
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         WHEN 'storage' THEN 'the workers read from storage: cache or pack the data, or prefetch more'
-        ELSE 'the workers are busy: make transforms cheaper, or try num_workers='
-            || CASE WHEN cpus > 0 AND workers_needed > cpus
-                THEN format('{} (all CPUs; {} would be needed)', cpus, workers_needed)
-                ELSE format('{}', workers_needed)
-            END
+        WHEN 'no_cpus' THEN format(
+            'make transforms cheaper: {} workers would be needed, and the machine has {} CPUs', workers_needed, cpus
+        )
+        ELSE format('the workers are busy: make transforms cheaper, or try num_workers={}', workers_needed)
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
 FROM causes

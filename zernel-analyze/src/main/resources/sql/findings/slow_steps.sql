@@ -92,7 +92,7 @@ SELECT
     round(all_ns / greatest(all_ns - excess_ns, 1), 2) AS max_speedup, -- bound when slow steps took the median
     format('median {}, worst {} (step {}); {} of the {} over the median in {}',
         ms(median_ns), ms(worst_ns), worst_step, pct(least(most_ns / excess_ns, 1)), ms(excess_ns), phase)
-        AS evidence, -- what it rests on
+        || '; ' || bound_text(all_ns / steps, excess_ns / steps) AS evidence, -- what it rests on
     CASE phase
         WHEN 'DataLoading' THEN 'look at the batches of these steps: outliers in size, or workers that were restarted'
         WHEN 'Unknown' THEN 'look at what runs between steps: checkpoint, evaluation, logging, garbage collection'

@@ -81,7 +81,8 @@ SELECT
         || CASE
             WHEN loads_in_process THEN 'read calls inside __next__'
             ELSE format('workers blocked in reads, {:.0f} MB/s while reading', coalesce(bytes_per_s, 0) / 1e6)
-        END AS evidence, -- what it rests on
+        END
+        || '; ' || bound_text(step_ns, reading * data_ns) AS evidence, -- what it rests on
     'pack small files into large ones, keep them on faster storage or in memory, or read ahead (prefetch_factor)'
         AS advice, -- what to try
     format('zernel-analyze sql {} "FROM workers"', file_label(recording)) AS next_command -- to see more

@@ -1,7 +1,8 @@
 -- Something was not probed. What the report does not show of it may have happened all the same.
 --
--- Kinds that were switched off on purpose are not named, nor functions that one library lacks while another function of
--- the same kind was attached in it.
+-- Not named are kinds that were switched off on purpose, kinds whose library no process had loaded (a job without NCCL
+-- has nothing to probe there) unless steps and phases rest on them, and functions that a library lacks while another
+-- function of the same kind was attached in it.
 --
 -- needs: kinds, probes, files
 -- severity: medium for regions and backward, without which there are no steps and phases; else low
@@ -13,7 +14,8 @@ WITH
     whole_kinds AS (
         SELECT recording, kind, 'kind ' || kind AS what, state, why, 1 AS functions
         FROM kinds
-        WHERE state IN ('waiting', 'unavailable')
+        WHERE state = 'unavailable'
+            OR (state = 'waiting' AND kind IN (SELECT kind FROM essential))
     ),
     functions AS (
         SELECT

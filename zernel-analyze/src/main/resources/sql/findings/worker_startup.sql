@@ -51,8 +51,9 @@ SELECT
     severity_of(excess_ns / steady_ns) AS severity, -- high, medium or low
     round(excess_ns / steady_steps / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
     round(steady_ns / greatest(steady_ns - excess_ns, 1), 2) AS max_speedup, -- bound when later starts cost nothing
-    format('{} later passes: first wait {} against a usual {}; {} worker processes for {} at once',
-        passes, ms(first_ns), ms(usual_ns), processes, at_once) AS evidence, -- what it rests on
+    format('{} later pass{}: first wait {} against a usual {}; {} worker processes for {} at once',
+        passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(first_ns), ms(usual_ns), processes, at_once)
+        || '; ' || bound_text(steady_ns / steady_steps, excess_ns / steady_steps) AS evidence, -- what it rests on
     'keep the workers: DataLoader(persistent_workers=True)' AS advice, -- what to try
     format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
 FROM costs

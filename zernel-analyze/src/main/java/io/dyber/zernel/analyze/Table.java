@@ -76,6 +76,11 @@ public record Table(List<Column> columns, List<Row> rows) {
             return value(column) instanceof Number number ? number.doubleValue() : null;
         }
 
+        /// A boolean column; false when it is NULL.
+        public boolean flag(String column) {
+            return value(column) instanceof Boolean flag && flag;
+        }
+
         /// Whether the column has no value.
         public boolean isNull(String column) {
             return value(column) == null;

@@ -64,7 +64,6 @@ final class EventPump {
     }
 
     private void run() {
-        boolean _ = RingBuffer.hurry();
         try {
             long flushed = System.nanoTime();
             while (!stopping) {

@@ -20,7 +20,7 @@ import java.util.Set;
 final class KernelSide implements AutoCloseable {
     private static final int MOST_FUNCTIONS = 4096;
     private static final int VITAL_SIZE = 4 << 20;
-    private static final int BULK_SIZE = 32 << 20;
+    private static final int BULK_SIZE = 16 << 20;
     private static final byte[] PRESENT = {1};
     private static final List<String> PROCESS_EVENTS = List.of("exec", "fork", "thread", "exit", "rename");
 
@@ -35,9 +35,7 @@ final class KernelSide implements AutoCloseable {
     private final RingBuffer bulk;
 
     /// What a function number stands for.
-    ///
-    /// @param sendsEnter whether a lost return still leaves a row
-    record Named(String kind, String name, boolean sendsEnter) {}
+    record Named(String kind, String name) {}
 
     /// Loads what the options ask for. Kinds that this kernel refuses are in [#unavailable]; without the process
     /// events there is nothing to record with, and the refusal is thrown.
@@ -60,7 +58,7 @@ final class KernelSide implements AutoCloseable {
     private BpfObject openProcess() {
         BpfObject object = configured("process").entries("counters", MOST_FUNCTIONS);
         for (String event : PROCESS_EVENTS) {
-            object.constant("name_" + event, newFunction("process", event, false));
+            object.constant("name_" + event, newFunction("process", event));
         }
         return object;
     }
@@ -98,7 +96,7 @@ final class KernelSide implements AutoCloseable {
         for (SystemCalls.SystemCall call : SystemCalls.all()) {
             if (options.kinds().contains(call.kind())) {
                 object.map("system_calls")
-                        .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), newFunction(call.kind(), call.name(), false)));
+                        .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), newFunction(call.kind(), call.name())));
             }
         }
         return Optional.of(object);
@@ -123,14 +121,14 @@ final class KernelSide implements AutoCloseable {
     /// A new function number, named.
     ///
     /// @throws RecorderException when the maps are full
-    int newFunction(String kind, String name, boolean sendsEnter) {
+    int newFunction(String kind, String name) {
         int id = names.size() + 1;
         if (id >= MOST_FUNCTIONS) {
             throw new RecorderException(
                     "probing '" + name + "': more than " + MOST_FUNCTIONS + " functions",
                     "narrow the --probe patterns");
         }
-        names.put(id, new Named(kind, name, sendsEnter));
+        names.put(id, new Named(kind, name));
         return id;
     }
 

@@ -144,7 +144,7 @@ final class MessageBody {
         for (Run part : checked) {
             crc.update(memory.slice(part.start(), part.end() - part.start()));
         }
-        return JournalMessages.checksum(crc, nodes, buffers);
+        return "%08x".formatted(crc.getValue());
     }
 
     private static void writeAll(FileChannel file, ByteBuffer... parts) throws IOException {

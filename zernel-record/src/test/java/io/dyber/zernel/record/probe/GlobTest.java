@@ -1,4 +1,4 @@
-package io.dyber.zernel.record.elf;
+package io.dyber.zernel.record.probe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

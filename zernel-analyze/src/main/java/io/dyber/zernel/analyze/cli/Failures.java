@@ -1,0 +1,61 @@
+package io.dyber.zernel.analyze.cli;
+
+import io.dyber.zernel.analyze.RecordingException;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/// Where every error is printed: usage exits with 2, data and environment with 1, a bug with 70.
+public final class Failures {
+    /// Exit status of wrong data or environment.
+    static final int DATA = 1;
+    /// Exit status of a bug.
+    static final int BUG = 70;
+
+    private Failures() {}
+
+    /// Makes a command and its subcommands report errors this way.
+    public static CommandLine install(CommandLine commandLine) {
+        return commandLine
+                .setParameterExceptionHandler(Failures::wrongUsage)
+                .setExecutionExceptionHandler((exception, command, _) -> failed(exception, command))
+                .setUsageHelpAutoWidth(true);
+    }
+
+    private static int wrongUsage(ParameterException exception, String[] arguments) {
+        CommandLine command = exception.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println(toolName(command) + ": " + exception.getMessage());
+        if (!UnmatchedArgumentException.printSuggestions(exception, err)) {
+            command.usage(err);
+        }
+        return command.getCommandSpec().exitCodeOnInvalidInput();
+    }
+
+    private static int failed(Exception exception, CommandLine command) {
+        return switch (exception) {
+            case ParameterException usage -> wrongUsage(usage, new String[0]);
+            case RecordingException data -> badData(data, command);
+            default -> bug(exception, command);
+        };
+    }
+
+    private static int badData(RecordingException data, CommandLine command) {
+        command.getErr().println(toolName(command) + ": " + data.getMessage());
+        if (data.hint() != null) {
+            command.getErr().println("hint: " + data.hint());
+        }
+        return DATA;
+    }
+
+    private static int bug(Exception exception, CommandLine command) {
+        command.getErr().println(toolName(command) + ": internal error: " + exception);
+        exception.printStackTrace(command.getErr());
+        return BUG;
+    }
+
+    private static String toolName(CommandLine command) {
+        return command.getCommandSpec().root().name();
+    }
+}

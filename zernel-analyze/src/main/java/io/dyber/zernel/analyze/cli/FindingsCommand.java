@@ -1,0 +1,93 @@
+package io.dyber.zernel.analyze.cli;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.SqlObject;
+import io.dyber.zernel.analyze.report.FindingsText;
+import io.dyber.zernel.analyze.report.JsonReport;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "findings",
+        mixinStandardHelpOptions = true,
+        description = "What to fix, with the arithmetic; the one that loses most time first.",
+        footer = {
+            "",
+            "Examples:",
+            "  zernel-analyze findings run.parquet",
+            "  zernel-analyze findings --explain data_bound"
+        })
+final class FindingsCommand implements Runnable {
+    @Parameters(arity = "0..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
+    List<String> files = List.of();
+
+    @Option(names = "--explain", paramLabel = "NAME", description = "Print a finding's or view's SQL, with thresholds.")
+    @Nullable String explain;
+
+    @Option(names = "--list", description = "Print the names of all findings.")
+    boolean list;
+
+    @Mixin
+    Input input = new Input();
+
+    @Mixin
+    TableOutput output = new TableOutput();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Override
+    public void run() {
+        PrintWriter out = spec.commandLine().getOut();
+        if (explain != null) {
+            out.print(explained(explain, input.library()));
+        } else if (list) {
+            input.library().findings().forEach(object -> out.printf("%-20s %s%n", object.name(), object.title()));
+        } else if (files.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), "missing FILE");
+        } else {
+            find(out);
+        }
+        out.flush();
+    }
+
+    private void find(PrintWriter out) {
+        try (Database database = input.open(files)) {
+            database.requireEvents();
+            List<Finding> findings = database.findings();
+            if (output.form.json || output.form.csv) {
+                output.print(JsonReport.table(findings), out, false);
+            } else if (findings.isEmpty()) {
+                out.println("no findings");
+            } else {
+                new FindingsText(output.screen.page(out)).write(findings);
+            }
+        }
+    }
+
+    private static String explained(String name, SqlLibrary library) {
+        SqlObject object = library.find(name);
+        if (object == null) {
+            throw new RecordingException(
+                    "explaining '" + name + "': no such finding or view",
+                    library.objects().stream()
+                            .map(SqlObject::name)
+                            .filter(known -> !known.startsWith("_"))
+                            .collect(Collectors.joining(", ", "there are ", "")));
+        }
+        return object.sql();
+    }
+}

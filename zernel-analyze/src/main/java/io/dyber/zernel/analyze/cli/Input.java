@@ -1,0 +1,48 @@
+package io.dyber.zernel.analyze.cli;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.DatabaseOptions;
+import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.SqlLibrary;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// Options of every command that opens recordings.
+final class Input {
+    @Option(names = "--memory", paramLabel = "SIZE", description = "Bound on DuckDB's memory (default: 2GB).")
+    @Nullable String memory;
+
+    @Option(names = "--threads", paramLabel = "N", description = "Query threads (default: all processors).")
+    @Nullable Integer threads;
+
+    @Option(names = "--findings", paramLabel = "DIR", description = "Add the .sql views and findings of a folder.")
+    @Nullable Path findings;
+
+    @Spec(Spec.Target.MIXEE)
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    SqlLibrary library() {
+        Path folder = findings;
+        return folder == null ? SqlLibrary.builtIn() : SqlLibrary.builtIn().with(folder);
+    }
+
+    Database open(List<String> files) {
+        DatabaseOptions options = DatabaseOptions.defaults();
+        if (memory != null) {
+            options = options.withMemoryLimit(memory);
+        }
+        if (threads != null && threads < 1) {
+            throw new ParameterException(spec.commandLine(), "--threads must be at least 1");
+        }
+        if (threads != null) {
+            options = options.withThreads(threads);
+        }
+        return Recordings.open(files, options, library());
+    }
+}

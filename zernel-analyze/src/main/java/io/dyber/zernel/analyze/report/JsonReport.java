@@ -1,0 +1,60 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Table;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// The report as one JSON object: `format`, then each view as an array of rows, then `findings`.
+///
+/// Times are nanoseconds (`_ns`), sizes bytes; shares go from 0 to 1. Members are only ever added.
+public record JsonReport(PrintWriter out) implements ReportFormat {
+    @Override
+    public void write(Report report) {
+        out.println("{\n  \"format\": 1,");
+        report.sections().forEach((name, table) -> {
+            out.print("  \"" + name + "\": ");
+            new Json(out).table(table, "  ");
+            out.println(",");
+        });
+        out.print("  \"findings\": ");
+        new Json(out).table(table(report.findings()), "  ");
+        out.println("\n}");
+    }
+
+    /// Findings as a table, their further columns in `more`.
+    public static Table table(List<Finding> findings) {
+        List<Table.Column> columns = new ArrayList<>();
+        columns.add(new Table.Column("finding", "VARCHAR"));
+        columns.add(new Table.Column("title", "VARCHAR"));
+        Map<String, String> types = Map.of("value", "DOUBLE", "lost_ms_per_step", "DOUBLE", "max_speedup", "DOUBLE");
+        Finding.COLUMNS.forEach(name -> columns.add(new Table.Column(name, types.getOrDefault(name, "VARCHAR"))));
+        columns.add(new Table.Column("more", "MAP"));
+        Map<String, Integer> positions = new HashMap<>();
+        for (int i = 0; i < columns.size(); i++) {
+            positions.put(columns.get(i).name(), i);
+        }
+        List<Table.Row> rows = new ArrayList<>();
+        for (Finding finding : findings) {
+            List<@Nullable Object> values = new ArrayList<>();
+            values.add(finding.name());
+            values.add(finding.title());
+            values.add(finding.subject());
+            values.add(finding.value());
+            values.add(finding.unit());
+            values.add(finding.severity());
+            values.add(finding.lostMillisPerStep());
+            values.add(finding.maxSpeedup());
+            values.add(finding.evidence());
+            values.add(finding.advice());
+            values.add(finding.nextCommand());
+            values.add(finding.more());
+            rows.add(new Table.Row(positions, values));
+        }
+        return new Table(columns, rows);
+    }
+}

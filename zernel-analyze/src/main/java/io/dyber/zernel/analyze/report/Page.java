@@ -1,0 +1,104 @@
+package io.dyber.zernel.analyze.report;
+
+import java.io.PrintWriter;
+import java.util.regex.Pattern;
+
+/// A text page of a given width that may have colours.
+///
+/// @param out where the page goes; not closed here
+/// @param width columns
+/// @param colours whether ANSI escapes may be used
+/// @param unicode whether block characters can be shown
+public record Page(PrintWriter out, int width, boolean colours, boolean unicode) {
+    private static final Pattern UNIT = Pattern.compile("(\\d) (?=(ns|us|ms|s|B|kB|MB|GB)\\b|%)");
+    private static final String BARS = "▁▂▃▄▅▆▇█";
+    private static final String PARTIAL = "▏▎▍▌▋▊▉█";
+
+    void line(String text) {
+        out.println(text.stripTrailing());
+    }
+
+    void blank() {
+        out.println();
+    }
+
+    void heading(String text) {
+        line(bold(text));
+    }
+
+    /// Text broken at spaces, but not between a number and its unit; further lines are indented like the text after
+    /// the label.
+    void paragraph(String label, String text) {
+        String indent = " ".repeat(label.length());
+        StringBuilder line = new StringBuilder(label);
+        int length = label.length();
+        for (String glued : UNIT.matcher(text).replaceAll("$1\u00A0").split(" ", -1)) {
+            String word = glued.replace('\u00A0', ' ');
+            boolean first = length == indent.length();
+            if (!first && length + 1 + word.length() > width) {
+                line(line.toString());
+                line = new StringBuilder(indent);
+                length = indent.length();
+                first = true;
+            }
+            line.append(first ? "" : " ").append(word);
+            length += word.length() + (first ? 0 : 1);
+        }
+        line(line.toString());
+    }
+
+    /// A bar whose full length is `cells`.
+    String bar(double share, int cells) {
+        double length = Math.clamp(share, 0, 1) * cells;
+        if (!unicode) {
+            return "#".repeat((int) Math.round(length));
+        }
+        int whole = (int) length;
+        int eighths = (int) Math.round((length - whole) * 8);
+        return "█".repeat(whole) + (eighths == 0 ? "" : PARTIAL.substring(eighths - 1, eighths));
+    }
+
+    /// One character whose height is `share` of the line.
+    String spark(double share) {
+        if (!unicode) {
+            return Integer.toString((int) Math.clamp(share * 9, 0, 9));
+        }
+        int level = Math.clamp(Math.round(share * 8) - 1, 0, 7);
+        return BARS.substring(level, level + 1);
+    }
+
+    /// Text cut to a width; the middle is left out, because the ends tell names apart.
+    String fit(String text, int columns) {
+        if (text.length() <= columns) {
+            return text;
+        }
+        String gap = unicode ? "…" : "..";
+        int kept = Math.max(0, columns - gap.length());
+        int tail = kept / 2;
+        return text.substring(0, kept - tail) + gap + text.substring(text.length() - tail);
+    }
+
+    String bold(String text) {
+        return styled("1", text);
+    }
+
+    String dim(String text) {
+        return styled("2", text);
+    }
+
+    String severity(String severity, String text) {
+        return switch (severity) {
+            case "high" -> styled("1;31", text);
+            case "medium" -> styled("33", text);
+            default -> styled("36", text);
+        };
+    }
+
+    String colour(int code, String text) {
+        return styled(Integer.toString(code), text);
+    }
+
+    private String styled(String code, String text) {
+        return colours && !text.isEmpty() ? "\u001B[" + code + "m" + text + "\u001B[0m" : text;
+    }
+}

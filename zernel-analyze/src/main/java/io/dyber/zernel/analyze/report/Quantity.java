@@ -1,0 +1,66 @@
+package io.dyber.zernel.analyze.report;
+
+import java.util.Locale;
+
+/// Numbers as people read them, three significant digits.
+final class Quantity {
+    private static final String[] TIME_UNITS = {"ns", "us", "ms", "s"};
+    private static final String[] SIZE_UNITS = {"B", "kB", "MB", "GB", "TB"};
+
+    private Quantity() {}
+
+    /// `1234567` is `1.23 ms`.
+    static String time(long nanos) {
+        return time((double) nanos);
+    }
+
+    /// Of a mean.
+    static String time(double nanos) {
+        if (nanos >= 100e9) {
+            long seconds = Math.round(nanos / 1e9);
+            return String.format(Locale.ROOT, "%d m %02d s", seconds / 60, seconds % 60);
+        }
+        return scaled(nanos, TIME_UNITS);
+    }
+
+    /// `65536` is `65.5 kB`; decimal units.
+    static String size(double bytes) {
+        return scaled(bytes, SIZE_UNITS);
+    }
+
+    /// `1234567` is `1,234,567`.
+    static String count(long count) {
+        return String.format(Locale.ROOT, "%,d", count);
+    }
+
+    /// `0.314` is `31.4 %`.
+    static String percent(double share) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    }
+
+    /// A column's value by what its name says about the unit.
+    static String ofColumn(String column, Number value) {
+        if (column.endsWith("_ns")) {
+            return time(value.doubleValue());
+        }
+        if (column.equals("bytes") || column.endsWith("_bytes")) {
+            return size(value.doubleValue());
+        }
+        if (column.equals("share") || column.endsWith("_share")) {
+            return percent(value.doubleValue());
+        }
+        return value instanceof Long integer ? Long.toString(integer) : String.format(Locale.ROOT, "%.4g", value.doubleValue());
+    }
+
+    private static String scaled(double value, String[] units) {
+        int unit = 0;
+        double scaled = value;
+        while (Math.abs(scaled) >= 999.5 && unit < units.length - 1) {
+            scaled /= 1000;
+            unit++;
+        }
+        double size = Math.abs(scaled);
+        int decimals = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+        return String.format(Locale.ROOT, "%." + decimals + "f %s", scaled, units[unit]);
+    }
+}

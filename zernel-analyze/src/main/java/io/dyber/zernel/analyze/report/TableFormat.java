@@ -1,0 +1,9 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Table;
+
+/// A way to write a table.
+public sealed interface TableFormat permits TextTable, CsvTable, JsonTable {
+    /// Writes the whole table.
+    void write(Table table);
+}

@@ -1,0 +1,160 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Table;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/// The report for a terminal: what was recorded, where the time went, what to fix, then the details.
+public record TextReport(Page page) implements ReportFormat {
+    private static final int MOST_TRAININGS = 8;
+    private static final int MOST_PROCESSES = 12;
+
+    @Override
+    public void write(Report report) {
+        for (Table.Row recording : report.section("recordings").rows()) {
+            header(report, recording);
+        }
+        List<Table.Row> trainings = report.section("training_threads").rows();
+        TrainingText training = new TrainingText(page, report);
+        for (Table.Row thread : trainings.subList(0, Math.min(MOST_TRAININGS, trainings.size()))) {
+            page.blank();
+            training.write(thread);
+        }
+        if (trainings.size() > MOST_TRAININGS) {
+            page.line("and " + (trainings.size() - MOST_TRAININGS) + " more training threads: zernel-analyze phases");
+        }
+        if (trainings.isEmpty()) {
+            page.blank();
+            page.paragraph(
+                    "No steps: ", "no thread had PyTorch's Optimizer.step or DataLoader regions, so there are no phases.");
+        }
+        page.blank();
+        findings(report.findings());
+        page.blank();
+        new DurationsText(page).write(report.section("percentiles"));
+        page.blank();
+        processes(report.section("processes"));
+    }
+
+    private void header(Report report, Table.Row recording) {
+        String path = recording.requiredText("path");
+        String state = recording.flag("complete") ? "complete" : "INCOMPLETE";
+        String simulated = recording.flag("simulated") ? "  SIMULATED: not a real job" : "";
+        page.line(page.bold(path) + "  " + (state.equals("complete") ? state : page.severity("high", state))
+                + page.severity("medium", simulated));
+        page.paragraph("  ", facts(recording));
+        String command = recording.text("command");
+        if (command != null) {
+            page.line("  $ " + page.fit(command, page.width() - 4));
+        }
+        incompleteBecause(recording);
+        probed(report, recording.integer("recording"));
+    }
+
+    private static String facts(Table.Row recording) {
+        List<String> facts = new ArrayList<>();
+        facts.add(Quantity.count(recording.integer("events")) + " events");
+        long length = recording.integer("ended_ns") - recording.integer("started_ns");
+        if (!recording.isNull("ended_ns") && length > 0) {
+            facts.add("in " + Quantity.time(length));
+        }
+        if (!recording.isNull("host")) {
+            facts.add("on " + recording.text("host") + " (" + recording.integer("cpus") + " CPUs, Linux "
+                    + recording.text("kernel") + ")");
+        }
+        if (!recording.isNull("stop")) {
+            facts.add("until " + stop(recording.requiredText("stop")));
+        }
+        return String.join(" ", facts);
+    }
+
+    private static String stop(String stop) {
+        return switch (stop) {
+            case "command-exited" -> "the command ended";
+            case "target-exited" -> "the process ended";
+            case "duration" -> "the time was over";
+            case "signal" -> "it was stopped";
+            case "disk-full" -> "the disk was full";
+            default -> stop;
+        };
+    }
+
+    private void incompleteBecause(Table.Row recording) {
+        String note = recording.text("note");
+        if (note != null) {
+            page.paragraph("  note: ", note);
+        }
+        String why = recording.text("incomplete_because");
+        if (!recording.flag("complete") && why != null && !why.isEmpty()) {
+            page.paragraph("  incomplete: ", why);
+        }
+    }
+
+    /// Says what was looked for: without it, an absence means nothing.
+    private void probed(Report report, long recording) {
+        List<String> attached = new ArrayList<>();
+        Map<String, List<String>> others = new TreeMap<>();
+        for (Table.Row kind : report.section("kinds").rows()) {
+            String name = kind.requiredText("kind");
+            if (kind.integer("recording") != recording || name.equals("lost")) {
+                continue;
+            }
+            String state = kind.requiredText("state");
+            if (state.equals("attached") || state.equals("unstated")) {
+                attached.add(name + " " + Quantity.count(kind.integer("events")));
+            } else {
+                others.computeIfAbsent(state, _ -> new ArrayList<>()).add(name + reason(kind.text("why")));
+            }
+        }
+        page.paragraph("  probed: ", attached.isEmpty() ? "nothing" : String.join(", ", attached));
+        others.forEach((state, kinds) ->
+                page.paragraph("  not probed (" + state + "): ", String.join("; ", kinds)));
+        losses(report, recording);
+    }
+
+    private static String reason(@Nullable String why) {
+        return why == null || why.isEmpty() ? "" : ": " + why;
+    }
+
+    private void losses(Report report, long recording) {
+        List<String> losses = new ArrayList<>();
+        for (Table.Row loss : report.section("losses").rows()) {
+            if (loss.integer("recording") == recording) {
+                Double share = loss.real("share");
+                losses.add(Quantity.count(loss.integer("lost")) + " of " + loss.text("kind") + " ("
+                        + Quantity.percent(share == null ? 0 : share) + ")");
+            }
+        }
+        page.paragraph("  lost: ", losses.isEmpty() ? "nothing" : String.join(", ", losses));
+    }
+
+    private void findings(List<Finding> findings) {
+        if (findings.isEmpty()) {
+            page.heading("Findings: none");
+            page.paragraph("  ", "No finding of the library applies. That is no proof of health: see Unknown above.");
+            return;
+        }
+        page.heading("Findings, most lost time first");
+        new FindingsText(page).write(findings);
+    }
+
+    private void processes(Table processes) {
+        page.heading("Processes");
+        List<Table.Row> rows = processes.rows();
+        for (Table.Row process : rows.subList(0, Math.min(MOST_PROCESSES, rows.size()))) {
+            String label = String.format(
+                    "  %-8s %-12s %10s events  ",
+                    process.text("pid"), process.text("role"), Quantity.count(process.integer("events")));
+            String command = process.text("cmdline");
+            String name = command == null || command.isEmpty() ? String.valueOf(process.text("comm")) : command;
+            page.line(label + page.fit(name, page.width() - label.length()));
+        }
+        if (rows.size() > MOST_PROCESSES) {
+            page.line("  and " + (rows.size() - MOST_PROCESSES) + " more");
+        }
+    }
+}

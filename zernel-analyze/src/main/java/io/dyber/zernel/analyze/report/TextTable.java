@@ -1,0 +1,112 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Table;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// Aligned columns; the widest text column gives way where the page is too narrow.
+///
+/// @param page where it goes
+/// @param human whether `_ns`, `_bytes` and `share` columns are shown with units; raw numbers otherwise
+public record TextTable(Page page, boolean human) implements TableFormat {
+    private static final Set<String> NUMBERS = Set.of(
+            "BIGINT", "INTEGER", "SMALLINT", "TINYINT", "HUGEINT", "UBIGINT", "UINTEGER", "DOUBLE", "FLOAT");
+    private static final int NARROWEST = 20;
+
+    @Override
+    public void write(Table whole) {
+        if (whole.columns().isEmpty()) {
+            return;
+        }
+        Table table = human ? withoutOnlyRecording(whole) : whole;
+        List<List<String>> cells = new ArrayList<>();
+        cells.add(table.columns().stream().map(column -> header(column.name())).toList());
+        for (Table.Row row : table.rows()) {
+            List<String> line = new ArrayList<>();
+            for (int i = 0; i < table.columns().size(); i++) {
+                line.add(cell(table.columns().get(i).name(), row.values().get(i)));
+            }
+            cells.add(line);
+        }
+        int[] widths = widths(cells, table.columns());
+        for (int i = 0; i < cells.size(); i++) {
+            String line = line(cells.get(i), widths, table.columns());
+            page.line(i == 0 ? page.bold(line) : line);
+        }
+    }
+
+    /// Where there is one recording, its number says nothing.
+    private static Table withoutOnlyRecording(Table table) {
+        boolean first = table.columns().getFirst().name().equals("recording");
+        if (!first || table.rows().stream().anyMatch(row -> row.integer("recording") != 0)) {
+            return table;
+        }
+        List<Table.Column> columns = table.columns().subList(1, table.columns().size());
+        List<Table.Row> rows = table.rows().stream()
+                .map(row -> new Table.Row(Map.of(), row.values().subList(1, row.values().size())))
+                .toList();
+        return new Table(columns, rows);
+    }
+
+    private String header(String column) {
+        return human ? column.replaceFirst("_(ns|bytes)$", "") : column;
+    }
+
+    private String cell(String column, @Nullable Object value) {
+        return switch (value) {
+            case null -> page.unicode() ? "·" : "-";
+            case Number number when human -> Quantity.ofColumn(column, number);
+            default -> value.toString().replaceAll("\\s+", " ");
+        };
+    }
+
+    private int[] widths(List<List<String>> cells, List<Table.Column> columns) {
+        int[] widths = new int[columns.size()];
+        for (List<String> line : cells) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], line.get(i).length());
+            }
+        }
+        int total = 2 * (widths.length - 1);
+        for (int width : widths) {
+            total += width;
+        }
+        while (total > page.width()) {
+            int widest = widestText(widths, columns);
+            if (widest < 0) {
+                break;
+            }
+            int cut = Math.min(total - page.width(), widths[widest] - NARROWEST);
+            // Cut at most to the next widest, so that several long columns share the loss.
+            cut = Math.min(cut, Math.max(1, widths[widest] / 4));
+            widths[widest] -= cut;
+            total -= cut;
+        }
+        return widths;
+    }
+
+    private static int widestText(int[] widths, List<Table.Column> columns) {
+        int widest = -1;
+        for (int i = 0; i < widths.length; i++) {
+            boolean text = !NUMBERS.contains(columns.get(i).type());
+            if (text && widths[i] > NARROWEST && (widest < 0 || widths[i] > widths[widest])) {
+                widest = i;
+            }
+        }
+        return widest;
+    }
+
+    private String line(List<String> cells, int[] widths, List<Table.Column> columns) {
+        StringBuilder line = new StringBuilder();
+        for (int i = 0; i < widths.length; i++) {
+            String cell = page.fit(cells.get(i), widths[i]);
+            String padding = " ".repeat(Math.max(0, widths[i] - cell.length()));
+            boolean right = NUMBERS.contains(columns.get(i).type());
+            line.append(i == 0 ? "" : "  ").append(right ? padding + cell : cell + padding);
+        }
+        return line.toString().stripTrailing();
+    }
+}

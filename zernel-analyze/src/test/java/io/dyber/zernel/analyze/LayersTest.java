@@ -1,0 +1,63 @@
+package io.dyber.zernel.analyze;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/// The arrows of the analyzer: commands, then reports, then recordings and SQL. The recorder is not on the map.
+final class LayersTest {
+    private static final String ROOT = "io.dyber.zernel.analyze";
+
+    private static final JavaClasses CLASSES =
+            new ClassFileImporter()
+                    .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                    .importPackages(ROOT);
+
+    @Test
+    void packagesDependDownwardsOnly() {
+        layeredArchitecture()
+                .consideringOnlyDependenciesInLayers()
+                .withOptionalLayers(true)
+                .layer("cli").definedBy(ROOT + ".cli")
+                .layer("report").definedBy(ROOT + ".report")
+                .layer("export").definedBy(ROOT + ".export")
+                .layer("analyze").definedBy(ROOT)
+                .whereLayer("cli").mayNotBeAccessedByAnyLayer()
+                .whereLayer("report").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("export").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("analyze").mayNotAccessAnyLayer()
+                .check(CLASSES);
+    }
+
+    @Test
+    void packagesHaveNoCycles() {
+        slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void theRecorderIsKnownByItsFilesOnly() {
+        noClasses().should().dependOnClassesThat().resideInAPackage("io.dyber.zernel.record..").check(CLASSES);
+    }
+
+    @Test
+    void onlyRecordingsAndDatabaseTalkToDuckDb() {
+        noClasses()
+                .that().resideOutsideOfPackage(ROOT)
+                .should().dependOnClassesThat().resideInAnyPackage("java.sql..", "org.duckdb..", "org.apache.arrow..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void onlyCommandsPrintResultsAndExit() {
+        noClasses()
+                .that().resideOutsideOfPackage(ROOT + ".cli")
+                .should().accessField(System.class, "out")
+                .orShould().callMethod(System.class, "exit", int.class)
+                .check(CLASSES);
+    }
+}

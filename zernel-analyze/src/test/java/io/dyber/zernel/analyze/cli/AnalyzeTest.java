@@ -1,0 +1,195 @@
+package io.dyber.zernel.analyze.cli;
+
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.analyze.RecordingFixture;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class AnalyzeTest {
+    @TempDir
+    Path folder;
+
+    private record Outcome(int status, String out, String err) {}
+
+    @ParameterizedTest
+    @ValueSource(ints = {80, 140})
+    void theReportLooksAsReviewed(int width) throws IOException {
+        // A fixed relative path, because it is part of the output.
+        Path file = Path.of("target/golden/run.parquet");
+        Files.createDirectories(file.getParent());
+        dataBound().write(file);
+        Outcome outcome = run("report", "--width", Integer.toString(width), file.toString());
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.status()).isZero();
+        Path golden = Path.of("src/test/resources/golden/report-" + width + ".txt");
+        if (Boolean.getBoolean("golden.update")) {
+            Files.writeString(golden, outcome.out());
+        }
+        assertThat(outcome.out()).isEqualTo(Files.readString(golden));
+        assertThat(outcome.out().lines()).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(width));
+    }
+
+    @Test
+    void theJsonReportHasTheSameData() {
+        Path file = dataBound().write(folder.resolve("run.parquet"));
+        JsonNode report = new JsonMapper().readTree(run("report", "--json", file.toString()).out());
+        assertThat(report.get("format").asInt()).isEqualTo(1);
+        assertThat(report.get("training_threads").get(0).get("steps").asInt()).isEqualTo(20);
+        assertThat(report.get("findings").get(0).get("finding").asString()).isEqualTo("data_bound");
+        long total = 0;
+        for (JsonNode phase : report.get("phases")) {
+            total += phase.get("total_ns").asLong();
+        }
+        assertThat(total).isEqualTo(report.get("phases").get(0).get("wall_ns").asLong());
+    }
+
+    @Test
+    void sqlPrintsATableOrCsvOrJson() {
+        String file = recording().region("a \"b\", c", 1, 2).region("d", 5, 1).write(folder.resolve("run.parquet"))
+                .toString();
+        String query = "SELECT name, dur_ns, cast(NULL AS BIGINT) AS n FROM region ORDER BY ts_ns";
+        assertThat(run("sql", file, query).out()).isEqualTo("""
+                name       dur_ns  n
+                a "b", c  2000000  %1$s
+                d         1000000  %1$s
+                """.formatted(System.getProperty("stdout.encoding", "UTF-8").equals("UTF-8") ? "·" : "-"));
+        assertThat(run("sql", "--csv", file, query).out()).isEqualTo("""
+                name,dur_ns,n
+                "a ""b"", c",2000000,
+                d,1000000,
+                """);
+        assertThat(run("sql", "--json", file, query).out()).isEqualTo("""
+                [
+                  {"name": "a \\"b\\", c", "dur_ns": 2000000, "n": null},
+                  {"name": "d", "dur_ns": 1000000, "n": null}
+                ]
+                """);
+    }
+
+    @Test
+    void aWrongQueryIsOneErrorAndStatus1() {
+        String file = recording().region("a", 1, 2).write(folder.resolve("run.parquet")).toString();
+        Outcome outcome = run("sql", file, "SELECT nonsense FROM events");
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err()).startsWith("zernel-analyze: running a query: Binder Error: Referenced column \"nonsense\"");
+    }
+
+    @Test
+    void dataErrorsAreOneLineAHintAndStatus1() throws IOException {
+        Outcome outcome = run("report", "nowhere.parquet");
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.err()).isEqualTo("""
+                zernel-analyze: opening 'nowhere.parquet': no such file
+                hint: record one: sudo zernel-record -o nowhere.parquet
+                """);
+        Path text = Files.writeString(folder.resolve("text"), "text, not Parquet");
+        assertThat(run("info", text.toString()).err()).startsWith("zernel-analyze: opening '" + text + "': not a Parquet file\n");
+    }
+
+    @Test
+    void anEmptyRecordingIsSaidToBeEmpty() {
+        String file = recording().write(folder.resolve("run.parquet")).toString();
+        for (String command : List.of("report", "steps", "phases", "percentiles", "findings")) {
+            Outcome outcome = run(command, file);
+            assertThat(outcome.status()).isEqualTo(1);
+            assertThat(outcome.err()).startsWith("zernel-analyze: reading '" + file + "': the recording has no events\n");
+        }
+        assertThat(run("info", file).status()).isZero();
+    }
+
+    @Test
+    void wrongUsageIsStatus2() {
+        assertThat(run("report").status()).isEqualTo(2);
+        assertThat(run("report").err()).startsWith("zernel-analyze: Missing required parameter: 'FILE'");
+        assertThat(run("findings").err()).startsWith("zernel-analyze: missing FILE\nUsage: zernel-analyze findings");
+        assertThat(run("reprot", "x").status()).isEqualTo(2);
+        assertThat(run().err()).contains("Record first:  sudo zernel-record");
+        assertThat(run("sql", "--csv", "--json", "x", "y").status()).isEqualTo(2);
+        assertThat(run("report", "--threads", "0", "x").status()).isEqualTo(2);
+    }
+
+    @Test
+    void everyCommandHasTwoExamples() {
+        for (CommandLine command : Analyze.commandLine().getSubcommands().values()) {
+            String help = command.getUsageMessage();
+            assertThat(help.substring(help.indexOf("Examples:")).lines().filter(line -> line.contains("zernel-analyze ")))
+                    .hasSize(2);
+            assertThat(help).contains("--json");
+        }
+    }
+
+    @Test
+    void tablesOfStepsPhasesAndPercentiles() {
+        String file = recording().training(3, 15).write(folder.resolve("run.parquet")).toString();
+        assertThat(run("steps", "--csv", file).out().lines()).hasSize(4)
+                .element(1).isEqualTo("0,100,100,1,50000000,15000000,30000000,0,5000000,0,1");
+        assertThat(run("steps", "--slowest", "1", "--csv", file).out().lines()).hasSize(2);
+        assertThat(run("phases", "--csv", file).out().lines().toList())
+                .contains("0,100,100,DataLoading,45000000,0.3,0,3,150000000");
+        assertThat(run("phases", "--parts", "--csv", file).out()).contains("GpuCompute,forward,true,30000000,0.2");
+        assertThat(run("percentiles", "--kind", "backward", "--csv", file).out().lines()).hasSize(2);
+        assertThat(run("percentiles", "--by-process", "--width", "200", file).out()).contains("Engine::execute");
+    }
+
+    @Test
+    void explainPrintsTheSqlOfAFinding() {
+        assertThat(run("findings", "--explain", "data_bound").out())
+                .startsWith("-- Training waits for data.")
+                .contains("0.1 AS min_share, -- share of step time spent waiting");
+        assertThat(run("findings", "--explain", "nothing").err())
+                .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are data_bound, ");
+        assertThat(run("findings", "--list").out()).contains("lost_events          Events were lost.");
+    }
+
+    @Test
+    void infoShowsTheFooter() {
+        Path file = recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        assertThat(run("info", file.toString()).out())
+                .contains("host                 box\n")
+                .contains("\nKinds\nkind    state     events  why\nregion  attached       1");
+        JsonNode info = new JsonMapper().readTree(run("info", "--json", file.toString()).out());
+        assertThat(info.get(0).get("zernel.recording").get("kernel").asString()).isEqualTo("6.12.0");
+    }
+
+    private static Outcome run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int status = Analyze.commandLine()
+                .setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(err))
+                .execute(arguments);
+        return new Outcome(status, out.toString(), err.toString());
+    }
+
+    /// Twenty steps of 50 ms, 15 ms of them waiting for two busy workers, and one loss.
+    private static RecordingFixture dataBound() {
+        return recording().training(20, 15).fork(0, 200).fork(0, 201)
+                .waiting("poll", 1, 12).io(13, 0.5, 65536)
+                .on(200, 200, "pt_data_worker").io(0, 20, 1_000_000).waiting("futex", 500, 100).io(990, 5, 1_000_000)
+                .on(201, 201, "pt_data_worker").io(0, 10, 1_000_000).waiting("futex", 500, 120).io(990, 5, 1_000_000)
+                .footer("zernel.losses", "{\"rings\":[],\"by_kind\":{\"wait\":3},\"total\":3}")
+                .footer(
+                        "zernel.kinds",
+                        """
+                        [{"kind":"region","state":"attached"},{"kind":"backward","state":"attached"},
+                        {"kind":"io","state":"attached"},{"kind":"wait","state":"attached"},
+                        {"kind":"process","state":"attached"},{"kind":"call","state":"off","why":"no --probe given"},
+                        {"kind":"nccl","state":"waiting","why":"no process has loaded libnccl.so"}]
+                        """)
+                .footer("zernel.processes", "[{\"pid\":100,\"ppid\":1,\"cmdline\":[\"python3\",\"train.py\",\"--epochs\",\"1\"]}]");
+    }
+}

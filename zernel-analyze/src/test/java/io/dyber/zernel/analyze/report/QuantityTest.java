@@ -1,0 +1,41 @@
+package io.dyber.zernel.analyze.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class QuantityTest {
+    @Test
+    void timesHaveThreeDigitsAndAUnit() {
+        assertThat(Quantity.time(0)).isEqualTo("0 ns");
+        assertThat(Quantity.time(999)).isEqualTo("999 ns");
+        assertThat(Quantity.time(1_234)).isEqualTo("1.23 us");
+        assertThat(Quantity.time(12_345_678)).isEqualTo("12.3 ms");
+        assertThat(Quantity.time(999_600)).isEqualTo("1.00 ms");
+        assertThat(Quantity.time(99_960_000L)).isEqualTo("100 ms");
+        assertThat(Quantity.time(12_000_000_000L)).isEqualTo("12.0 s");
+        assertThat(Quantity.time(125_000_000_000L)).isEqualTo("2 m 05 s");
+    }
+
+    @Test
+    void sizesAndCountsAreReadable() {
+        assertThat(Quantity.size(65_536)).isEqualTo("65.5 kB");
+        assertThat(Quantity.count(1_234_567)).isEqualTo("1,234,567");
+    }
+
+    @Test
+    void aColumnsNameDecidesItsUnit() {
+        assertThat(Quantity.ofColumn("dur_ns", 1_500_000L)).isEqualTo("1.50 ms");
+        assertThat(Quantity.ofColumn("read_bytes", 2_000L)).isEqualTo("2.00 kB");
+        assertThat(Quantity.ofColumn("wait_share", 0.25)).isEqualTo("25.0 %");
+        assertThat(Quantity.ofColumn("pid", 1234567L)).isEqualTo("1234567");
+    }
+
+    @Test
+    void percentagesAddUpToExactly100() {
+        assertThat(Percentages.summingTo100(List.of(1L, 1L, 1L))).containsExactly("33.4", "33.3", "33.3");
+        assertThat(Percentages.summingTo100(List.of(0L, 7L))).containsExactly("0.0", "100.0");
+        assertThat(Percentages.summingTo100(List.of(0L, 0L))).containsExactly("0.0", "0.0");
+    }
+}
