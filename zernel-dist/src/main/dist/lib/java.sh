@@ -56,7 +56,7 @@ run_java() {
     shift 3
     find_java
     case $mode in
-        short) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto' ;;
+        short) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' ;;
         *) mode_flags='' ;;
     esac
     # The jar's manifest names the jars beside it that it needs. ZERNEL_JAVA_OPTS is split into words on purpose.
