@@ -1,7 +1,7 @@
 # Finds a JDK and runs a program of this distribution; read by the scripts in bin/ and by ./zernel in the checkout.
 # A JDK's `release` file is read instead of starting it, so the whole search takes milliseconds.
 
-ZERNEL_JAVA_MIN=25
+ZERNEL_JAVA_MIN=${ZERNEL_JAVA_MIN:-25}
 
 # try_java DIR [TOOL]: succeeds, and sets java_home and java_version, when DIR is a new enough JDK that has bin/TOOL.
 try_java() {
