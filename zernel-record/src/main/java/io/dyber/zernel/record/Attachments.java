@@ -19,6 +19,7 @@ import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,17 +76,23 @@ final class Attachments {
     /// Looks at the libraries of these processes and probes those not seen before.
     void scan(Set<Integer> pids) {
         for (int pid : pids) {
-            for (MappedFile file : MappedFile.of(pid)) {
-                if (seen.add(file.identity())) {
-                    offer(file);
-                }
-            }
+            MappedFile.of(pid).forEach(file -> offerNew(Optional.of(file)));
         }
     }
 
-    /// Probes a file that no process needs to have loaded yet.
-    void scanFile(Path path, boolean program) {
-        offer(new MappedFile(path.toString(), path.toString(), path, program));
+    /// Probes files that can be named before anybody has loaded them: libraries given by their whole path, and the
+    /// program of the command. So not even the first call is missed.
+    void scanAhead(Optional<Path> program) {
+        hooks.stream()
+                .map(hook -> hook.function().library())
+                .filter(library -> library.startsWith("/"))
+                .distinct()
+                .forEach(library -> offerNew(MappedFile.at(Path.of(library), false)));
+        program.ifPresent(path -> offerNew(MappedFile.at(path, true)));
+    }
+
+    private void offerNew(Optional<MappedFile> file) {
+        file.filter(found -> seen.add(found.identity())).ifPresent(this::offer);
     }
 
     private void offer(MappedFile file) {
@@ -104,8 +111,9 @@ final class Attachments {
     private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions)
             throws ElfException {
         String buildId = elf.buildId().orElse("");
-        Map<String, SymbolMatches> matches = elf.find(
-                wanted.stream().map(hook -> hook.function().symbol()).distinct().toList());
+        List<String> symbols = wanted.stream().map(hook -> hook.function().symbol()).toList();
+        Map<String, SymbolMatches> matches = new HashMap<>();
+        elf.find(symbols).forEach(found -> matches.put(found.pattern(), found));
         List<Site> sites = new ArrayList<>();
         List<ProbedFunction> rows = new ArrayList<>();
         Set<Long> addresses = new HashSet<>();
@@ -143,7 +151,8 @@ final class Attachments {
             throws ElfException {
         boolean joins = kernel.functions().orElseThrow().backend().joinsByStackPointer();
         io.dyber.zernel.record.elf.Site place = SiteChooser.choose(elf.code(offset, SiteChooser.LOOK_AHEAD));
-        int id = kernel.newFunction(hook.function().kind(), symbol.name());
+        int id = kernel.newFunction(
+                hook.function().kind(), symbol.name(), FunctionTable.sendsEnter(hook, joins));
         kernel.defineFunction(
                 id, functions.encode(hook, Decoder.numberOf(schema, hook.function().kind()), joins));
         pump.later(decoder -> decoder.define(id, functions.shape(hook, symbol.name(), joins)));

@@ -64,6 +64,7 @@ final class EventPump {
     }
 
     private void run() {
+        boolean _ = RingBuffer.hurry();
         try {
             long flushed = System.nanoTime();
             while (!stopping) {

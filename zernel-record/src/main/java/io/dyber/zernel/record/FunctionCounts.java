@@ -36,8 +36,8 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                         Math.max(0, kernel[HITS] - kernel[FILTERED] - kernel[RETURNS]));
     }
 
-    /// Records the kernel could not send so far.
-    static long lost(long[] kernel) {
-        return kernel[LOST] + kernel[RETURNS_LOST];
+    /// Calls that will be in no row, so far.
+    static long lost(long[] kernel, boolean sendsEnter) {
+        return sendsEnter ? kernel[LOST] : kernel[LOST] + kernel[RETURNS_LOST];
     }
 }

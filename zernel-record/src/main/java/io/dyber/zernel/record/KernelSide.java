@@ -20,7 +20,7 @@ import java.util.Set;
 final class KernelSide implements AutoCloseable {
     private static final int MOST_FUNCTIONS = 4096;
     private static final int VITAL_SIZE = 4 << 20;
-    private static final int BULK_SIZE = 16 << 20;
+    private static final int BULK_SIZE = 32 << 20;
     private static final byte[] PRESENT = {1};
     private static final List<String> PROCESS_EVENTS = List.of("exec", "fork", "thread", "exit", "rename");
 
@@ -35,7 +35,9 @@ final class KernelSide implements AutoCloseable {
     private final RingBuffer bulk;
 
     /// What a function number stands for.
-    record Named(String kind, String name) {}
+    ///
+    /// @param sendsEnter whether a lost return still leaves a row
+    record Named(String kind, String name, boolean sendsEnter) {}
 
     /// Loads what the options ask for. Kinds that this kernel refuses are in [#unavailable]; without the process
     /// events there is nothing to record with, and the refusal is thrown.
@@ -58,7 +60,7 @@ final class KernelSide implements AutoCloseable {
     private BpfObject openProcess() {
         BpfObject object = configured("process").entries("counters", MOST_FUNCTIONS);
         for (String event : PROCESS_EVENTS) {
-            object.constant("name_" + event, newFunction("process", event));
+            object.constant("name_" + event, newFunction("process", event, false));
         }
         return object;
     }
@@ -96,7 +98,7 @@ final class KernelSide implements AutoCloseable {
         for (SystemCalls.SystemCall call : SystemCalls.all()) {
             if (options.kinds().contains(call.kind())) {
                 object.map("system_calls")
-                        .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), newFunction(call.kind(), call.name())));
+                        .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), newFunction(call.kind(), call.name(), false)));
             }
         }
         return Optional.of(object);
@@ -121,14 +123,14 @@ final class KernelSide implements AutoCloseable {
     /// A new function number, named.
     ///
     /// @throws RecorderException when the maps are full
-    int newFunction(String kind, String name) {
+    int newFunction(String kind, String name, boolean sendsEnter) {
         int id = names.size() + 1;
         if (id >= MOST_FUNCTIONS) {
             throw new RecorderException(
                     "probing '" + name + "': more than " + MOST_FUNCTIONS + " functions",
                     "narrow the --probe patterns");
         }
-        names.put(id, new Named(kind, name));
+        names.put(id, new Named(kind, name, sendsEnter));
         return id;
     }
 

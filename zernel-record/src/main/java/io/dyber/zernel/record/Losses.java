@@ -37,7 +37,7 @@ final class Losses {
         Map<String, Long> grown = new LinkedHashMap<>();
         for (Map.Entry<Integer, KernelSide.Named> function : kernel.names().entrySet()) {
             int id = function.getKey();
-            long lost = FunctionCounts.lost(kernel.counters(id));
+            long lost = FunctionCounts.lost(kernel.counters(id), function.getValue().sendsEnter());
             long more = lost - seen.getOrDefault(id, 0L);
             if (more > 0) {
                 seen.put(id, lost);

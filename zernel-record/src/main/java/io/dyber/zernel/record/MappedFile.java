@@ -2,9 +2,12 @@ package io.dyber.zernel.record;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /// A file that a process maps executable.
 ///
@@ -26,15 +29,36 @@ record MappedFile(String identity, String path, Path opened, boolean program) {
                 boolean file = fields.length == 6 && fields[1].contains("x") && fields[5].startsWith("/");
                 if (file && !fields[5].equals(before) && !fields[5].endsWith(" (deleted)")) {
                     before = fields[5];
-                    Path opened = root.resolve(before.substring(1));
-                    files.add(new MappedFile(
-                            fields[3] + ":" + fields[4], before, opened, before.equals(exe)));
+                    add(files, before, root.resolve(before.substring(1)), before.equals(exe));
                 }
             }
         } catch (IOException _) {
             return files;
         }
         return files;
+    }
+
+    private static void add(List<MappedFile> files, String path, Path opened, boolean program) throws IOException {
+        try {
+            files.add(new MappedFile(identity(opened), path, opened, program));
+        } catch (NoSuchFileException _) {
+            // Replaced or removed since it was mapped.
+            return;
+        }
+    }
+
+    /// A file that no process needs to have mapped yet, if it exists.
+    static Optional<MappedFile> at(Path path, boolean program) {
+        try {
+            return Optional.of(new MappedFile(identity(path), path.toString(), path, program));
+        } catch (IOException _) {
+            return Optional.empty();
+        }
+    }
+
+    private static String identity(Path file) throws IOException {
+        Map<String, Object> attributes = Files.readAttributes(file, "unix:dev,ino");
+        return attributes.get("dev") + ":" + attributes.get("ino");
     }
 
     private static Path rootOf(int pid) throws IOException {

@@ -5,6 +5,7 @@ import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.WarmUp;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -70,6 +71,7 @@ public final class Recorder {
         try (KernelSide kernel = new KernelSide(options, schema);
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
+            WarmUp.run(schema, Programs.wire());
             return new Session(kernel, file, schema).run();
         }
     }
@@ -128,6 +130,7 @@ public final class Recorder {
                 targets.follow(started.pid());
             }
             targets.begin();
+            attachments.scanAhead(workload.map(Workload::program));
             attachments.scan(targets.scan());
             file.describe(description.values("", 0));
             progress.started(new Progress.Started(attachments.backend(), attachments.attached()));

@@ -22,9 +22,11 @@ final class Workload {
     private static final String STOPPED = "kill -STOP $$; exec \"$@\"";
 
     private final Process process;
+    private final Path program;
 
-    private Workload(Process process) {
+    private Workload(Process process, Path program) {
         this.process = process;
+        this.program = program;
     }
 
     /// Starts a command, held before its first instruction until [#resume].
@@ -32,7 +34,7 @@ final class Workload {
     /// @throws RecorderException when there is no such command
     static Workload start(List<String> command, Optional<Owner> owner) {
         Map<String, String> environment = environment(owner);
-        requireExecutable(command.getFirst(), environment.getOrDefault("PATH", ""));
+        Path program = find(command.getFirst(), environment.getOrDefault("PATH", ""));
         List<String> words = new ArrayList<>();
         owner.ifPresent(user -> words.addAll(List.of(
                 "setpriv", "--reuid", "" + user.uid(), "--regid", "" + user.gid(), "--init-groups", "--")));
@@ -42,7 +44,7 @@ final class Workload {
             ProcessBuilder builder = new ProcessBuilder(words).inheritIO();
             builder.environment().clear();
             builder.environment().putAll(environment);
-            Workload workload = new Workload(builder.start());
+            Workload workload = new Workload(builder.start(), program);
             workload.awaitStopped();
             return workload;
         } catch (IOException e) {
@@ -50,13 +52,13 @@ final class Workload {
         }
     }
 
-    private static void requireExecutable(String program, String path) {
-        boolean found = program.contains("/")
-                ? Files.isExecutable(Path.of(program))
-                : List.of(path.split(":")).stream().anyMatch(dir -> Files.isExecutable(Path.of(dir, program)));
-        if (!found) {
-            throw new RecorderException("starting '" + program + "': no such command", "");
-        }
+    private static Path find(String program, String path) {
+        List<String> folders = program.contains("/") ? List.of("") : List.of(path.split(":"));
+        return folders.stream()
+                .map(folder -> Path.of(folder, program))
+                .filter(candidate -> Files.isExecutable(candidate) && !Files.isDirectory(candidate))
+                .findFirst()
+                .orElseThrow(() -> new RecorderException("starting '" + program + "': no such command", ""));
     }
 
     /// The environment the user's shell gave to sudo, when it can be read; else what sudo left of it.
@@ -120,6 +122,11 @@ final class Workload {
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /// The file the command's name means.
+    Path program() {
+        return program;
     }
 
     int pid() {

@@ -19,6 +19,8 @@ final class Libc {
     private static final int MAP_SHARED = 1;
     private static final int SYS_BPF = 321;
     private static final int SC_PAGESIZE = 30;
+    private static final int PRIO_PROCESS = 0;
+    private static final int CALLING_THREAD = 0;
     private static final SymbolLookup LIBC = Linker.nativeLinker().defaultLookup();
 
     // long syscall(long number, int cmd, union bpf_attr *attr, unsigned int size)
@@ -54,6 +56,10 @@ final class Libc {
     // int clock_gettime(clockid_t clock, struct timespec *tp)
     private static final MethodHandle CLOCK_GETTIME =
             Native.bind(LIBC, "clock_gettime", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+
+    // int setpriority(int which, id_t who, int prio)
+    private static final MethodHandle SETPRIORITY =
+            Native.bind(LIBC, "setpriority", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
 
     private Libc() {}
 
@@ -126,6 +132,15 @@ final class Libc {
             MemorySegment time = arena.allocate(16, 8);
             int _ = (int) CLOCK_GETTIME.invokeExact(id, time);
             return time.get(JAVA_LONG, 0) * 1_000_000_000L + time.get(JAVA_LONG, 8);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Sets the nice value of the calling thread; false when this user may not.
+    static boolean nice(int value) {
+        try {
+            return (int) SETPRIORITY.invokeExact(PRIO_PROCESS, CALLING_THREAD, value) == 0;
         } catch (Throwable e) {
             throw Native.unexpected(e);
         }

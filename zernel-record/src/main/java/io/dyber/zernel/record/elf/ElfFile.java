@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -70,10 +69,15 @@ public final class ElfFile implements AutoCloseable {
         throw bytes.error("offset " + fileOffset + " is not loaded");
     }
 
-    /// The functions that match each pattern, defined or imported, of `.dynsym` and `.symtab`.
+    /// The functions that match a pattern, defined or imported, of `.dynsym` and `.symtab`.
     ///
-    /// @param patterns see [SymbolQuery]
-    public Map<String, SymbolMatches> find(Collection<String> patterns) throws ElfException {
+    /// @param pattern see [SymbolQuery]
+    public SymbolMatches find(String pattern) throws ElfException {
+        return find(List.of(pattern)).getFirst();
+    }
+
+    /// The same for many patterns in one go: their matches, in the order of the distinct patterns.
+    public List<SymbolMatches> find(Collection<String> patterns) throws ElfException {
         return Damage.check(bytes, () -> {
             SymbolQuery query = new SymbolQuery(patterns);
             for (SymbolTable table : tables()) {

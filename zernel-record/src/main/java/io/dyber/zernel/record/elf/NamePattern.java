@@ -35,19 +35,24 @@ final class NamePattern {
         return patterns;
     }
 
-    /// The Itanium ABI's forms of a C++ name: plain and template functions, const members or not.
+    /// The Itanium ABI's forms of a C++ name: exported and static, plain and template, const member or not.
     private static List<String> mangled(String qualified) {
-        String plain = qualified.startsWith("::") ? qualified.substring(2) : qualified;
-        String[] parts = plain.split("::", -1);
-        StringBuilder nested = new StringBuilder();
-        for (String part : parts) {
-            boolean std = nested.isEmpty() && part.equals("std");
-            nested.append(std ? "St" : part.length() + part);
+        String[] parts = (qualified.startsWith("::") ? qualified.substring(2) : qualified).split("::", -1);
+        String last = parts[parts.length - 1];
+        String function = last.length() + last;
+        StringBuilder scope = new StringBuilder();
+        for (int i = 0; i < parts.length - 1; i++) {
+            scope.append(i == 0 && parts[0].equals("std") ? "St" : parts[i].length() + parts[i]);
         }
-        if (parts.length == 1 || (parts.length == 2 && parts[0].equals("std"))) {
-            return List.of("_Z" + nested + "*");
+        if (scope.isEmpty() || scope.toString().equals("St")) {
+            return List.of("_Z" + scope + function + "*", "_Z" + scope + "L" + function + "*");
         }
-        return List.of("_ZN" + nested + "E*", "_ZN" + nested + "I*", "_ZNK" + nested + "E*", "_ZNK" + nested + "I*");
+        List<String> forms = new ArrayList<>();
+        for (String start : List.of("_ZN" + scope, "_ZN" + scope + "L", "_ZNK" + scope)) {
+            forms.add(start + function + "E*");
+            forms.add(start + function + "I*");
+        }
+        return forms;
     }
 
     /// The pattern as given.

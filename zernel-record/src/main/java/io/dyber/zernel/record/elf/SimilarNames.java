@@ -54,13 +54,39 @@ final class SimilarNames {
         if (wanted.length() < 3) {
             return NOT_SIMILAR;
         }
-        if (Math.abs(name.length() - wanted.length()) <= tolerance) {
-            int edits = edits(name);
-            if (edits <= tolerance) {
-                return edits;
-            }
+        int closest = editsIfFew(name);
+        if (name.startsWith("_z")) {
+            closest = Math.min(closest, closestPart(name));
+        }
+        if (closest != NOT_SIMILAR) {
+            return closest;
         }
         return name.contains(wanted) ? tolerance + 1 : NOT_SIMILAR;
+    }
+
+    /// The least distance of the identifiers in a mangled C++ name, each written as its length and itself.
+    private int closestPart(String name) {
+        int closest = NOT_SIMILAR;
+        int length = 0;
+        for (int at = 2; at < name.length(); at++) {
+            int digit = name.charAt(at) - '0';
+            if (digit >= 0 && digit <= 9) {
+                length = length > name.length() ? length : 10 * length + digit;
+            } else if (length > 0 && length <= name.length() - at) {
+                closest = Math.min(closest, editsIfFew(name.substring(at, at + length)));
+                at += length - 1;
+                length = 0;
+            }
+        }
+        return closest;
+    }
+
+    private int editsIfFew(String name) {
+        if (Math.abs(name.length() - wanted.length()) > tolerance) {
+            return NOT_SIMILAR;
+        }
+        int edits = edits(name);
+        return edits <= tolerance ? edits : NOT_SIMILAR;
     }
 
     /// The Levenshtein distance.

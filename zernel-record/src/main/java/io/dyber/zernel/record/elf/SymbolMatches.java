@@ -11,7 +11,7 @@ import java.util.Set;
 /// The symbols that a pattern matches, in the order of the tables; a symbol that is in both tables is here once.
 ///
 /// @param truncated whether there were more than [#LIMIT]
-public record SymbolMatches(List<Symbol> symbols, boolean truncated) {
+public record SymbolMatches(String pattern, List<Symbol> symbols, boolean truncated) {
     /// More functions than anybody wants to probe with one pattern.
     public static final int LIMIT = 20_000;
 
@@ -35,8 +35,9 @@ public record SymbolMatches(List<Symbol> symbols, boolean truncated) {
             }
         }
 
-        SymbolMatches matches(boolean anyVersion) {
-            return new SymbolMatches(anyVersion ? List.copyOf(found.values()) : defaults(), truncated);
+        SymbolMatches matches(String pattern) {
+            boolean versionAsked = pattern.contains("@");
+            return new SymbolMatches(pattern, versionAsked ? List.copyOf(found.values()) : defaults(), truncated);
         }
 
         /// Without the old versions of names that have a default version.

@@ -100,9 +100,9 @@ public final class SymbolQuery {
         }
     }
 
-    Map<String, SymbolMatches> matches() {
-        Map<String, SymbolMatches> matches = new LinkedHashMap<>();
-        collectors.forEach((pattern, collector) -> matches.put(pattern, collector.matches(pattern.contains("@"))));
+    List<SymbolMatches> matches() {
+        List<SymbolMatches> matches = new ArrayList<>();
+        collectors.forEach((pattern, collector) -> matches.add(collector.matches(pattern)));
         return matches;
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.elf.Glob;
 import java.util.List;
 
 /// Functions to record each call of: one symbol, or all that match a glob, in every library that matches.

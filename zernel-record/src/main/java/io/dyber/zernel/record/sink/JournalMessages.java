@@ -5,6 +5,7 @@ import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.zip.CRC32C;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.DictionaryBatch;
 import org.apache.arrow.flatbuf.DictionaryEncoding;
@@ -31,7 +32,8 @@ final class JournalMessages {
     static final int DICTIONARY_ID = 1;
     /// Schema metadata: the number of the row group that the journal will become.
     static final String SEGMENT = "zernel.segment";
-    /// Message metadata: CRC-32C of the body's buffers in hexadecimal, those of columns without values left out.
+    /// Message metadata: CRC-32C, in hexadecimal, of the body's buffers (those of columns without values left out)
+    /// and of the layout.
     static final String CRC = "zernel.crc32c";
     /// Field metadata: the unit of the column.
     static final String UNIT = "unit";
@@ -45,6 +47,15 @@ final class JournalMessages {
     record Span(long offset, long length) {}
 
     private JournalMessages() {}
+
+    /// Finishes a checksum of a body with what the metadata says about it.
+    static String checksum(CRC32C crc, List<Node> nodes, List<Span> buffers) {
+        ByteBuffer layout = ByteBuffer.allocate(16 * (nodes.size() + buffers.size()));
+        nodes.forEach(node -> layout.putLong(node.rows()).putLong(node.nulls()));
+        buffers.forEach(span -> layout.putLong(span.offset()).putLong(span.length()));
+        crc.update(layout.flip());
+        return "%08x".formatted(crc.getValue());
+    }
 
     static ByteBuffer schema(List<Column> columns, int segment) {
         FlatBufferBuilder b = new FlatBufferBuilder(4096);

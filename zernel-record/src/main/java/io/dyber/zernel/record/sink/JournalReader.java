@@ -5,6 +5,8 @@ import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;
 import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.sink.JournalMessages.Node;
+import io.dyber.zernel.record.sink.JournalMessages.Span;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,7 +20,6 @@ import java.util.zip.CRC32C;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.DictionaryBatch;
 import org.apache.arrow.flatbuf.Field;
-import org.apache.arrow.flatbuf.FieldNode;
 import org.apache.arrow.flatbuf.KeyValue;
 import org.apache.arrow.flatbuf.Message;
 import org.apache.arrow.flatbuf.MessageHeader;
@@ -140,19 +141,21 @@ final class JournalReader {
     private static String crc(Whole whole) {
         RecordBatch batch = recordBatch(whole.message());
         CRC32C crc = new CRC32C();
-        int next = 0;
+        List<Node> nodes = new ArrayList<>();
         for (int n = 0; n < batch.nodesLength(); n++) {
-            int last = next + (batch.nodesLength() == 1 && batch.buffersLength() == 3 ? 3 : 2);
-            FieldNode node = batch.nodes(n);
-            while (next < last) {
-                Buffer buffer = batch.buffers(next++);
-                if (node.nullCount() < node.length() || node.length() == 0) {
-                    int length = MessageBody.padded((int) buffer.length());
-                    crc.update(whole.body().slice((int) buffer.offset(), length));
-                }
+            nodes.add(new Node(batch.nodes(n).length(), batch.nodes(n).nullCount()));
+        }
+        List<Span> buffers = new ArrayList<>();
+        int buffersPerNode = batch.buffersLength() / nodes.size();
+        for (int b = 0; b < batch.buffersLength(); b++) {
+            Span span = new Span(batch.buffers(b).offset(), batch.buffers(b).length());
+            buffers.add(span);
+            Node node = nodes.get(b / buffersPerNode);
+            if (node.nulls() < node.rows() || node.rows() == 0) {
+                crc.update(whole.body().slice((int) span.offset(), MessageBody.padded((int) span.length())));
             }
         }
-        return "%08x".formatted(crc.getValue());
+        return JournalMessages.checksum(crc, nodes, buffers);
     }
 
     private static RecordBatch recordBatch(Message message) {
@@ -205,9 +208,11 @@ final class JournalReader {
     private Batch batch(Whole whole) {
         RecordBatch header = recordBatch(whole.message());
         int rows = Math.toIntExact(header.length());
+        boolean[] anything = new boolean[columns.size()];
         ByteBuffer[] validity = new ByteBuffer[columns.size()];
         ByteBuffer[] data = new ByteBuffer[columns.size()];
         for (int c = 0; c < columns.size(); c++) {
+            anything[c] = header.nodes(c).nullCount() < rows;
             validity[c] = slice(whole, header.buffers(2 * c));
             data[c] = slice(whole, header.buffers(2 * c + 1));
         }
@@ -215,7 +220,7 @@ final class JournalReader {
         for (int row = 0; row < rows; row++) {
             batch.addRow();
             for (int c = 0; c < columns.size(); c++) {
-                if (isPresent(validity[c], row)) {
+                if (anything[c] && isPresent(validity[c], row)) {
                     batch.put(c, value(c, data[c], row));
                 }
             }

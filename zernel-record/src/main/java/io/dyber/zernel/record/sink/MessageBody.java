@@ -144,7 +144,7 @@ final class MessageBody {
         for (Run part : checked) {
             crc.update(memory.slice(part.start(), part.end() - part.start()));
         }
-        return "%08x".formatted(crc.getValue());
+        return JournalMessages.checksum(crc, nodes, buffers);
     }
 
     private static void writeAll(FileChannel file, ByteBuffer... parts) throws IOException {

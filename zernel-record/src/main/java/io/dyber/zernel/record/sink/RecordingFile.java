@@ -62,6 +62,7 @@ public final class RecordingFile implements AutoCloseable {
         this.spare = new RowGroup(this.columns);
         this.segments = new Segments(folder, new SegmentWriter(this.columns, texts));
         this.journal = openJournal(segment);
+        this.journalBytes = journal.bytes();
     }
 
     /// Claims `output`: makes `output.live`, which nobody may be using, and opens the first journal.
@@ -88,10 +89,10 @@ public final class RecordingFile implements AutoCloseable {
             journal.append(batch);
             filling.append(batch);
             events.addAndGet(batch.rows());
-            journalBytes = journal.bytes();
             if (filling.rows() >= rowGroupRows) {
                 rotate();
             }
+            journalBytes = journal.bytes();
         } catch (IOException e) {
             throw RecordingException.of("writing '" + folder.output() + "'", e);
         }

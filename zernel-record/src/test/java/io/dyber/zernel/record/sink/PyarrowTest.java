@@ -1,0 +1,92 @@
+package io.dyber.zernel.record.sink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.dyber.zernel.record.event.Texts;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What Python sees; skipped where no Python with pyarrow is found (`ZERNEL_PYTHON` names one).
+class PyarrowTest {
+    private static final String ROWS =
+            """
+            import sys, pyarrow as pa, pyarrow.parquet as pq
+            kind, path = sys.argv[1:3]
+            if kind == 'parquet':
+                file = pq.ParquetFile(path, page_checksum_verification=True)
+                for g in range(file.metadata.num_row_groups):
+                    for c in range(file.metadata.num_columns):
+                        chunk = file.metadata.row_group(g).column(c)
+                        assert chunk.has_column_index and chunk.has_offset_index, (g, c)
+                table = file.read()
+            else:
+                table = pa.ipc.open_stream(path).read_all()
+                table.validate(full=True)
+            columns = [c.to_pylist() for c in table.columns]
+            for row in sorted(zip(*columns), key=lambda r: r[1]):
+                print('|'.join('' if v is None else str(v) for v in row))
+            """;
+
+    @TempDir Path folder;
+
+    @Test
+    void pythonReadsTheFileAndTheJournal() throws IOException, InterruptedException {
+        Optional<String> python = python();
+        assumeThat(python).as("no python3 with pyarrow on PATH or in ZERNEL_PYTHON").isPresent();
+        List<List<@Nullable Object>> rows = new RandomEvents(11).rows(30_000);
+        Path output = folder.resolve("run.parquet");
+        Texts texts = new Texts();
+        RecordingFile.Options options = new RecordingFile.Options(10_000, Optional.empty());
+        try (RecordingFile file = RecordingFile.create(output, RandomEvents.COLUMNS, texts, options)) {
+            Events.write(file, RandomEvents.COLUMNS, texts, 9_000, 1000, RandomEvents.source(rows));
+            Path journal = folder.resolve("run.parquet.live/journal-000000.arrows");
+            assertThat(run(python.get(), "journal", journal)).isEqualTo(lines(rows.subList(0, 9_000)));
+            List<List<@Nullable Object>> rest = rows.subList(9_000, 30_000);
+            Events.write(file, RandomEvents.COLUMNS, texts, 21_000, 1000, RandomEvents.source(rest));
+            file.finish(Map.of());
+        }
+        assertThat(run(python.get(), "parquet", output)).isEqualTo(lines(rows));
+    }
+
+    private static List<String> lines(List<List<@Nullable Object>> rows) {
+        return rows.stream()
+                .map(row -> String.join("|", row.stream().map(v -> v == null ? "" : v.toString()).toList()))
+                .toList();
+    }
+
+    private static Optional<String> python() throws IOException, InterruptedException {
+        for (String candidate : List.of(System.getenv().getOrDefault("ZERNEL_PYTHON", ""), "python3")) {
+            try {
+                Process process = new ProcessBuilder(candidate, "-c", "import pyarrow.parquet")
+                        .redirectErrorStream(true)
+                        .start();
+                byte[] _ = process.getInputStream().readAllBytes();
+                if (process.waitFor() == 0) {
+                    return Optional.of(candidate);
+                }
+            } catch (IOException _) {
+                // not there
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static List<String> run(String python, String kind, Path file) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(python, "-c", ROWS, kind, file.toString()));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isZero();
+        return output.lines().toList();
+    }
+}
