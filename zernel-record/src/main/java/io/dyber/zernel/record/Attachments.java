@@ -17,10 +17,12 @@ import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.probe.UsdtProbe;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +40,7 @@ final class Attachments {
     private final List<Hook> hooks = new ArrayList<>();
     private final Optional<FunctionTable> table;
     private final Set<String> seen = new HashSet<>();
+    private final Set<String> probedFiles = new HashSet<>();
     private final List<ProbedFunction> probed = new ArrayList<>();
 
     Attachments(KernelSide kernel, EventPump pump, Schema schema, RecordOptions options, Progress progress) {
@@ -52,9 +55,14 @@ final class Attachments {
             }
         }
         for (ProbeSpec spec : options.probes()) {
-            if (spec instanceof Function function) {
-                FunctionTable.check(function);
-                hooks.add(Hook.named(function));
+            switch (spec) {
+                case Function function -> {
+                    FunctionTable.check(function);
+                    hooks.add(Hook.named(function));
+                }
+                case UsdtProbe usdt -> throw new RecorderException(
+                        "probing '" + usdt.provider() + ":" + usdt.tracepoint() + "': USDT tracepoints cannot be attached",
+                        "probe the function around it by its symbol");
             }
         }
     }
@@ -74,10 +82,19 @@ final class Attachments {
     }
 
     /// Looks at the libraries of these processes and probes those not seen before.
-    void scan(Set<Integer> pids) {
+    ///
+    /// @return the processes that have a probed library loaded
+    Set<Integer> scan(Set<Integer> pids) {
+        Set<Integer> users = new LinkedHashSet<>();
         for (int pid : pids) {
-            MappedFile.of(pid).forEach(file -> offerNew(Optional.of(file)));
+            for (MappedFile file : MappedFile.of(pid)) {
+                offerNew(Optional.of(file));
+                if (probedFiles.contains(file.identity())) {
+                    users.add(pid);
+                }
+            }
         }
+        return users;
     }
 
     /// Probes files that can be named before anybody has loaded them: libraries given by their whole path, and the
@@ -177,6 +194,7 @@ final class Attachments {
         try {
             kernel.functions().orElseThrow().attach(file.opened().toString(), sites);
             probed.addAll(rows);
+            probedFiles.add(file.identity());
             progress.notice("probing " + sites.size() + (sites.size() == 1 ? " function" : " functions") + " of "
                     + file.path());
         } catch (BpfException e) {

@@ -93,9 +93,17 @@ final class Description {
             KindState state = state(probe);
             row.put("state", state.state());
             row.put("why", state.why());
+            row.put("events", events(probe.kind()));
             kinds.add(row);
         }
         return kinds;
+    }
+
+    private long events(String kind) {
+        return kernel.names().entrySet().stream()
+                .filter(function -> function.getValue().kind().equals(kind))
+                .mapToLong(function -> decoder.counts().events(function.getKey()))
+                .sum();
     }
 
     private record KindState(String state, String why) {}

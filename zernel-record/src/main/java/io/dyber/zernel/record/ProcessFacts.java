@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.bpf.Clock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.stream.Stream;
 ///
 /// @param startedTicks clock ticks since boot, tells a reused pid from the old one
 record ProcessFacts(int parent, String comm, String exe, List<String> commandLine, long startedTicks, long seenNanos) {
+    private static final long NANOS_PER_TICK = 10_000_000L;
     private static final long YOUNG_NANOS = 2_000_000_000L;
 
     static Optional<ProcessFacts> of(int pid) {
@@ -77,6 +79,12 @@ record ProcessFacts(int parent, String comm, String exe, List<String> commandLin
         return System.nanoTime() - seenNanos < YOUNG_NANOS;
     }
 
+    /// Nanoseconds since the epoch, to a hundredth of a second; `/proc/PID/stat` counts ticks of that length.
+    private long startedNanos() {
+        long boot = System.currentTimeMillis() * 1_000_000L - Clock.bootNanos();
+        return boot + startedTicks * NANOS_PER_TICK;
+    }
+
     Map<String, Object> describe(int pid) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("pid", pid);
@@ -84,6 +92,7 @@ record ProcessFacts(int parent, String comm, String exe, List<String> commandLin
         row.put("comm", comm);
         row.put("exe", exe);
         row.put("cmdline", commandLine);
+        row.put("started_ns", startedNanos());
         return row;
     }
 }

@@ -131,7 +131,7 @@ public final class Recorder {
             }
             targets.begin();
             attachments.scanAhead(workload.map(Workload::program));
-            attachments.scan(targets.scan());
+            targets.addUsers(attachments.scan(targets.scan()));
             file.describe(description.values("", 0));
             progress.started(new Progress.Started(attachments.backend(), attachments.attached()));
             workload.ifPresent(Workload::resume);
@@ -148,7 +148,7 @@ public final class Recorder {
                     progress.going(new Progress.Status(
                             System.nanoTime() - start, file.events(), losses.total(), file.bytes()));
                 }
-                attachments.scan(targets.scan());
+                targets.addUsers(attachments.scan(targets.scan()));
             }
         }
 

@@ -48,10 +48,10 @@ final class TargetSet {
         }
     }
 
-    /// Records a process that was not chosen but uses a probed library.
-    void addUser(int pid) {
-        if (options.everyone() && !known.containsKey(pid)) {
-            adopt(pid);
+    /// Without chosen processes, those that use a probed library are recorded.
+    void addUsers(Set<Integer> pids) {
+        if (options.everyone()) {
+            pids.stream().filter(pid -> !known.containsKey(pid)).forEach(this::adopt);
         }
     }
 

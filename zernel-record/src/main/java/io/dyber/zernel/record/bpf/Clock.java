@@ -7,6 +7,7 @@ package io.dyber.zernel.record.bpf;
 public record Clock(long offsetNanos, long errorNanos) {
     private static final int REALTIME = 0;
     private static final int MONOTONIC = 1;
+    private static final int BOOTTIME = 7;
     private static final int TRIES = 16;
 
     /// Reads both clocks several times and keeps the tightest reading.
@@ -21,6 +22,11 @@ public record Clock(long offsetNanos, long errorNanos) {
             }
         }
         return best;
+    }
+
+    /// Time since boot, with the time asleep.
+    public static long bootNanos() {
+        return Libc.clock(BOOTTIME);
     }
 
     /// CLOCK_MONOTONIC now, as the events have it.
