@@ -125,9 +125,7 @@ public final class MetricsServer implements AutoCloseable {
     private void publishSnapshots() {
         try {
             while (!closed.await(options.interval().toMillis(), TimeUnit.MILLISECONDS)) {
-                if (feed.clients() > 0) {
-                    publishSnapshot();
-                }
+                publishSnapshot();
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();

@@ -23,7 +23,7 @@ import java.util.concurrent.BlockingQueue;
 public final class StandInJob {
     private static final int STEPS = 100;
     private static final int LOADERS = 2;
-    private static final int PIECE_BYTES = 512 << 10;
+    private static final int PIECE_BYTES = 256 << 10;
     private static final int SIZE = 128;
     private static final int DEFLATE_LEVEL = 9;
 
