@@ -1,7 +1,11 @@
 package io.dyber.zernel.analyze;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,6 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// A `run.parquet.live` folder: row groups that are finished, and a journal of the events since.
 final class LiveFolder {
     static final String SUFFIX = ".live";
+    private static final int ATTEMPTS = 3;
 
     private LiveFolder() {}
 
@@ -24,7 +29,21 @@ final class LiveFolder {
                 && (folder.toString().endsWith(SUFFIX) || Files.exists(folder.resolve("meta.json")));
     }
 
+    /// Attaches the folder as it is now. A recorder that lives may finish a segment meanwhile and delete its journal:
+    /// then the folder is listed again.
     static AttachedRecording attach(Path folder, int index, DuckDb duckDb) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return attachOnce(folder, index, duckDb, attempt);
+            } catch (RecordingException e) {
+                if (!(e.getCause() instanceof NoSuchFileException) || attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static AttachedRecording attachOnce(Path folder, int index, DuckDb duckDb, int attempt) {
         List<Path> segments = files(folder, ".parquet");
         List<AttachedRecording.Relation> relations = new ArrayList<>();
         if (!segments.isEmpty()) {
@@ -37,14 +56,16 @@ final class LiveFolder {
             if (Files.exists(segmentOf(journal))) {
                 continue; // the recorder had no time to delete it
             }
-            String table = "journal_" + index + "_" + relations.size();
+            String table = "journal_" + index + "_" + relations.size() + "_" + attempt;
             truncated |= Journal.load(journal, table, duckDb);
             relations.add(AttachedRecording.Relation.of(table, duckDb));
         }
         if (relations.isEmpty()) {
             throw new RecordingException(
                     "opening '" + folder + "': no events were saved in it",
-                    "if the recorder still runs, wait a second and try again");
+                    isHeld(folder.resolve("lock"))
+                            ? "it is being recorded: try again in a second"
+                            : "its recorder died before it saved anything");
         }
         return new AttachedRecording(
                 new Recording(
@@ -53,13 +74,29 @@ final class LiveFolder {
                         Recording.State.UNFINISHED,
                         rows(relations, duckDb),
                         metadata(folder),
-                        note(truncated)),
+                        note(folder, truncated)),
                 relations);
     }
 
-    private static String note(boolean truncated) {
-        return "not finished: the recorder is still writing, or it died (then: zernel-record recover)"
+    private static String note(Path folder, boolean truncated) {
+        if (isHeld(folder.resolve("lock"))) {
+            return "still being recorded: this is what it holds so far";
+        }
+        String file = folder.toString().substring(0, folder.toString().length() - SUFFIX.length());
+        return "its recorder died; to make it one file: zernel-record recover " + file
                 + (truncated ? "; the last batch is incomplete and left out" : "");
+    }
+
+    /// Whether a recorder lives: it holds an exclusive lock on the file.
+    private static boolean isHeld(Path lock) {
+        try (FileChannel channel = FileChannel.open(lock);
+                FileLock shared = channel.tryLock(0, Long.MAX_VALUE, true)) {
+            return shared == null;
+        } catch (OverlappingFileLockException _) {
+            return true;
+        } catch (IOException _) {
+            return false;
+        }
     }
 
     private static List<Path> files(Path folder, String suffix) {

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -159,6 +161,24 @@ class RecordingsTest {
             assertThat(database.query("SELECT name FROM events ORDER BY ts_ns").toString()).isEqualTo("name\na\nb");
             assertThat(database.recordings().getFirst().state()).isEqualTo(Recording.State.UNFINISHED);
             assertThat(database.recordings().getFirst().footer().recording().host()).isEqualTo("box");
+        }
+    }
+
+    @Test
+    void aLiveFolderIsSaidToBeAbandonedOrStillRecorded() throws IOException {
+        Path live = Files.createDirectory(folder.resolve("run.parquet.live"));
+        recording().region("a", 1, 1).write(live.resolve("000000.parquet"));
+        assertThat(note(live)).isEqualTo("its recorder died; to make it one file: zernel-record recover " + folder
+                + "/run.parquet");
+        try (FileChannel lock = FileChannel.open(live.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            assertThat(lock.tryLock()).isNotNull();
+            assertThat(note(live)).isEqualTo("still being recorded: this is what it holds so far");
+        }
+    }
+
+    private static String note(Path live) {
+        try (Database database = Recordings.open(live.toString())) {
+            return String.valueOf(database.recordings().getFirst().note());
         }
     }
 
