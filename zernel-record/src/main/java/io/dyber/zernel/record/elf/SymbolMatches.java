@@ -30,9 +30,15 @@ public record SymbolMatches(String pattern, List<Symbol> symbols, boolean trunca
             Symbol known = found.get(key);
             if (known == null && found.size() == LIMIT) {
                 truncated = true;
-            } else if (known == null || known.version().isEmpty()) {
+            } else if (known == null || says(symbol) > says(known)) {
                 found.put(key, symbol);
             }
+        }
+
+        /// Of two entries for one name at one address, which says more: one in `.symtab` may lack the version, and an
+        /// old version may be the same code as the default one.
+        private static int says(Symbol symbol) {
+            return symbol.version().isEmpty() ? 0 : symbol.defaultVersion() ? 2 : 1;
         }
 
         SymbolMatches matches(String pattern) {

@@ -1,0 +1,105 @@
+package io.dyber.zernel.record.probe;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/// The code that processes map, read from `/proc/PID/maps`.
+///
+/// Listing the mappings of thousands of processes each second would cost a good part of a CPU. So [#changed] looks
+/// at a process's size first, which is cheap and which loading a library changes, and at the list itself only when
+/// the size is another one or [#TRUST_NANOS] have passed. A process that ends meanwhile maps nothing.
+///
+/// Not thread-safe.
+public final class MappedFiles {
+    private static final long TRUST_NANOS = 30_000_000_000L;
+    private static final String DELETED = " (deleted)";
+    private static final Path PROC = Path.of("/proc");
+
+    private record Look(long sizePages, long untilNanos) {}
+
+    private final Map<Integer, Look> looks = new HashMap<>();
+    private final ProcFile statm = new ProcFile();
+    private final Optional<Path> ownNamespace = link(PROC.resolve("self/ns/mnt"));
+
+    /// The files that a process maps as code; none if nothing has changed since the last call for this process, or
+    /// if the process has ended or may not be looked at.
+    public List<MappedFile> changed(int pid) {
+        long size = statm.firstNumber("/proc/" + pid + "/statm");
+        long now = System.nanoTime();
+        Look before = looks.get(pid);
+        if (size <= 0) { // ended, or a kernel thread
+            looks.remove(pid);
+            return List.of();
+        }
+        if (before != null && before.sizePages == size && now - before.untilNanos < 0) {
+            return List.of();
+        }
+        // Spread, so that the processes found at the start are not all read again in the same second.
+        long trust = before == null ? TRUST_NANOS / 2 + (pid & 1023) * (TRUST_NANOS / 2048) : TRUST_NANOS;
+        looks.put(pid, new Look(size, now + trust));
+        return of(pid);
+    }
+
+    /// Forgets all processes but these.
+    public void retain(Set<Integer> pids) {
+        looks.keySet().retainAll(pids);
+    }
+
+    /// The files that a process maps as code, each once.
+    public List<MappedFile> of(int pid) {
+        Path proc = PROC.resolve(Integer.toString(pid));
+        String maps;
+        try {
+            maps = new String(Files.readAllBytes(proc.resolve("maps")), StandardCharsets.UTF_8);
+        } catch (IOException _) {
+            return List.of();
+        }
+        String program = link(proc.resolve("exe")).map(Path::toString).orElse("");
+        Optional<Path> root = rootOf(proc);
+        List<MappedFile> files = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
+        maps.lines().forEach(line -> {
+            Mapping mapping = Mapping.parse(line);
+            if (mapping != null && mapping.isCodeOfFile() && seen.add(mapping.identity())) {
+                files.add(file(proc, root, program, mapping));
+            }
+        });
+        return files;
+    }
+
+    private static MappedFile file(Path proc, Optional<Path> root, String program, Mapping mapping) {
+        boolean deleted = mapping.path().endsWith(DELETED);
+        int end = mapping.path().length() - (deleted ? DELETED.length() : 0);
+        String path = mapping.path().substring(0, end);
+        Path opened = deleted
+                ? proc.resolve("map_files").resolve(mapping.range())
+                : root.map(dir -> dir.resolve(path.substring(1))).orElseGet(() -> Path.of(path));
+        return new MappedFile(mapping.identity(), path, opened, mapping.path().equals(program), deleted);
+    }
+
+    /// Where the paths of the process start, unless that is where ours start too.
+    private Optional<Path> rootOf(Path proc) {
+        Optional<Path> namespace = link(proc.resolve("ns/mnt"));
+        Optional<Path> root = link(proc.resolve("root"));
+        boolean same = namespace.isEmpty() || namespace.equals(ownNamespace);
+        boolean plain = root.isEmpty() || root.get().equals(Path.of("/"));
+        return same && plain ? Optional.empty() : Optional.of(proc.resolve("root"));
+    }
+
+    private static Optional<Path> link(Path link) {
+        try {
+            return Optional.of(Files.readSymbolicLink(link));
+        } catch (IOException _) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.dyber.zernel.record.probe;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.dataformat.yaml.YAMLMapper;
+
+/// Reads a list of probes from a JSON or YAML file.
+///
+/// ```yaml
+/// - library: libfoo.so
+///   symbols: [my_call, my_other_*]     # or symbol: my_call
+///   args: {bytes: arg2, stream: arg4}
+/// - library: libc10_cuda.so
+///   usdt: pytorch:malloc
+///   args: {addr: arg1, bytes: arg3}
+/// - libbar.so:f(name=arg1:str)         # as with --probe
+/// ```
+public final class ProbeFile {
+    private static final List<String> KEYS = List.of("library", "symbol", "symbols", "usdt", "args");
+
+    private final Path file;
+
+    private ProbeFile(Path file) {
+        this.file = file;
+    }
+
+    /// The probes of a file, in its order.
+    ///
+    /// @throws IllegalArgumentException that says what is wrong where; a [ProbeSyntaxException] if it is a probe
+    public static List<ProbeSpec> read(Path file) {
+        return new ProbeFile(file).read();
+    }
+
+    private List<ProbeSpec> read() {
+        JsonNode root;
+        try {
+            root = mapper().readTree(Files.readString(file));
+        } catch (NoSuchFileException _) {
+            throw error("no such file");
+        } catch (IOException e) {
+            throw error(String.valueOf(e.getMessage()));
+        } catch (JacksonException e) {
+            TokenStreamLocation at = e.getLocation();
+            throw error((at == null ? "" : "line " + at.getLineNr() + ": ") + e.getOriginalMessage());
+        }
+        if (!root.isArray()) {
+            throw error("it must hold a list of probes");
+        }
+        List<ProbeSpec> probes = new ArrayList<>();
+        for (int i = 0; i < root.size(); i++) {
+            add(probes, root.get(i), "entry " + (i + 1));
+        }
+        return List.copyOf(probes);
+    }
+
+    private ObjectMapper mapper() {
+        return file.toString().endsWith(".json") ? JsonMapper.shared() : new YAMLMapper();
+    }
+
+    private void add(List<ProbeSpec> probes, JsonNode entry, String where) {
+        if (entry.isString()) {
+            probes.add(ProbeSpec.parse(entry.stringValue()));
+            return;
+        }
+        if (!entry.isObject()) {
+            throw error(where + " is neither a probe text nor an object with library, symbols and args");
+        }
+        for (String key : entry.propertyNames()) {
+            if (!KEYS.contains(key)) {
+                throw error(where + " has an unknown key '" + key + "', known are " + String.join(", ", KEYS));
+            }
+        }
+        String library = text(entry, "library", where);
+        String arguments = arguments(entry, where);
+        if (entry.has("usdt")) {
+            probes.add(ProbeSpec.parse("usdt:" + library + ":" + text(entry, "usdt", where) + arguments));
+            return;
+        }
+        for (String symbol : symbols(entry, where)) {
+            probes.add(ProbeSpec.parse(library + ":" + symbol + arguments));
+        }
+    }
+
+    private List<String> symbols(JsonNode entry, String where) {
+        if (entry.has("symbol")) {
+            return List.of(text(entry, "symbol", where));
+        }
+        List<String> symbols = new ArrayList<>();
+        for (JsonNode symbol : entry.path("symbols")) {
+            if (!symbol.isString()) {
+                throw error(where + " has a symbol that is no text");
+            }
+            symbols.add(symbol.stringValue());
+        }
+        if (symbols.isEmpty()) {
+            throw error(where + " has no symbols");
+        }
+        return symbols;
+    }
+
+    private String arguments(JsonNode entry, String where) {
+        JsonNode arguments = entry.path("args");
+        if (!arguments.isMissingNode() && !arguments.isObject()) {
+            throw error(where + " has args that are not COLUMN: VALUE");
+        }
+        List<String> assignments = new ArrayList<>();
+        for (String column : arguments.propertyNames()) {
+            JsonNode value = arguments.path(column);
+            if (!value.isString()) {
+                throw error(where + " has no text for '" + column + "', such as arg1");
+            }
+            assignments.add(column + "=" + value.stringValue());
+        }
+        return "(" + String.join(", ", assignments) + ")";
+    }
+
+    private String text(JsonNode entry, String key, String where) {
+        JsonNode value = entry.path(key);
+        if (!value.isString()) {
+            throw error(where + " has no " + key);
+        }
+        return value.stringValue();
+    }
+
+    private IllegalArgumentException error(String why) {
+        return new IllegalArgumentException("reading probes from '" + file + "': " + why);
+    }
+}

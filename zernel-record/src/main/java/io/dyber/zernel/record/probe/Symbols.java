@@ -1,0 +1,162 @@
+package io.dyber.zernel.record.probe;
+
+import io.dyber.zernel.record.elf.ElfException;
+import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.elf.Glob;
+import io.dyber.zernel.record.elf.Site;
+import io.dyber.zernel.record.elf.SiteChooser;
+import io.dyber.zernel.record.elf.Symbol;
+import io.dyber.zernel.record.elf.SymbolMatches;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/// Finds the functions to probe in one library file.
+public final class Symbols {
+    private static final int SUGGESTIONS = 3;
+    private static final int SHORTEST_READ = 16;
+
+    /// A function of the file.
+    ///
+    /// @param function what asked for it
+    /// @param symbol the name to show
+    /// @param aliases other names of the same code
+    /// @param offset where in the file it starts
+    /// @param site where from there the probe goes
+    public record Found(Function function, String symbol, List<String> aliases, long offset, Site site) {
+        public Found {
+            aliases = List.copyOf(aliases);
+        }
+
+        /// The file offset to probe.
+        public long probeOffset() {
+            return offset + site.shift();
+        }
+    }
+
+    /// A function, or all of a pattern, that cannot be probed in this file.
+    ///
+    /// @param suggestions symbols that may have been meant
+    public record Missing(Function function, String symbol, String why, List<String> suggestions) {
+        public Missing {
+            suggestions = List.copyOf(suggestions);
+        }
+
+        /// The reason, with what may have been meant.
+        public String explanation() {
+            return suggestions.isEmpty() ? why : why + "; did you mean " + String.join(" or ", suggestions) + "?";
+        }
+    }
+
+    private final ElfFile elf;
+    private final List<Found> found = new ArrayList<>();
+    private final List<Missing> missing = new ArrayList<>();
+    private final Map<Long, Found> byOffset = new HashMap<>();
+
+    private Symbols(ElfFile elf) {
+        this.elf = elf;
+    }
+
+    /// Looks up all functions at once; the file should be one that their libraries mean.
+    public static Symbols resolve(ElfFile elf, List<Function> functions) throws ElfException {
+        Symbols symbols = new Symbols(elf);
+        Map<String, SymbolMatches> matches = new HashMap<>();
+        elf.find(functions.stream().map(Function::symbol).toList()).forEach(m -> matches.put(m.pattern(), m));
+        for (Function function : functions) {
+            SymbolMatches match = matches.get(function.symbol());
+            if (match != null) {
+                symbols.add(function, match);
+            }
+        }
+        return symbols;
+    }
+
+    /// One entry per piece of code, in the order of the functions.
+    public List<Found> found() {
+        return List.copyOf(found);
+    }
+
+    public List<Missing> missing() {
+        return List.copyOf(missing);
+    }
+
+    private void add(Function function, SymbolMatches match) throws ElfException {
+        if (match.truncated()) {
+            miss(function, function.symbol(), "more than " + SymbolMatches.LIMIT + " functions match");
+            return;
+        }
+        Map<Long, List<Symbol>> codes = new LinkedHashMap<>();
+        for (Symbol symbol : match.symbols()) {
+            OptionalLong offset = elf.fileOffset(symbol.address());
+            switch (symbol.type()) {
+                case FUNCTION, UNTYPED -> offset.ifPresent(
+                        at -> codes.computeIfAbsent(at, _ -> new ArrayList<>()).add(symbol));
+                case CHOSEN_AT_LOAD -> missChosenAtLoad(function, symbol);
+                case IMPORTED -> miss(function, symbol.name(), "only imported here, not defined");
+            }
+        }
+        for (Map.Entry<Long, List<Symbol>> code : codes.entrySet()) {
+            add(function, code.getKey(), code.getValue());
+        }
+        if (match.symbols().isEmpty()) {
+            missUnknown(function);
+        }
+    }
+
+    private void add(Function function, long offset, List<Symbol> symbols) throws ElfException {
+        Found other = byOffset.get(offset);
+        Symbol shown = symbols.stream().min(Comparator.comparingInt(Symbols::underscores)).orElseThrow();
+        if (other != null) {
+            miss(function, shown.name(), other.symbol().equals(shown.name())
+                    ? "already probed"
+                    : "the same code as " + other.symbol() + ", which is already probed");
+            return;
+        }
+        List<String> aliases = symbols.stream().map(Symbol::name).filter(name -> !name.equals(shown.name())).toList();
+        Found code = new Found(function, shown.name(), aliases, offset, site(offset, shown.size()));
+        byOffset.put(offset, code);
+        found.add(code);
+    }
+
+    /// Names with fewer leading underscores are the ones that people know.
+    private static int underscores(Symbol symbol) {
+        int count = 0;
+        while (count < symbol.name().length() && symbol.name().charAt(count) == '_') {
+            count++;
+        }
+        return count;
+    }
+
+    private Site site(long offset, long size) throws ElfException {
+        if (elf.machine() != ElfFile.X86_64) {
+            return new Site(0, Site.Cost.SINGLE_STEPPED);
+        }
+        long length = size > 0 ? Math.clamp(size, SHORTEST_READ, SiteChooser.LOOK_AHEAD) : SiteChooser.LOOK_AHEAD;
+        return SiteChooser.choose(elf.code(offset, (int) length));
+    }
+
+    /// A glob that happens to match one is not worth a word.
+    private void missChosenAtLoad(Function function, Symbol symbol) {
+        if (!function.isGlob()) {
+            miss(function, symbol.name(), "chosen at load time among several (IFUNC), so there is no one place to probe");
+        }
+    }
+
+    private void missUnknown(Function function) throws ElfException {
+        String why = elf.hasLocalSymbols()
+                ? "no such function in the file"
+                : "no such exported function in the file, and its local symbols are stripped";
+        // Reading all names of a large library takes a second: only for what a person has typed.
+        boolean typed = function.kind().equals(ProbeSpec.CALL) && !Glob.isGlob(function.library());
+        List<String> suggestions = typed ? elf.similar(function.symbol(), SUGGESTIONS) : List.of();
+        missing.add(new Missing(function, function.symbol(), why, suggestions));
+    }
+
+    private void miss(Function function, String symbol, String why) {
+        missing.add(new Missing(function, symbol, why, List.of()));
+    }
+}

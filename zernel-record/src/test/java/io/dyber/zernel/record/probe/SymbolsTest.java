@@ -1,0 +1,95 @@
+package io.dyber.zernel.record.probe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.elf.Gcc;
+import io.dyber.zernel.record.elf.Site;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class SymbolsTest {
+    /// Functions made of exact bytes, so that sites are known whatever the compiler.
+    private static final String SOURCE = """
+            #include <stdlib.h>
+            #define FUNCTION(name, code) __asm__(".globl " #name "; .type " #name ", @function;" \\
+                #name ": " code "; .size " #name ", . - " #name);
+            FUNCTION(my_push, "push %rbp; pop %rbp; ret")
+            FUNCTION(my_guarded, "endbr64; push %rbp; pop %rbp; ret")
+            FUNCTION(my_slow, "xor %eax, %eax; ret")
+            __asm__(".globl __my_push; .type __my_push, @function; __my_push = my_push");
+            static int one(void) { return 1; }
+            static int (*choose(void))(void) { return one; }
+            int my_chosen(void) __attribute__((ifunc("choose")));
+            void *use(void) { return malloc(1); }
+            """;
+
+    @TempDir
+    private Path folder;
+
+    private Symbols resolve(Function... functions) throws Exception {
+        Path file = Gcc.compile(folder, "libmine.so", SOURCE, "-shared", "-fPIC");
+        try (ElfFile elf = ElfFile.open(file)) {
+            return Symbols.resolve(elf, List.of(functions));
+        }
+    }
+
+    private static Function call(String symbol) {
+        return new Function("call", "", "libmine.so", symbol, List.of());
+    }
+
+    @Test
+    void sitesAreChosen() throws Exception {
+        Symbols symbols = resolve(call("my_push"), call("my_guarded"), call("my_slow"));
+        assertThat(symbols.found()).extracting(Symbols.Found::symbol).containsExactly("my_push", "my_guarded", "my_slow");
+        assertThat(symbols.found()).extracting(Symbols.Found::site).containsExactly(
+                new Site(0, Site.Cost.EMULATED), new Site(4, Site.Cost.EMULATED), new Site(0, Site.Cost.SINGLE_STEPPED));
+        Symbols.Found guarded = symbols.found().get(1);
+        assertThat(guarded.probeOffset()).isEqualTo(guarded.offset() + 4);
+        assertThat(symbols.missing()).isEmpty();
+    }
+
+    @Test
+    void aliasesAreOneFunctionUnderItsKnownName() throws Exception {
+        Symbols symbols = resolve(call("*my_push"));
+        assertThat(symbols.found()).hasSize(1);
+        assertThat(symbols.found().getFirst().symbol()).isEqualTo("my_push");
+        assertThat(symbols.found().getFirst().aliases()).containsExactly("__my_push");
+    }
+
+    @Test
+    void globFindsAllButTheIfunc() throws Exception {
+        Symbols symbols = resolve(call("my_*"));
+        assertThat(symbols.found()).extracting(Symbols.Found::symbol)
+                .containsExactlyInAnyOrder("my_push", "my_guarded", "my_slow");
+        assertThat(symbols.missing()).isEmpty();
+    }
+
+    @Test
+    void unknownFunctionComesWithSuggestions() throws Exception {
+        Symbols.Missing missing = resolve(call("my_gaurded")).missing().getFirst();
+        assertThat(missing.explanation()).isEqualTo("no such function in the file; did you mean my_guarded?");
+    }
+
+    @Test
+    void importIsExplained() throws Exception {
+        assertThat(resolve(call("malloc")).missing()).extracting(Symbols.Missing::why)
+                .containsExactly("only imported here, not defined");
+    }
+
+    @Test
+    void ifuncIsExplained() throws Exception {
+        assertThat(resolve(call("my_chosen")).missing()).extracting(Symbols.Missing::why)
+                .containsExactly("chosen at load time among several (IFUNC), so there is no one place to probe");
+    }
+
+    @Test
+    void sameCodeIsProbedOnce() throws Exception {
+        Symbols symbols = resolve(call("my_push"), call("__my_push"));
+        assertThat(symbols.found()).hasSize(1);
+        assertThat(symbols.missing()).extracting(Symbols.Missing::why)
+                .containsExactly("the same code as my_push, which is already probed");
+    }
+}
