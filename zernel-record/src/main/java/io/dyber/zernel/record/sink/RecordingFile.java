@@ -52,6 +52,7 @@ public final class RecordingFile implements AutoCloseable {
     private int segment;
     private final AtomicLong events = new AtomicLong();
     private volatile long journalBytes;
+    private volatile long finalBytes;
 
     private RecordingFile(LiveFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
         this.folder = folder;
@@ -119,11 +120,11 @@ public final class RecordingFile implements AutoCloseable {
             }
             folder.replace(Footer.FILE, Footer.toFile(footer));
             List<String> names = IntStream.range(0, segment).mapToObj(Segments::segmentName).toList();
-            long written = Segments.publish(folder, names, (_, _) -> footer);
-            if (written != events.get()) {
-                throw new IllegalStateException(written + " of " + events.get() + " events are in the file");
+            Segments.Published file = Segments.publish(folder, names, (_, _) -> footer);
+            if (file.events() != events.get()) {
+                throw new IllegalStateException(file + " holds not all of " + events.get() + " events");
             }
-            journalBytes = 0;
+            finalBytes = file.bytes();
         } catch (IOException e) {
             throw RecordingException.of("finishing '" + folder.output() + "'", e);
         }
@@ -134,9 +135,9 @@ public final class RecordingFile implements AutoCloseable {
         return events.get();
     }
 
-    /// Bytes of the recording on disk so far.
+    /// Bytes of the recording on disk so far; after [#finish] the size of the file.
     public long bytes() {
-        return segments.bytes() + journalBytes;
+        return finalBytes > 0 ? finalBytes : segments.bytes() + journalBytes;
     }
 
     /// Without [#finish] before: leaves the `.live` folder as a crash would.

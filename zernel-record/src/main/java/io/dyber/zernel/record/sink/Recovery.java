@@ -69,12 +69,12 @@ public final class Recovery {
             writeEmpty();
         }
         Map<String, String> known = Footer.fromFile(content(Footer.FILE));
-        long events =
+        Segments.Published file =
                 Segments.publish(
                         folder,
                         segments(),
                         (rows, last) -> Footer.recovered(known, rows, last, BECAUSE));
-        return new Result(folder.output(), events, complete, journalEvents);
+        return new Result(folder.output(), file.events(), complete, journalEvents);
     }
 
     private List<String> segments() throws IOException {

@@ -106,10 +106,13 @@ final class Segments implements AutoCloseable {
         Map<String, String> footer(long events, long lastStartNanos);
     }
 
-    /// Joins segments into the output and deletes the folder. Returns the number of events.
-    static long publish(LiveFolder folder, List<String> segments, FooterOf footerOf) throws IOException {
+    /// The output, finished.
+    record Published(long events, long bytes) {}
+
+    /// Joins segments into the output and deletes the folder.
+    static Published publish(LiveFolder folder, List<String> segments, FooterOf footerOf) throws IOException {
         folder.delete(JOINED);
-        long events;
+        Published published;
         try (FileChannel out = folder.create(JOINED)) {
             Concatenation joined = new Concatenation(out);
             for (String name : segments) {
@@ -117,16 +120,16 @@ final class Segments implements AutoCloseable {
                     joined.add(segment);
                 }
             }
-            events = joined.rows();
-            joined.finish(footerOf.footer(events, joined.largest("ts_ns")));
+            joined.finish(footerOf.footer(joined.rows(), joined.largest("ts_ns")));
             out.force(true);
+            published = new Published(joined.rows(), out.size());
         } catch (IOException e) {
             folder.delete(JOINED);
             throw e;
         }
         folder.publish(JOINED);
         folder.remove();
-        return events;
+        return published;
     }
 
     @Override

@@ -11,11 +11,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// DuckDB, the independent reader of what the tests write.
-final class Duck {
+public final class Duck {
     private Duck() {}
 
     /// The rows of `sql`, in which `$file` stands for the quoted path.
-    static List<List<@Nullable Object>> query(Path file, String sql) {
+    public static List<List<@Nullable Object>> query(Path file, String sql) {
         String statement = sql.replace("$file", "'" + file + "'");
         try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
                 Statement jdbc = connection.createStatement();
