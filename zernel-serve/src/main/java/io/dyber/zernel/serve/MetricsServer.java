@@ -10,6 +10,7 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -52,13 +53,45 @@ public final class MetricsServer implements AutoCloseable {
         this.options = options;
         this.live = new LiveMetrics(options.pidLimit());
         HostGuard guard = new HostGuard(options.listen());
-        this.feed = WebSocketFeed.start(new InetSocketAddress(options.listen(), options.webSocketPort()), guard);
+        this.feed = startFeed(guard);
         try {
             this.http = HttpEndpoint.start(
                     new InetSocketAddress(options.listen(), options.metricsPort()), guard, pages());
+        } catch (BindException e) {
+            feed.close();
+            throw new PortException(options.metricsPort(), "--metrics-port", e);
         } catch (IOException e) {
             feed.close();
             throw e;
+        }
+    }
+
+    /// A port that somebody else has.
+    public static final class PortException extends IOException {
+        private final int port;
+        private final String option;
+
+        PortException(int port, String option, BindException cause) {
+            super(cause.getMessage(), cause);
+            this.port = port;
+            this.option = option;
+        }
+
+        public int port() {
+            return port;
+        }
+
+        /// The option that chooses another.
+        public String option() {
+            return option;
+        }
+    }
+
+    private SnapshotFeed startFeed(HostGuard guard) throws IOException {
+        try {
+            return WebSocketFeed.start(new InetSocketAddress(options.listen(), options.webSocketPort()), guard);
+        } catch (BindException e) {
+            throw new PortException(options.webSocketPort(), "--ws-port", e);
         }
     }
 

@@ -6,7 +6,6 @@ import io.dyber.zernel.serve.source.Sources;
 import io.dyber.zernel.serve.source.Speed;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -100,11 +99,10 @@ final class ServeCommand implements Callable<Integer> {
         try {
             return MetricsServer.start(
                     source, new MetricsServer.Options(listen, metricsPort, webSocketPort, between, pidLimit));
-        } catch (BindException e) {
+        } catch (MetricsServer.PortException e) {
             throw new Failure(
-                    "listening on " + listen.getHostAddress() + " ports " + metricsPort + " and " + webSocketPort
-                            + ": " + e.getMessage(),
-                    "choose others with --metrics-port and --ws-port");
+                    "listening on " + listen.getHostAddress() + " port " + e.port() + ": " + e.getMessage(),
+                    "choose another with " + e.option());
         }
     }
 

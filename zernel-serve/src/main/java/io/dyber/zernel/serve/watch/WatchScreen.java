@@ -64,7 +64,7 @@ public final class WatchScreen {
     public List<String> draw(int width, int height) {
         List<String> lines = new ArrayList<>();
         JsonNode now = latest;
-        lines.add("Zernel  " + address + "  " + connection);
+        lines.add("Zernel  " + connection + "  " + address);
         if (now == null) {
             lines.add("");
             lines.add("start a server: zernel serve run.parquet");
@@ -135,12 +135,12 @@ public final class WatchScreen {
         if (timings.isEmpty()) {
             return;
         }
-        lines.add("%-44s %12s %11s %11s".formatted("timings of the last minute", "count", "p50", "p99"));
+        lines.add("%-38s %10s %11s %11s".formatted("timings of the last minute", "count", "p50", "p99"));
         for (JsonNode timing : timings) {
             List<String> labels = new ArrayList<>();
             timing.path("labels").properties().forEach(label -> labels.add(label.getValue().asString("")));
             String name = timing.path("metric").asString("?").replaceFirst("^zernel_", "").replaceFirst("_seconds$", "");
-            lines.add("  %-42s %,12d %11s %11s"
+            lines.add("  %-36s %,10d %11s %11s"
                     .formatted(
                             name + " " + String.join(" ", labels),
                             (long) timing.path("count").asDouble(0),
