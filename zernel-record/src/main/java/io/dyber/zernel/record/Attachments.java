@@ -6,27 +6,28 @@ import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
-import io.dyber.zernel.record.elf.SiteChooser;
-import io.dyber.zernel.record.elf.Symbol;
-import io.dyber.zernel.record.elf.SymbolMatches;
 import io.dyber.zernel.record.event.CallCounts;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.LibrarySelector;
+import io.dyber.zernel.record.probe.MappedFile;
+import io.dyber.zernel.record.probe.MappedFiles;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.UsdtProbe;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 
 /// Puts probes on functions as the libraries that hold them turn up, and keeps the account of it.
@@ -39,6 +40,7 @@ final class Attachments {
     private final Progress progress;
     private final List<Hook> hooks = new ArrayList<>();
     private final Optional<FunctionTable> table;
+    private final MappedFiles mapped = new MappedFiles();
     private final Set<String> seen = new HashSet<>();
     private final Set<String> probedFiles = new HashSet<>();
     private final List<ProbedFunction> probed = new ArrayList<>();
@@ -83,12 +85,13 @@ final class Attachments {
 
     /// Looks at the libraries of these processes and probes those not seen before.
     ///
-    /// @return the processes that have a probed library loaded
+    /// @return those that turn out to have a probed library loaded; a process whose libraries have not changed since
+    ///     the last call is not among them
     Set<Integer> scan(Set<Integer> pids) {
         Set<Integer> users = new LinkedHashSet<>();
         for (int pid : pids) {
-            for (MappedFile file : MappedFile.of(pid)) {
-                offerNew(Optional.of(file));
+            for (MappedFile file : mapped.changed(pid)) {
+                offer(file);
                 if (probedFiles.contains(file.identity())) {
                     users.add(pid);
                 }
@@ -104,17 +107,16 @@ final class Attachments {
                 .map(hook -> hook.function().library())
                 .filter(library -> library.startsWith("/"))
                 .distinct()
-                .forEach(library -> offerNew(MappedFile.at(Path.of(library), false)));
-        program.ifPresent(path -> offerNew(MappedFile.at(path, true)));
-    }
-
-    private void offerNew(Optional<MappedFile> file) {
-        file.filter(found -> seen.add(found.identity())).ifPresent(this::offer);
+                .forEach(library -> MappedFiles.at(Path.of(library), false).ifPresent(this::offer));
+        program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(this::offer);
     }
 
     private void offer(MappedFile file) {
+        if (!seen.add(file.identity())) {
+            return;
+        }
         List<Hook> wanted = hooks.stream()
-                .filter(hook -> LibrarySelector.matches(hook.function().library(), file.path(), file.program()))
+                .filter(hook -> new LibrarySelector(hook.function().library()).matches(file.path(), file.program()))
                 .toList();
         if (!wanted.isEmpty() && table.isPresent()) {
             try (ElfFile elf = ElfFile.open(file.opened())) {
@@ -128,63 +130,31 @@ final class Attachments {
     private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions)
             throws ElfException {
         String buildId = elf.buildId().orElse("");
-        List<String> symbols = wanted.stream().map(hook -> hook.function().symbol()).toList();
-        Map<String, SymbolMatches> matches = new HashMap<>();
-        elf.find(symbols).forEach(found -> matches.put(found.pattern(), found));
+        Map<Function, Hook> byFunction = new LinkedHashMap<>();
+        wanted.forEach(hook -> byFunction.put(hook.function(), hook));
+        Symbols symbols = Symbols.resolve(elf, List.copyOf(byFunction.keySet()));
+        for (Symbols.Missing missing : symbols.missing()) {
+            Hook hook = byFunction.getOrDefault(missing.function(), wanted.getFirst());
+            fail(hook, file, buildId, missing.symbol(), "missing", missing.explanation());
+        }
         List<Site> sites = new ArrayList<>();
         List<ProbedFunction> rows = new ArrayList<>();
-        Set<Long> addresses = new HashSet<>();
-        for (Hook hook : wanted) {
-            SymbolMatches found = matches.get(hook.function().symbol());
-            if (found == null || found.symbols().isEmpty()) {
-                fail(hook, file, buildId, hook.function().symbol(), "missing", "no such symbol in the file");
-                continue;
-            }
-            for (Symbol symbol : found.symbols()) {
-                OptionalLong offset = elf.fileOffset(symbol.address());
-                if (!isCode(symbol) || offset.isEmpty()) {
-                    fail(hook, file, buildId, symbol.name(), "missing", "not a function of this file");
-                } else if (addresses.add(symbol.address())) {
-                    rows.add(define(hook, file, elf, buildId, symbol, offset.getAsLong(), functions, sites));
-                }
-            }
+        for (Symbols.Found found : symbols.found()) {
+            Hook hook = byFunction.getOrDefault(found.function(), wanted.getFirst());
+            int id = define(hook, found, functions);
+            sites.add(new Site(found.probeOffset(), id, FunctionTable.wantsReturn(hook)));
+            rows.add(ProbedFunction.attached(id, hook, file.path(), buildId, found));
         }
         link(file, sites, rows);
     }
 
-    private static boolean isCode(Symbol symbol) {
-        return symbol.type() == Symbol.Type.FUNCTION || symbol.type() == Symbol.Type.UNTYPED;
-    }
-
-    private ProbedFunction define(
-            Hook hook,
-            MappedFile file,
-            ElfFile elf,
-            String buildId,
-            Symbol symbol,
-            long offset,
-            FunctionTable functions,
-            List<Site> sites)
-            throws ElfException {
+    private int define(Hook hook, Symbols.Found found, FunctionTable functions) {
         boolean joins = kernel.functions().orElseThrow().backend().joinsByStackPointer();
-        io.dyber.zernel.record.elf.Site place = SiteChooser.choose(elf.code(offset, SiteChooser.LOOK_AHEAD));
-        int id = kernel.newFunction(
-                hook.function().kind(), symbol.name(), FunctionTable.sendsEnter(hook, joins));
-        kernel.defineFunction(
-                id, functions.encode(hook, Decoder.numberOf(schema, hook.function().kind()), joins));
-        pump.later(decoder -> decoder.define(id, functions.shape(hook, symbol.name(), joins)));
-        sites.add(new Site(offset + place.shift(), id, FunctionTable.wantsReturn(hook)));
-        return new ProbedFunction(
-                id,
-                hook,
-                symbol.name(),
-                file.path(),
-                buildId,
-                symbol.name(),
-                offset + place.shift(),
-                place.cost().label(),
-                "attached",
-                "");
+        String kind = hook.function().kind();
+        int id = kernel.newFunction(kind, found.symbol(), FunctionTable.sendsEnter(hook, joins));
+        kernel.defineFunction(id, functions.encode(hook, Decoder.numberOf(schema, kind), joins));
+        pump.later(decoder -> decoder.define(id, functions.shape(hook, found.symbol(), joins)));
+        return id;
     }
 
     private void link(MappedFile file, List<Site> sites, List<ProbedFunction> rows) {

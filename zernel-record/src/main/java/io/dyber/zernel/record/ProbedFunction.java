@@ -1,6 +1,7 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.Symbols;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -22,6 +23,21 @@ record ProbedFunction(
         String cost,
         String state,
         String why) {
+
+    /// A function that is about to be attached.
+    static ProbedFunction attached(int id, Hook hook, String library, String buildId, Symbols.Found found) {
+        return new ProbedFunction(
+                id,
+                hook,
+                hook.function().name().isEmpty() ? found.symbol() : hook.function().name(),
+                library,
+                buildId,
+                found.symbol(),
+                found.probeOffset(),
+                found.site().cost().label(),
+                "attached",
+                "");
+    }
 
     boolean isAttached() {
         return state.equals("attached");

@@ -3,6 +3,8 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.probe.ProcessFacts;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +36,7 @@ final class TargetSet {
     void begin() {
         for (int pid : options.pids()) {
             adopt(pid);
+            ProcessFacts.descendantsOf(pid).forEach(this::adopt);
         }
     }
 
@@ -43,9 +46,6 @@ final class TargetSet {
             known.put(pid, facts);
             writeRunning(pid, facts);
         });
-        for (int child : ProcessFacts.childrenOf(pid)) {
-            adopt(child);
-        }
     }
 
     /// Without chosen processes, those that use a probed library are recorded.
@@ -85,7 +85,7 @@ final class TargetSet {
         }
         for (int pid : recorded) {
             ProcessFacts before = known.get(pid);
-            if (before == null || (sweep && before.isYoung())) {
+            if (before == null || (sweep && isYoung(before))) {
                 ProcessFacts.of(pid).ifPresent(facts -> known.put(pid, facts));
             }
         }
@@ -99,8 +99,24 @@ final class TargetSet {
 
     /// The footer's `zernel.processes`.
     List<Map<String, Object>> describe() {
-        return known.entrySet().stream()
-                .map(entry -> entry.getValue().describe(entry.getKey()))
+        return known.values().stream()
+                .map(TargetSet::describe)
                 .toList();
+    }
+
+    /// Names and command lines settle in the first moments of a process.
+    private static boolean isYoung(ProcessFacts facts) {
+        return facts.started().isAfter(Instant.now().minusSeconds(2));
+    }
+
+    private static Map<String, Object> describe(ProcessFacts facts) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("pid", facts.pid());
+        row.put("ppid", facts.parent());
+        row.put("comm", facts.comm());
+        row.put("exe", facts.exe());
+        row.put("cmdline", facts.commandLine());
+        row.put("started_ns", facts.started().toEpochMilli() * 1_000_000L);
+        return row;
     }
 }

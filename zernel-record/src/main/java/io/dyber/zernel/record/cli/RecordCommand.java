@@ -6,8 +6,8 @@ import io.dyber.zernel.record.Recorder;
 import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.ProbeFile;
 import io.dyber.zernel.record.probe.ProbeSpec;
-import io.dyber.zernel.record.probe.ProbeSyntaxException;
 import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.sink.RecordingFile.Owner;
 import java.nio.file.Path;
@@ -78,6 +78,12 @@ final class RecordCommand implements Callable<Integer> {
             paramLabel = "SPEC",
             description = "also record calls of 'LIBRARY:SYMBOL(column=argN, ...)'; repeatable")
     private List<String> probes = new ArrayList<>();
+
+    @Option(
+            names = "--probe-file",
+            paramLabel = "FILE",
+            description = "probes from a JSON or YAML file; repeatable")
+    private List<Path> probeFiles = new ArrayList<>();
 
     @Option(
             names = "--kinds",
@@ -154,7 +160,7 @@ final class RecordCommand implements Callable<Integer> {
                 new LinkedHashSet<>(pids),
                 duration,
                 kinds.isEmpty() ? defaults.kinds() : checkedKinds(),
-                probes.stream().map(this::probe).toList(),
+                specs(),
                 waitMin.orElse(defaults.waitMin()),
                 backend,
                 Invoker.owner(),
@@ -172,10 +178,13 @@ final class RecordCommand implements Callable<Integer> {
         return new LinkedHashSet<>(kinds);
     }
 
-    private ProbeSpec probe(String text) {
+    private List<ProbeSpec> specs() {
         try {
-            return ProbeSpec.parse(text);
-        } catch (ProbeSyntaxException e) {
+            List<ProbeSpec> specs = new ArrayList<>();
+            probes.forEach(text -> specs.add(ProbeSpec.parse(text)));
+            probeFiles.forEach(file -> specs.addAll(ProbeFile.read(file)));
+            return specs;
+        } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
     }

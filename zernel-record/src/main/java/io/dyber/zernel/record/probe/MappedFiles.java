@@ -49,6 +49,18 @@ public final class MappedFiles {
         return of(pid);
     }
 
+    /// A file that no process needs to have mapped yet, as [#of] would list it; none if it does not exist.
+    public static Optional<MappedFile> at(Path path, boolean program) {
+        try {
+            Object device = Files.getAttribute(path, "unix:dev");
+            Object inode = Files.getAttribute(path, "unix:ino");
+            String identity = Mapping.identity((Long) device, (Long) inode);
+            return Optional.of(new MappedFile(identity, path.toString(), path, program, false));
+        } catch (IOException _) {
+            return Optional.empty();
+        }
+    }
+
     /// Forgets all processes but these.
     public void retain(Set<Integer> pids) {
         looks.keySet().retainAll(pids);
