@@ -46,10 +46,9 @@ WITH
                 ORDER BY calls.start_ns, calls.end_ns DESC
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             ) AS data_wait_until_ns,
-            min(CASE WHEN calls.part IN ('data_wait', 'optimizer_step') THEN calls.start_ns END) OVER (
+            lead(CASE WHEN calls.part IN ('data_wait', 'optimizer_step') THEN calls.start_ns END IGNORE NULLS) OVER (
                 PARTITION BY calls.recording, calls.pid, calls.tid
                 ORDER BY calls.start_ns, calls.end_ns DESC
-                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
             ) AS next_marker_ns
         FROM calls
         JOIN training

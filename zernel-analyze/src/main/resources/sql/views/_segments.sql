@@ -23,13 +23,10 @@ WITH
             enters,
             part,
             row_number() OVER thread_order AS position,
-            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER thread_order AS depth
+            lead(at_ns) OVER thread_order AS next_ns,
+            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
         FROM edges
-        WINDOW thread_order AS (
-            PARTITION BY recording, pid, tid
-            ORDER BY at_ns, enters, tie
-            ROWS UNBOUNDED PRECEDING
-        )
+        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, enters, tie)
     ),
     -- After an end, the call that is open again is the last one that began at this depth.
     open_calls AS (
@@ -38,7 +35,7 @@ WITH
             pid,
             tid,
             at_ns AS start_ns,
-            lead(at_ns) OVER (PARTITION BY recording, pid, tid ORDER BY position) AS end_ns,
+            next_ns AS end_ns,
             CASE
                 WHEN depth > 0 THEN last_value(part IGNORE NULLS) OVER (
                     PARTITION BY recording, pid, tid, depth

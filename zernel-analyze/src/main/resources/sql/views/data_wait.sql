@@ -5,7 +5,7 @@
 -- end of one pass and the begin of the next, and a run of more is a pass without training (evaluation).
 --
 -- needs: _intervals, workers
-CREATE VIEW data_wait AS
+CREATE TABLE data_wait AS
 WITH
     marks AS (
         SELECT

@@ -8,8 +8,7 @@ WITH
     parsed AS (
         SELECT
             recording,
-            unnest(from_json(value, '{"rings":[{"ring":"VARCHAR","size_bytes":"BIGINT","high_water_bytes":"BIGINT",
-                "lost":"BIGINT"}]}').rings) AS r
+            unnest(from_json(value, '{"rings":[{"ring":"VARCHAR","size_bytes":"BIGINT","high_water_bytes":"BIGINT"}]}').rings) AS r
         FROM footer
         WHERE key = 'zernel.losses'
     )
@@ -17,7 +16,6 @@ SELECT
     recording, -- recording
     r.ring AS ring, -- bulk or vital
     r.size_bytes AS size_bytes, -- [bytes] size
-    r.high_water_bytes AS high_water_bytes, -- [bytes] most that was ever in it
-    r.lost AS lost -- events that found it full
+    r.high_water_bytes AS high_water_bytes -- [bytes] most that was ever in it
 FROM parsed
 ORDER BY ALL

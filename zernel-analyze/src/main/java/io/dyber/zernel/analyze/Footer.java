@@ -106,7 +106,7 @@ public record Footer(
             long noReturn) {}
 
     /// Events that happened and could not be stored.
-    public record Losses(List<RingLoss> rings, Map<String, Long> byKind, long total) {
+    public record Losses(List<RingUse> rings, Map<String, Long> byKind, long total) {
         public Losses {
             rings = orElse(rings, List.of());
             byKind = orElse(byKind, Map.of());
@@ -114,7 +114,7 @@ public record Footer(
     }
 
     /// One ring buffer's size and how full it got.
-    public record RingLoss(@Nullable String ring, long sizeBytes, long highWaterBytes, long lost) {}
+    public record RingUse(@Nullable String ring, long sizeBytes, long highWaterBytes) {}
 
     /// One recorded process.
     public record ProcessInfo(

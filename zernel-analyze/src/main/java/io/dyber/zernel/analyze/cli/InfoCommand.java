@@ -87,11 +87,12 @@ final class InfoCommand implements Runnable {
         sections.put(
                 "Probes",
                 """
-                SELECT kind, symbol, parse_filename(library) AS library, state, cost, entries, returns, events, lost, why
+                SELECT kind, symbol, parse_filename(library) AS library, state, cost, entries, filtered,
+                    returns, events, lost, why
                 FROM probes WHERE recording = ?
                 """);
         sections.put("Losses", "SELECT kind, lost, stored, share FROM losses WHERE recording = ?");
-        sections.put("Rings", "SELECT ring, size_bytes, high_water_bytes, lost FROM rings WHERE recording = ?");
+        sections.put("Rings", "SELECT ring, size_bytes, high_water_bytes FROM rings WHERE recording = ?");
         sections.put(
                 "Processes", "SELECT pid, ppid, comm, role, events, threads, cmdline FROM processes WHERE recording = ?");
         sections.put("Columns", "SELECT name, type, unit, comment FROM recorded_columns WHERE recording = ?");

@@ -135,7 +135,7 @@ public record TextReport(Page page) implements ReportFormat {
     private void findings(List<Finding> findings) {
         if (findings.isEmpty()) {
             page.heading("Findings: none");
-            page.paragraph("  ", "No finding of the library applies. That is no proof of health: see Unknown above.");
+            page.paragraph("  ", "No finding of the library applies. That is no proof of health.");
             return;
         }
         page.heading("Findings, most lost time first");

@@ -127,7 +127,7 @@ record TrainingText(Page page, Report report) {
             return;
         }
         page.blank();
-        page.line("  " + page.bold(String.format(Locale.ROOT, "%-12s %9s %9s %9s %9s %9s %9s", "Data wait", "batches",
+        page.line("  " + page.bold(String.format(Locale.ROOT, "%-12s %9s %9s %9s %9s %9s %9s", "Data wait", "waits",
                 "total", "first", "p50", "p99", "max")));
         for (Table.Row epoch : epochs.subList(0, Math.min(MOST_EPOCHS, epochs.size()))) {
             page.line(String.format(
