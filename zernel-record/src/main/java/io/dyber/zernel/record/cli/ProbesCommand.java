@@ -1,29 +1,83 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.probe.Probe;
-import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.ProbeListing;
+import io.dyber.zernel.record.ProbeListing.Row;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import io.dyber.zernel.record.probe.ProbeSyntaxException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.ObjectMapper;
 
-/// `zernel-record probes`: the kinds of events and where they are seen.
+/// `zernel-record probes`: the kinds of events and where on this machine they would be seen.
 @Command(
         name = "probes",
         mixinStandardHelpOptions = true,
-        description = {"", "Lists the kinds of events.", ""})
+        description = {
+            "",
+            "Lists the kinds of events, the functions they are seen in and whether these are there:",
+            "in the libraries that running processes have loaded, or in the given files.",
+            ""
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  sudo zernel-record probes",
+            "  zernel-record probes --probe 'libfoo.so:my_*' /opt/foo/libfoo.so",
+            "",
+            "Then: sudo zernel-record -o run.parquet -p PID"
+        })
 final class ProbesCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
+    @Option(names = "--probe", paramLabel = "SPEC", description = "also this probe; repeatable")
+    private List<String> probes = new ArrayList<>();
+
+    @Option(names = "--json", description = "print the list as JSON")
+    private boolean json;
+
+    @Parameters(arity = "0..*", paramLabel = "LIBRARY", description = "files to look into instead of running processes")
+    private List<Path> libraries = new ArrayList<>();
+
     @Override
     public Integer call() {
+        List<Row> rows = ProbeListing.of(libraries, specs());
         PrintWriter out = spec.commandLine().getOut();
-        for (Probe probe : Probes.all()) {
-            out.printf("%-10s %s%n", probe.kind(), probe.summary());
+        if (json) {
+            out.println(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(rows));
+            return 0;
         }
+        out.printf("%-9s %-8s %-14s %s%n", "KIND", "STATE", "COST", "WHERE");
+        rows.forEach(row -> out.printf("%-9s %-8s %-14s %s%n", row.kind(), row.state(), row.cost(), where(row)));
         return 0;
+    }
+
+    private static String where(Row row) {
+        return switch (row.state()) {
+            case "found" -> row.symbol() + " in " + row.library();
+            case "missing" -> row.symbol() + " in " + row.library() + ": " + row.note();
+            case "waiting" -> row.library().isEmpty()
+                    ? row.note()
+                    : "no process has loaded " + row.library() + " (" + row.note() + ")";
+            default -> row.note();
+        };
+    }
+
+    private List<ProbeSpec> specs() {
+        try {
+            return probes.stream().map(ProbeSpec::parse).toList();
+        } catch (ProbeSyntaxException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
     }
 }
