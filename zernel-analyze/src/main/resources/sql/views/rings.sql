@@ -8,7 +8,8 @@ WITH
     parsed AS (
         SELECT
             recording,
-            unnest(from_json(value, '{"rings":[{"ring":"VARCHAR","size_bytes":"BIGINT","high_water_bytes":"BIGINT"}]}').rings) AS r
+            unnest(from_json(value, '{"rings":[{"ring":"VARCHAR","size_bytes":"BIGINT",
+                "high_water_bytes":"BIGINT"}]}').rings) AS r
         FROM footer
         WHERE key = 'zernel.losses'
     )
