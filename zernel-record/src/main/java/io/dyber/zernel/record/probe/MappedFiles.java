@@ -1,9 +1,14 @@
 package io.dyber.zernel.record.probe;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ref.Reference;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,12 +16,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /// The code that processes map, read from `/proc/PID/maps`.
 ///
 /// Listing the mappings of thousands of processes each second would cost a good part of a CPU. So [#changed] looks
-/// at a process's size first, which is cheap and which loading a library changes, and at the list itself only when
-/// the size is another one or [#TRUST_NANOS] have passed. A process that ends meanwhile maps nothing.
+/// at a process's size first, which is cheap and which loading a library changes. It looks at the list itself only
+/// when the size is another one, once more after that, and when [#TRUST_NANOS] have passed. Once more, because the
+/// loader reserves the whole size of a library before it maps its code. A process that ends meanwhile maps nothing.
 ///
 /// Not thread-safe.
 public final class MappedFiles {
@@ -24,13 +31,14 @@ public final class MappedFiles {
     private static final String DELETED = " (deleted)";
     private static final Path PROC = Path.of("/proc");
 
-    private record Look(long sizePages, long untilNanos) {}
+    /// @param settled whether the list was read twice at this size
+    private record Look(long sizePages, boolean settled, long untilNanos) {}
 
     private final Map<Integer, Look> looks = new HashMap<>();
     private final ProcFile statm = new ProcFile();
     private final Optional<Path> ownNamespace = link(PROC.resolve("self/ns/mnt"));
 
-    /// The files that a process maps as code; none if nothing has changed since the last call for this process, or
+    /// The files that a process maps as code; none if nothing has changed since the last calls for this process, or
     /// if the process has ended or may not be looked at.
     public List<MappedFile> changed(int pid) {
         long size = statm.firstNumber("/proc/" + pid + "/statm");
@@ -40,23 +48,32 @@ public final class MappedFiles {
             looks.remove(pid);
             return List.of();
         }
-        if (before != null && before.sizePages == size && now - before.untilNanos < 0) {
+        boolean same = before != null && before.sizePages == size;
+        if (before != null && same && before.settled && now - before.untilNanos < 0) {
             return List.of();
         }
         // Spread, so that the processes found at the start are not all read again in the same second.
         long trust = before == null ? TRUST_NANOS / 2 + (pid & 1023) * (TRUST_NANOS / 2048) : TRUST_NANOS;
-        looks.put(pid, new Look(size, now + trust));
+        looks.put(pid, new Look(size, same, now + trust));
         return of(pid);
     }
 
-    /// A file that no process needs to have mapped yet, as [#of] would list it; none if it does not exist.
+    /// A file that no process needs to have mapped yet, as [#of] would list it; none if it cannot be read.
+    ///
+    /// Its identity cannot be taken from `stat`: on overlayfs and btrfs, `maps` shows other numbers. So it is mapped.
     public static Optional<MappedFile> at(Path path, boolean program) {
-        try {
-            Object device = Files.getAttribute(path, "unix:dev");
-            Object inode = Files.getAttribute(path, "unix:ino");
-            String identity = Mapping.identity((Long) device, (Long) inode);
-            return Optional.of(new MappedFile(identity, path.toString(), path, program, false));
-        } catch (IOException _) {
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+            String real = path.toRealPath().toString();
+            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 1);
+            try (Stream<String> lines = Files.lines(PROC.resolve("self/maps"))) {
+                return lines.map(Mapping::parse)
+                        .filter(mapping -> mapping != null && mapping.path().equals(real))
+                        .findFirst()
+                        .map(mapping -> new MappedFile(mapping.identity(), path.toString(), path, program, false));
+            } finally {
+                Reference.reachabilityFence(mapped);
+            }
+        } catch (IOException | UncheckedIOException _) {
             return Optional.empty();
         }
     }

@@ -1,6 +1,5 @@
 package io.dyber.zernel.record.probe;
 
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /// A line of `/proc/PID/maps`: `START-END PERMS OFFSET DEVICE INODE [PATH]`, where only the path may contain blanks.
@@ -42,13 +41,6 @@ record Mapping(String range, String permissions, String device, String inode, St
             start++;
         }
         return address.substring(start);
-    }
-
-    /// The identity that `maps` gives to a file, from its `st_dev` (encoded as in glibc's `makedev`) and inode.
-    static String identity(long device, long inode) {
-        long major = device >> 8 & 0xfff;
-        long minor = (device & 0xff) | (device >> 12 & 0xfff00);
-        return String.format(Locale.ROOT, "%02x:%02x:%d", major, minor, inode);
     }
 
     String identity() {

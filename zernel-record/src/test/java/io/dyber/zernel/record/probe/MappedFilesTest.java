@@ -64,6 +64,13 @@ final class MappedFilesTest {
         return Gcc.compile(folder, name, "int mine(void) { return 1; }", "-shared", "-fPIC");
     }
 
+    /// Looks until there is nothing new: twice the whole list, then nothing.
+    private void settle() {
+        files.changed(pid());
+        files.changed(pid());
+        assertThat(files.changed(pid())).isEmpty();
+    }
+
     private MappedFile named(List<MappedFile> found, String name) {
         return found.stream().filter(file -> file.path().endsWith("/" + name)).findFirst().orElseThrow();
     }
@@ -79,16 +86,22 @@ final class MappedFilesTest {
 
     @Test
     void libraryLoadedLaterIsFoundByTheNextLook() throws Exception {
-        assertThat(files.changed(pid())).isNotEmpty();
-        assertThat(files.changed(pid())).isEmpty();
+        settle();
         load(library("libmine two.so"));
         assertThat(named(files.changed(pid()), "libmine two.so").program()).isFalse();
+        settle();
+    }
+
+    @Test
+    void listIsReadAgainOnceAsItsCodeMayComeAfterItsSize() {
+        assertThat(files.changed(pid())).isNotEmpty();
+        assertThat(files.changed(pid())).isNotEmpty();
         assertThat(files.changed(pid())).isEmpty();
     }
 
     @Test
     void forgottenProcessIsLookedAtAgain() {
-        assertThat(files.changed(pid())).isNotEmpty();
+        settle();
         files.retain(Set.of());
         assertThat(files.changed(pid())).isNotEmpty();
     }
@@ -102,12 +115,24 @@ final class MappedFilesTest {
 
         MappedFile old = named(files.of(pid()), "libold.so");
         assertThat(old.deleted()).isTrue();
+        assertThat(old.isGone()).isFalse();
         assertThat(old.opened().toString()).startsWith("/proc/" + pid() + "/map_files/");
         if (Files.isReadable(old.opened())) { // needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE
             try (ElfFile elf = ElfFile.open(old.opened())) {
                 assertThat(elf.find("mine").symbols()).hasSize(1);
             }
         }
+        process.destroyForcibly().waitFor();
+        assertThat(old.isGone()).isTrue();
+    }
+
+    @Test
+    void fileThatNobodyMapsHasTheIdentityItWillHave() throws Exception {
+        Path library = library("libahead.so");
+        MappedFile ahead = MappedFiles.at(library, false).orElseThrow();
+        load(library);
+        assertThat(named(files.of(pid()), "libahead.so")).isEqualTo(ahead);
+        assertThat(MappedFiles.at(folder.resolve("gone.so"), false)).isEmpty();
     }
 
     @Test
