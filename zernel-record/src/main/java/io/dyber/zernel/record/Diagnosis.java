@@ -33,13 +33,13 @@ public final class Diagnosis {
     }
 
     private void lookAtKernel() {
-        boolean btf = Files.isReadable(Path.of("/sys/kernel/btf/vmlinux"));
+        boolean btf = Files.isReadable(KernelSide.KERNEL_TYPES);
         add(
                 "kernel",
                 btf,
                 true,
                 System.getProperty("os.version") + (btf ? " with type information (BTF)" : " without BTF"),
-                "use a kernel built with CONFIG_DEBUG_INFO_BTF; every current distribution's is");
+                KernelSide.NEEDS_BTF);
     }
 
     private void tryToLoad() {
@@ -52,6 +52,8 @@ public final class Diagnosis {
                 add(probe.kind(), refused == null, false, refused == null ? probe.summary() : refused, "");
             }
         } catch (BpfException e) {
+            add("probes", false, true, e.getMessage(), e.hint().orElse(""));
+        } catch (RecorderException e) {
             add("probes", false, true, e.getMessage(), e.hint().orElse(""));
         }
     }

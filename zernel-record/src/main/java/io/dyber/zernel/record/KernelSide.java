@@ -9,6 +9,8 @@ import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Btf;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +20,9 @@ import java.util.Set;
 
 /// The loaded BPF objects of one recording and the maps they share. Closing unloads everything. Not thread-safe.
 final class KernelSide implements AutoCloseable {
+    static final Path KERNEL_TYPES = Path.of("/sys/kernel/btf/vmlinux");
+    static final String NEEDS_BTF =
+            "use a kernel built with CONFIG_DEBUG_INFO_BTF; every current distribution's is";
     private static final int MOST_FUNCTIONS = 4096;
     private static final int VITAL_SIZE = 4 << 20;
     private static final int BULK_SIZE = 32 << 20;
@@ -46,7 +51,7 @@ final class KernelSide implements AutoCloseable {
         this.schema = schema;
         this.process = openProcess();
         try {
-            this.process.load();
+            loadProcess();
             this.syscalls = loadSyscalls();
             this.functions = loadFunctions();
             this.vital = RingBuffer.map(process.map("vital"), VITAL_SIZE);
@@ -63,6 +68,19 @@ final class KernelSide implements AutoCloseable {
             object.constant("name_" + event, newFunction("process", event, false));
         }
         return object;
+    }
+
+    /// Nothing loads on a kernel that does not describe its types, and libbpf's error for that misleads.
+    private void loadProcess() {
+        try {
+            process.load();
+        } catch (BpfException e) {
+            if (Files.isReadable(KERNEL_TYPES)) {
+                throw e;
+            }
+            throw new RecorderException(
+                    "reading the kernel's types '" + KERNEL_TYPES + "': the kernel has no BTF", NEEDS_BTF);
+        }
     }
 
     private BpfObject configured(String name) {

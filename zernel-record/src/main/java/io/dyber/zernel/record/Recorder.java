@@ -107,9 +107,14 @@ public final class Recorder {
         RecordResult run() {
             kernel.names().forEach((id, function) -> decoder.name(id, function.name()));
             pump.start();
-            RuntimeException failure = null;
             try {
                 begin();
+            } catch (RuntimeException e) {
+                abandon();
+                throw e;
+            }
+            RuntimeException failure = null;
+            try {
                 loop();
             } catch (RuntimeException e) {
                 failure = e;
@@ -135,6 +140,14 @@ public final class Recorder {
             file.describe(description.values("", 0));
             progress.started(new Progress.Started(attachments.backend(), attachments.attached()));
             workload.ifPresent(Workload::resume);
+        }
+
+        /// There is no recording: the output is left as it was.
+        private void abandon() {
+            kernel.detach();
+            pump.finish();
+            workload.ifPresent(Workload::terminate);
+            file.discard();
         }
 
         private void loop() {

@@ -53,6 +53,7 @@ public final class RecordingFile implements AutoCloseable {
     private final AtomicLong events = new AtomicLong();
     private volatile long journalBytes;
     private volatile long finalBytes;
+    private boolean unwanted;
 
     private RecordingFile(LiveFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
         this.folder = folder;
@@ -126,19 +127,8 @@ public final class RecordingFile implements AutoCloseable {
             }
             finalBytes = file.bytes();
         } catch (IOException e) {
-            throw unfinished(e);
+            throw RecordingException.of("finishing '" + folder.output() + "'", e);
         }
-    }
-
-    /// The parts and the file that joins them need the space twice for a moment.
-    private RecordingException unfinished(IOException e) {
-        RecordingException exception = RecordingException.of("finishing '" + folder.output() + "'", e);
-        if (exception.reason() != RecordingException.Reason.NO_SPACE) {
-            return exception;
-        }
-        String hint = "nothing is lost: free %,d MB, then run zernel-record recover %s"
-                .formatted((segments.bytes() >> 20) + 1, folder.output());
-        return new RecordingException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
     }
 
     /// Events written so far.
@@ -151,12 +141,21 @@ public final class RecordingFile implements AutoCloseable {
         return finalBytes > 0 ? finalBytes : segments.bytes() + journalBytes;
     }
 
-    /// Without [#finish] before: leaves the `.live` folder as a crash would.
+    /// Gives up a recording that could not begin: [#close] then leaves nothing behind, and what was at the output
+    /// stays as it is.
+    public void discard() {
+        unwanted = true;
+    }
+
+    /// Without [#finish] or [#discard] before: leaves the `.live` folder as a crash would.
     @Override
     public void close() {
         segments.close();
         try (folder) {
             journal.close();
+            if (unwanted) {
+                folder.remove();
+            }
         } catch (IOException e) {
             throw RecordingException.of("closing '" + folder.output() + "'", e);
         }
