@@ -26,7 +26,7 @@
 #define FILE_FD 700
 #define BAD_FD 701
 #define TIMES 5
-#define LONG_MS 20
+#define LONG_MS 60
 
 struct waiter {
 	const char *name;
@@ -76,7 +76,7 @@ static void *run(void *argument)
 
 		w->wait(LONG_MS);
 		w->outer_ns[i] = now_nanos() - before;
-		/* Two that a threshold of 10 ms leaves out. */
+		/* Two that a threshold of 30 ms leaves out. */
 		w->wait(1);
 		w->wait(0);
 	}
@@ -134,11 +134,28 @@ static int reads(const char *path)
 	return 0;
 }
 
-/* Blocks for 20 ms in a read of a pipe. */
+static int sleeps(pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	stat = fopen(path, "r");
+	if (!stat)
+		return 0;
+	if (fscanf(stat, "%*d %*s %c", &state) != 1)
+		state = 0;
+	fclose(stat);
+	return state == 'S';
+}
+
+/* Lets the main thread block for 60 ms in a read of a pipe. */
 static void *write_late(void *pipe_end)
 {
 	struct timespec t = { .tv_nsec = LONG_MS * 1000000L };
 
+	while (!sleeps(getpid()))
+		;
 	nanosleep(&t, NULL);
 	(void)!write(*(int *)pipe_end, "late", 4);
 	return NULL;

@@ -22,6 +22,15 @@ final class Recording implements AutoCloseable {
         this.connection = connection;
     }
 
+    /// A recording without anything in it, until there is one.
+    static Recording none() {
+        try {
+            return new Recording(Path.of(""), DriverManager.getConnection("jdbc:duckdb:"));
+        } catch (SQLException e) {
+            throw new AssertionError("opening DuckDB: " + e.getMessage(), e);
+        }
+    }
+
     static Recording open(Path file) {
         try {
             Connection connection = DriverManager.getConnection("jdbc:duckdb:");

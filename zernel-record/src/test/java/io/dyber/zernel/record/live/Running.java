@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /// A child process that a test talks to. Its output is read all the time, so it never blocks on a full pipe. Closing
 /// kills it when it still runs.
@@ -47,6 +48,11 @@ final class Running implements AutoCloseable {
 
     /// Waits until a line of either output contains the text, and returns the line.
     String awaitLine(String part) {
+        return awaitLine(part, 1);
+    }
+
+    /// Waits until so many lines contain the text, and returns the last.
+    String awaitLine(String part, int times) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < deadline) {
             boolean ended = !process.isAlive();
@@ -54,12 +60,12 @@ final class Running implements AutoCloseable {
                 out.join();
                 err.join();
             }
-            for (Lines lines : List.of(out, err)) {
-                for (String line : lines.soFar()) {
-                    if (line.contains(part)) {
-                        return line;
-                    }
-                }
+            List<String> found = Stream.of(out, err)
+                    .flatMap(lines -> lines.soFar().stream())
+                    .filter(line -> line.contains(part))
+                    .toList();
+            if (found.size() >= times) {
+                return found.get(times - 1);
             }
             if (ended) {
                 throw new AssertionError("ended before saying '" + part + "': " + await());

@@ -1,0 +1,78 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/// The file as Python tools read it: the same rows, and a footer that explains them.
+class InteropIT {
+    @TempDir
+    private Path directory = Path.of("");
+
+    @Test
+    void pyarrowAndDuckdbReadTheSameRows() {
+        Needs.bpf();
+        String python = Needs.python("pyarrow, duckdb");
+        Path file = directory.resolve("run.parquet");
+        Running.Outcome recorded = Recorder.recordTo(file)
+                .with("--probe", Programs.built("libcalls.so") + ":calls_push(number=arg1, thread=arg2:u32)")
+                .with("--", Programs.built("calls").toString(), "2500")
+                .run();
+        assertThat(recorded.status()).as(recorded.toString()).isEqualTo(5);
+
+        JsonNode read = read(python, file);
+        try (Recording recording = Recording.open(file)) {
+            long calls = recording.number("SELECT count(*) FROM events WHERE kind = 'call'");
+            assertThat(calls).isEqualTo(10_000);
+            String rows = recording.value("""
+                    SELECT string_agg(kind || ' ' || n || ' ' || total, ', ' ORDER BY kind) FROM (
+                        SELECT kind, count(*) AS n, coalesce(sum(dur_ns), 0) AS total FROM events GROUP BY kind)
+                    """);
+            assertThat(read.path("pyarrow").asString()).isEqualTo(rows);
+            assertThat(read.path("duckdb").asString()).isEqualTo(rows);
+        }
+    }
+
+    @Test
+    void theFooterNamesUnitAndMeaningOfEveryColumn() {
+        Needs.bpf();
+        String python = Needs.python("pyarrow, duckdb");
+        Path file = directory.resolve("run.parquet");
+        assertThat(Recorder.recordTo(file, "--", "true").run().status()).isZero();
+
+        JsonNode read = read(python, file);
+        JsonNode columns = read.path("footer").path("zernel.schema").path("columns");
+        List<String> described = columns.valueStream()
+                .map(column -> column.path("name").asString() + " " + column.path("type").asString())
+                .toList();
+        assertThat(read.path("columns").valueStream().map(JsonNode::asString)).containsExactlyElementsOf(described);
+        assertThat(columns.valueStream())
+                .allSatisfy(column -> assertThat(column.path("comment").asString()).isNotBlank());
+        assertThat(columns.valueStream()
+                        .filter(column -> column.path("unit").asString().equals("ns"))
+                        .map(column -> column.path("name").asString()))
+                .containsExactly("ts_ns", "dur_ns");
+        assertThat(read.path("footer").propertyNames())
+                .contains(
+                        "zernel.format",
+                        "zernel.recording",
+                        "zernel.clock",
+                        "zernel.schema",
+                        "zernel.kinds",
+                        "zernel.probes",
+                        "zernel.losses",
+                        "zernel.processes");
+    }
+
+    private static JsonNode read(String python, Path file) {
+        try (Running reader = Running.start(python, Programs.source("read.py"), file.toString())) {
+            Running.Outcome outcome = reader.await();
+            assertThat(outcome.status()).as(outcome.toString()).isZero();
+            return Truth.of(outcome.out()).only();
+        }
+    }
+}

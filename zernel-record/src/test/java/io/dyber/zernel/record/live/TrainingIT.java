@@ -1,0 +1,120 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/// An untouched PyTorch training, against the steps and the waiting time that the script itself counts.
+class TrainingIT {
+    private static final String NEXT = "name LIKE 'enumerate(DataLoader)#%__next__'";
+    private static final String STEP = "name = 'Optimizer.step#AdamW.step'";
+    private static final long CLOCK_ERROR_NANOS = 1_000_000;
+
+    private static String python = "";
+
+    @TempDir
+    private Path directory = Path.of("");
+
+    @BeforeAll
+    static void needs() {
+        Needs.bpf();
+        python = Needs.python("torch");
+    }
+
+    @Test
+    void everyStepAndEveryWaitForDataIsRecorded() {
+        Path file = directory.resolve("run.parquet");
+        JsonNode truth = Truth.of(Recorder.recordTo(file, "--", python, Programs.source("train.py"))
+                        .runWell()
+                        .out())
+                .only();
+
+        try (Recording recording = Recording.open(file)) {
+            assertThat(recording.rows("""
+                    SELECT name, count(*), count(dur_ns), count(DISTINCT tid) FROM events
+                    WHERE kind IN ('region', 'backward') AND pid = %d GROUP BY name ORDER BY name
+                    """.formatted(truth.path("pid").asLong()))).containsExactly(
+                    "Engine::execute 60 60 1",
+                    "Optimizer.step#AdamW.step 60 60 1",
+                    "Optimizer.zero_grad#AdamW.zero_grad 60 60 1",
+                    "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 61 61 1");
+            assertThat(truth.path("epochs").path(0).path("nexts").asInt()).isEqualTo(61);
+            assertDataWait(recording, truth.path("epochs").path(0).path("wait_s").asDouble(), 0.03);
+            assertThat(recording.footer("zernel.recording").path("stop").asString()).isEqualTo("command-exited");
+            assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
+        }
+    }
+
+    @Test
+    void everyEpochEndsWithOneMoreNextThanSteps() {
+        Path file = directory.resolve("run.parquet");
+        JsonNode truth = Truth.of(Recorder.recordTo(file)
+                        .with("--", python, Programs.source("train.py"))
+                        .with("--steps", "15", "--epochs", "2", "--workers", "0", "--transform-ms", "2")
+                        .runWell()
+                        .out())
+                .only();
+
+        try (Recording recording = Recording.open(file)) {
+            assertThat(recording.rows("SELECT name, count(*) FROM events WHERE " + NEXT + " GROUP BY name"))
+                    .containsExactly("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ 32");
+            assertThat(recording.number("SELECT count(*) FROM events WHERE " + STEP)).isEqualTo(30);
+            assertDataWait(
+                    recording,
+                    truth.path("epochs").valueStream().mapToDouble(epoch -> epoch.path("wait_s").asDouble()).sum(),
+                    0.1);
+        }
+    }
+
+    @Test
+    void attachingInTheMiddleRecordsEveryStepFromThenOn() {
+        Path file = directory.resolve("run.parquet");
+        try (Running training = Running.start(python, Programs.source("train.py"), "--steps", "350")) {
+            training.awaitLine("step 20 ");
+            try (Running recorder = Recorder.recordTo(file, "-p", Long.toString(training.pid())).startRecording()) {
+                long attachedNanos = System.currentTimeMillis() * 1_000_000;
+                Running.Outcome trained = training.await();
+                assertThat(trained.status()).isZero();
+                assertThat(recorder.await().status()).isZero();
+                assertFromTheMiddle(file, Truth.of(trained.out()).only().path("steps"), attachedNanos);
+            }
+        }
+    }
+
+    /// `steps` are what the script noted before each `next` and each `step`.
+    private static void assertFromTheMiddle(Path file, JsonNode steps, long attachedNanos) {
+        try (Recording recording = Recording.open(file)) {
+            List<Long> recorded = recording.numbers("SELECT ts_ns FROM events WHERE " + STEP + " ORDER BY ts_ns");
+            List<Long> noted = steps.valueStream().map(step -> step.path("step_ns").asLong()).toList();
+            int first = (int) noted.stream()
+                            .filter(nanos -> nanos <= recorded.getFirst() + CLOCK_ERROR_NANOS)
+                            .count()
+                    - 1;
+
+            assertThat(first).isBetween(20, 300);
+            assertThat(noted.get(first)).isLessThan(attachedNanos + 1_000_000_000);
+            assertThat(recorded).hasSize(350 - first);
+            long firstNext = recording.number("SELECT min(ts_ns) FROM events WHERE " + NEXT);
+            assertDataWait(
+                    recording,
+                    steps.valueStream()
+                            .filter(step -> step.path("next_ns").asLong() >= firstNext - CLOCK_ERROR_NANOS)
+                            .mapToDouble(step -> step.path("wait_s").asDouble())
+                            .sum(),
+                    0.03);
+            assertThat(recording.footer("zernel.recording").path("stop").asString()).isEqualTo("target-exited");
+        }
+    }
+
+    /// The script's clock runs a little longer than the region, more so when its processor is shared.
+    private static void assertDataWait(Recording recording, double seconds, double tolerance) {
+        long nanos = recording.number("SELECT sum(dur_ns) FROM events WHERE " + NEXT);
+        assertThat(nanos / 1e9).isCloseTo(seconds, within(tolerance * seconds));
+    }
+}
