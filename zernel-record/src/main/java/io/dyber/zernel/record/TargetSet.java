@@ -85,7 +85,7 @@ final class TargetSet {
         }
         for (int pid : recorded) {
             ProcessFacts before = known.get(pid);
-            if (before == null || (sweep && isYoung(before))) {
+            if (before == null || changed.contains(pid) || (sweep && isYoung(before))) {
                 ProcessFacts.of(pid).ifPresent(facts -> known.put(pid, facts));
             }
         }
