@@ -41,6 +41,7 @@ final class Attachments {
     private final List<Hook> hooks = new ArrayList<>();
     private final Optional<FunctionTable> table;
     private final MappedFiles mapped = new MappedFiles();
+    private final boolean sweeps;
     private final Set<String> seen = new HashSet<>();
     private final Set<String> probedFiles = new HashSet<>();
     private final List<ProbedFunction> probed = new ArrayList<>();
@@ -50,6 +51,7 @@ final class Attachments {
         this.pump = pump;
         this.schema = schema;
         this.progress = progress;
+        this.sweeps = options.everyone();
         this.table = kernel.functionsBtf().map(FunctionTable::new);
         for (Probe probe : Probes.all()) {
             if (options.kinds().contains(probe.kind())) {
@@ -90,7 +92,7 @@ final class Attachments {
     Set<Integer> scan(Set<Integer> pids) {
         Set<Integer> users = new LinkedHashSet<>();
         for (int pid : pids) {
-            for (MappedFile file : mapped.changed(pid)) {
+            for (MappedFile file : sweeps ? mapped.changed(pid) : mapped.of(pid)) {
                 offer(file);
                 if (probedFiles.contains(file.identity())) {
                     users.add(pid);
@@ -122,6 +124,10 @@ final class Attachments {
             try (ElfFile elf = ElfFile.open(file.opened())) {
                 attach(file, elf, wanted, table.get());
             } catch (ElfException e) {
+                if (file.isGone()) {
+                    seen.remove(file.identity());
+                    return;
+                }
                 wanted.forEach(hook -> fail(hook, file, "", hook.function().symbol(), "failed", String.valueOf(e.getMessage())));
             }
         }

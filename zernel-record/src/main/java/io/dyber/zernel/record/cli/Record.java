@@ -42,6 +42,10 @@ public final class Record {
         PrintWriter err = command.getErr();
         if (exception.getCause() instanceof ProbeSyntaxException syntax) {
             err.println("zernel-record: " + syntax.getMessage());
+            if (!syntax.hint().isEmpty()) {
+                err.println("hint: " + syntax.hint());
+                return USAGE;
+            }
         } else {
             err.println("zernel-record: " + exception.getMessage());
             CommandLine.UnmatchedArgumentException.printSuggestions(exception, err);

@@ -7,17 +7,15 @@ import java.util.Optional;
 /// Every kind the recorder knows, in the order of the schema.
 public final class Probes {
     private static final String TORCH = "libtorch_cpu.so";
-    private static final String PROFILER = "_ZN5torch8autograd8profiler";
+    private static final String PROFILER = "torch::autograd::profiler::";
 
-    /// The Itanium-mangled tail of functions that take a `std::string const&` first.
     private static final Probe REGION = new Probe(
             "region",
             "",
             TORCH,
             List.of(
-                    new Hook(regionEnter(PROFILER + "25record_function_enter_newE*"), Role.OPEN, true),
-                    new Hook(regionExit(PROFILER + "L24record_function_exit_newE*"), Role.CLOSE, true),
-                    new Hook(regionExit(PROFILER + "24record_function_exit_newE*"), Role.CLOSE, true)),
+                    new Hook(regionEnter(PROFILER + "record_function_enter_new"), Role.OPEN, true),
+                    new Hook(regionExit(PROFILER + "record_function_exit_new"), Role.CLOSE, true)),
             "PyTorch record_function regions: DataLoader, Optimizer.step, DDP, FSDP and the user's own");
 
     private static final Probe BACKWARD = new Probe(
@@ -26,7 +24,7 @@ public final class Probes {
             TORCH,
             List.of(new Hook(
                     new Function(
-                            "backward", "Engine::execute", TORCH, "_ZN5torch8autograd6Engine7executeE*", List.of()),
+                            "backward", "Engine::execute", TORCH, "torch::autograd::Engine::execute", List.of()),
                     Role.CALL,
                     true)),
             "backward passes of PyTorch's autograd engine");
