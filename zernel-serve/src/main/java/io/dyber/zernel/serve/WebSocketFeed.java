@@ -148,11 +148,11 @@ final class WebSocketFeed implements SnapshotFeed {
 
         @Override
         public void onOpen(WebSocket client, ClientHandshake handshake) {
+            client.setAttachment(new Backlog());
             String now = latest;
             if (!now.isEmpty()) {
                 send(client, now);
             }
-            client.setAttachment(new Backlog());
         }
 
         @Override

@@ -9,7 +9,6 @@ import io.dyber.zernel.serve.source.Speed;
 import io.dyber.zernel.serve.source.WrittenRecording;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -165,17 +164,6 @@ final class MetricsServerTest {
     }
 
     @Test
-    void aClientThatNeverReadsHoldsNobodyUp() throws Exception {
-        try (WebSocketClient good = new WebSocketClient(server.webSocketPort(), null);
-                Socket deaf = handshake()) {
-            assertThat(deaf.isConnected()).isTrue();
-            for (int i = 0; i < 20; i++) {
-                assertThat(good.next()).doesNotContain("skipped_snapshots");
-            }
-        }
-    }
-
-    @Test
     void aPortInUseIsSaid() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Path file = folder.resolve("run.parquet");
@@ -207,11 +195,9 @@ final class MetricsServerTest {
         }
     }
 
-    /// A connection whose WebSocket handshake is done, and whose receive buffer is small.
+    /// A connection whose WebSocket handshake is done.
     private Socket handshake() throws IOException {
-        Socket socket = new Socket();
-        socket.setReceiveBufferSize(2048);
-        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.webSocketPort()));
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.webSocketPort());
         socket.getOutputStream().write("""
                 GET / HTTP/1.1\r
                 Host: localhost\r

@@ -75,7 +75,7 @@ final class DemoCommand implements Callable<Integer> {
 
     private int simulate(LauncherProcess recorder, String why) throws Failure, InterruptedException {
         say("simulating a recording, because " + why + "; nothing in it was measured");
-        return recorder.run(List.of("--simulate", "-o", output.toString()));
+        return recorder.run(List.of("--simulate=data-bound-cpu", "-o", output.toString()));
     }
 
     private void say(String line) {

@@ -63,7 +63,7 @@ final class ServeCommand implements Callable<Integer> {
     private InetAddress listen;
 
     @Option(names = "--max-pids", paramLabel = "N", defaultValue = "100",
-            description = "Processes with series of their own; the others share pid=\"other\". Default: ${DEFAULT-VALUE}")
+            description = "Processes with series of their own; the others share one. Default: ${DEFAULT-VALUE}")
     private int pidLimit;
 
     @Override
@@ -114,7 +114,8 @@ final class ServeCommand implements Callable<Integer> {
         err.println("  web page    " + http + "/");
         err.println("  Prometheus  " + http + "/metrics");
         err.println("  WebSocket   ws://" + host + ":" + server.webSocketPort());
-        err.println("  terminal    zernel watch" + (server.webSocketPort() == 9092 ? "" : " --port " + server.webSocketPort()));
+        String port = server.webSocketPort() == 9092 ? "" : " --port " + server.webSocketPort();
+        err.println("  terminal    zernel watch" + port);
         err.flush();
     }
 

@@ -16,8 +16,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
 /// The demo's job where PyTorch is not installed: a program of its own that works like a training loop, with the same
-/// flaw. Two threads read a file and pack each piece with the system's zlib, a third waits for the pieces and multiplies
-/// matrices. Its system calls, waits and calls of `compress2` are as real as any.
+/// flaw. Two threads read a file and pack each piece with the system's zlib, a third waits for the pieces and
+/// multiplies matrices. Its system calls, waits and calls of `compress2` are as real as any.
 ///
 /// No PyTorch means no `record_function` regions, so a recording of it has no training steps.
 public final class StandInJob {

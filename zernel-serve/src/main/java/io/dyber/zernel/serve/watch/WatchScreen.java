@@ -139,7 +139,7 @@ public final class WatchScreen {
         for (JsonNode timing : timings) {
             List<String> labels = new ArrayList<>();
             timing.path("labels").properties().forEach(label -> labels.add(label.getValue().asString("")));
-            String name = timing.path("metric").asString("?").replaceFirst("^zernel_", "").replaceFirst("_seconds$", "");
+            String name = timing.path("metric").asString("?").replaceAll("^zernel_|_seconds$", "");
             lines.add("  %-36s %,10d %11s %11s"
                     .formatted(
                             name + " " + String.join(" ", labels),
