@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// How the launch scripts find a JDK. The folders hold no JVM, only what the search reads; their version 99 keeps the
 /// JDKs of this machine out of the tests.
 final class LaunchersTest {
-    private static final Path JAVA_SH = Path.of("../zernel-dist/src/main/dist/lib/java.sh").toAbsolutePath().normalize();
+    private static final Path JAVA_SH = Path.of("../zernel-serve/dist/src/main/dist/lib/java.sh").toAbsolutePath().normalize();
 
     @TempDir
     private Path folder;
