@@ -66,7 +66,7 @@ struct counter {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 32 * 1024 * 1024);
+	__uint(max_entries, 64 * 1024 * 1024);
 } bulk SEC(".maps");
 
 struct {

@@ -25,7 +25,7 @@ final class KernelSide implements AutoCloseable {
             "use a kernel built with CONFIG_DEBUG_INFO_BTF; every current distribution's is";
     private static final int MOST_FUNCTIONS = 4096;
     private static final int VITAL_SIZE = 4 << 20;
-    private static final int BULK_SIZE = 32 << 20;
+    private static final int BULK_SIZE = 64 << 20;
     private static final byte[] PRESENT = {1};
     private static final List<String> PROCESS_EVENTS = List.of("exec", "fork", "thread", "exit", "rename");
 

@@ -6,7 +6,11 @@ import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.event.WarmUp;
+import io.dyber.zernel.record.sink.RecordingException;
 import io.dyber.zernel.record.sink.RecordingFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
@@ -71,8 +75,25 @@ public final class Recorder {
         try (KernelSide kernel = new KernelSide(options, schema);
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
-            WarmUp.run(schema, Programs.wire());
+            warmUp(schema);
             return new Session(kernel, file, schema).run();
+        }
+    }
+
+    /// Runs made-up events through the whole path, into a recording that nobody gets.
+    private static void warmUp(Schema schema) {
+        try {
+            Path folder = Files.createTempDirectory("zernel-warm-up");
+            Texts scratchTexts = new Texts();
+            try (RecordingFile scratch = RecordingFile.create(
+                    folder.resolve("scratch.parquet"), schema.columns(), scratchTexts, new RecordingFile.Options())) {
+                scratch.discard();
+                WarmUp.run(schema, Programs.wire(), scratchTexts, BATCH_ROWS, scratch::write);
+            }
+            Files.deleteIfExists(folder);
+        } catch (IOException | RecordingException e) {
+            // Without a temporary folder the first second of a busy job may find the ring full, which is counted.
+            System.getLogger(Recorder.class.getName()).log(System.Logger.Level.DEBUG, "warming up", e);
         }
     }
 

@@ -14,6 +14,10 @@ public final class RingBuffer implements AutoCloseable {
     private static final VarHandle HEADER = ValueLayout.JAVA_INT.varHandle();
     private static final int HEADER_SIZE = 8;
     private static final int READER_NICE = -15;
+
+    /// Room is given back in pieces: at every record it would slow the producers down, only at the end a long drain
+    /// would look like a full ring to them.
+    private static final long PUBLISH_BYTES = 256 << 10;
     private static final int BUSY = 1 << 31;
     private static final int DISCARDED = 1 << 30;
 
@@ -81,6 +85,7 @@ public final class RingBuffer implements AutoCloseable {
     public int drain(long until, Consumer taker) {
         long position = (long) POSITION.get(consumer, 0L);
         highWater = Math.max(highWater, until - position);
+        long published = position;
         int taken = 0;
         while (position < until) {
             long at = position & mask;
@@ -94,6 +99,10 @@ public final class RingBuffer implements AutoCloseable {
                 taken++;
             }
             position += (length + HEADER_SIZE + 7L) & ~7L;
+            if (position - published >= PUBLISH_BYTES) {
+                POSITION.setRelease(consumer, 0L, position);
+                published = position;
+            }
         }
         POSITION.setRelease(consumer, 0L, position);
         return taken;

@@ -1,12 +1,17 @@
 package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.record.Recorder;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /// SIGINT and SIGTERM end the recording as if it had ended by itself: the file is finished and the exit status is that
 /// of a good recording. SIGHUP too, so a closed terminal loses nothing.
 final class StopOnSignal implements AutoCloseable {
+    private static final long SETTLE_SECONDS = 5;
+
     private final Recorder recorder;
     private final Thread hook = new Thread(this::onSignal, "zernel-stop");
+    private final CountDownLatch settled = new CountDownLatch(1);
     private volatile int status = Record.ENVIRONMENT;
 
     private StopOnSignal(Recorder recorder) {
@@ -22,13 +27,14 @@ final class StopOnSignal implements AutoCloseable {
     /// The status with which a signal's shutdown ends from now on.
     void exitWith(int exitStatus) {
         status = exitStatus;
+        settled.countDown();
     }
 
     private void onSignal() {
         recorder.stop("signal");
         try {
             recorder.awaitFinished();
-            hook.join(100);
+            boolean _ = settled.await(SETTLE_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
@@ -38,6 +44,7 @@ final class StopOnSignal implements AutoCloseable {
     /// From here on a signal ends the process at once.
     @Override
     public void close() {
+        settled.countDown();
         try {
             boolean _ = Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException _) {

@@ -9,23 +9,23 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
-/// Decodes made-up records until the JVM has compiled the decoder.
+/// Decodes made-up records until the JVM has compiled the decoder and what takes its rows.
 ///
 /// Interpreted, a record costs some ten microseconds, more than the probe that sends it: a job that calls a probed
-/// function often would fill the ring in the recorder's first second.
+/// function often would fill the ring in the recorder's first seconds.
 public final class WarmUp {
-    private static final long MOST_NANOS = TimeUnit.MILLISECONDS.toNanos(600);
-    private static final int ROUNDS = 20_000;
+    private static final long MOST_NANOS = TimeUnit.MILLISECONDS.toNanos(900);
+    private static final int ROUNDS = 100_000;
     private static final int RECORD = 512;
     private static final int CALL_ID = 2;
 
     private WarmUp() {}
 
-    /// Takes up to 0.6 s of one CPU.
-    public static void run(Schema schema, Wire wire) {
-        Texts texts = new Texts();
-        Decoder decoder = new Decoder(schema, wire, texts, 0, 4096, _ -> {});
+    /// Takes up to 0.9 s of one CPU.
+    public static void run(Schema schema, Wire wire, Texts texts, int batchRows, Consumer<Batch> full) {
+        Decoder decoder = new Decoder(schema, wire, texts, 0, batchRows, full);
         decoder.name(1, "read");
         CallShape.Slot slot = new CallShape.Slot("", 8, true);
         decoder.define(

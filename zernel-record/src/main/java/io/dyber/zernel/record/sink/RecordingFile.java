@@ -52,8 +52,8 @@ public final class RecordingFile implements AutoCloseable {
     private int segment;
     private final AtomicLong events = new AtomicLong();
     private volatile long journalBytes;
-    private volatile long finalBytes;
     private boolean unwanted;
+    private volatile long finalBytes;
 
     private RecordingFile(LiveFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
         this.folder = folder;
@@ -127,8 +127,19 @@ public final class RecordingFile implements AutoCloseable {
             }
             finalBytes = file.bytes();
         } catch (IOException e) {
-            throw RecordingException.of("finishing '" + folder.output() + "'", e);
+            throw unfinished(e);
         }
+    }
+
+    /// The parts and the file that joins them need the space twice for a moment.
+    private RecordingException unfinished(IOException e) {
+        RecordingException exception = RecordingException.of("finishing '" + folder.output() + "'", e);
+        if (exception.reason() != RecordingException.Reason.NO_SPACE) {
+            return exception;
+        }
+        String hint = "nothing is lost: free %,d MB, then run zernel-record recover %s"
+                .formatted((segments.bytes() >> 20) + 1, folder.output());
+        return new RecordingException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
     }
 
     /// Events written so far.

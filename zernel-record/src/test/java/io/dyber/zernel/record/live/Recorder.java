@@ -47,8 +47,8 @@ record Recorder(List<String> prefix, Map<String, String> environment, List<Strin
 
     Running start() {
         List<String> command = new ArrayList<>(prefix);
-        // A background shell starts its children with SIGINT ignored, and a JVM then keeps it so.
-        command.addAll(List.of("env", "--default-signal=INT"));
+        // A background shell starts its children with SIGINT ignored, nohup with SIGHUP, and a JVM then keeps it so.
+        command.addAll(List.of("env", "--default-signal=INT,HUP"));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.startsWith("--"))

@@ -1,0 +1,115 @@
+package io.dyber.zernel.record.sink;
+
+import static java.util.Arrays.asList;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.event.Texts;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What only root can try: a full disk, and files for somebody else.
+class RecordingFileIT {
+    @TempDir Path folder;
+
+    @BeforeEach
+    void onlyAsRoot() throws IOException {
+        assumeThat(Files.getAttribute(Path.of("/proc/self"), "unix:uid")).as("needs root").isEqualTo(0);
+    }
+
+    @Test
+    void aFullDiskKeepsWhatWasWritten() throws IOException, InterruptedException {
+        assumeThat(run("mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", folder.toString()))
+                .as("needs to mount a tmpfs")
+                .isZero();
+        try {
+            Path output = folder.resolve("run.parquet");
+            long events = fill(output);
+
+            assertThat(events).isGreaterThan(20_000);
+            assertThat(output).doesNotExist();
+            assertThat(run("mount", "-o", "remount,size=60m", folder.toString())).isZero();
+            assertThat(Recovery.recover(output).events()).isEqualTo(events);
+            assertThat(Duck.query(output, "SELECT count(*), count(DISTINCT bytes), max(bytes) FROM $file"))
+                    .containsExactly(asList(events, events, events - 1));
+            assertThat(folder).isDirectoryNotContaining("glob:**.live");
+        } finally {
+            assertThat(run("umount", folder.toString())).isZero();
+        }
+    }
+
+    @Test
+    void filesBelongToTheGivenUser() throws IOException {
+        Path output = folder.resolve("run.parquet");
+        RecordingFile.Options options = new RecordingFile.Options().withOwner(new RecordingFile.Owner(1234, 4321));
+        try (RecordingFile file = RecordingFile.create(output, Events.COLUMNS, new Texts(), options)) {
+            Path live = folder.resolve("run.parquet.live");
+            assertThat(owner(live.resolve("journal-000000.arrows"))).isEqualTo("1234:4321");
+            assertThat(owner(live)).isEqualTo("0:0");
+            file.finish(Map.of());
+        }
+        assertThat(owner(output)).isEqualTo("1234:4321");
+    }
+
+    @Test
+    void whatACleanStopLeavesBelongsToTheUserToo() throws IOException {
+        Path output = folder.resolve("run.parquet");
+        RecordingFile.Options options = new RecordingFile.Options().withOwner(new RecordingFile.Owner(1234, 4321));
+        RecordingFile.create(output, Events.COLUMNS, new Texts(), options).close();
+        assertThat(owner(folder.resolve("run.parquet.live"))).isEqualTo("1234:4321");
+
+        assertThat(Recovery.recover(output).events()).isZero();
+        assertThat(owner(output)).isEqualTo("1234:4321");
+    }
+
+    /// Writes until the disk is full, and finds no room to finish either; returns how many events had been accepted.
+    private static long fill(Path output) {
+        Texts texts = new Texts();
+        Batch batch = new Batch(Events.COLUMNS, 1000);
+        SplittableRandom random = new SplittableRandom(1);
+        RecordingFile.Options options = new RecordingFile.Options(20_000, Optional.empty());
+        try (RecordingFile file = RecordingFile.create(output, Events.COLUMNS, texts, options)) {
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            batch.clear();
+                            while (!batch.isFull()) {
+                                long n = file.events() + batch.rows();
+                                Events.add(batch, texts, "io", "read", n * 10, random.nextLong(), n % 13, n, null);
+                            }
+                            file.write(batch);
+                        }
+                    })
+                    .isInstanceOfSatisfying(RecordingException.class, e -> {
+                        assertThat(e.reason()).isEqualTo(RecordingException.Reason.NO_SPACE);
+                        assertThat(e).hasMessage("writing '%s': no space left on the disk", output);
+                    });
+            assertThatThrownBy(() -> file.finish(Map.of()))
+                    .isInstanceOfSatisfying(RecordingException.class, e -> {
+                        assertThat(e.reason()).isEqualTo(RecordingException.Reason.NO_SPACE);
+                        assertThat(e.hint().orElseThrow())
+                                .matches("nothing is lost: free \\d MB, then run zernel-record recover .*/run.parquet");
+                    });
+            return file.events();
+        }
+    }
+
+    private static String owner(Path file) throws IOException {
+        return Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                + ":"
+                + Files.getAttribute(file, "unix:gid", LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static int run(String... command) throws IOException, InterruptedException {
+        return new ProcessBuilder(command).inheritIO().start().waitFor();
+    }
+}
