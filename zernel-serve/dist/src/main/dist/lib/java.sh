@@ -57,6 +57,7 @@ run_java() {
     find_java
     case $mode in
         short) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' ;;
+        record) mode_flags='-XX:TieredStopAtLevel=1' ;; # compiled at once: C2 deoptimises under load and the ring fills meanwhile
         *) mode_flags='' ;;
     esac
     # The jar's manifest names the jars beside it that it needs. ZERNEL_JAVA_OPTS is split into words on purpose.

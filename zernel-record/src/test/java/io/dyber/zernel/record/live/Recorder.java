@@ -53,6 +53,8 @@ record Recorder(List<String> prefix, Map<String, String> environment, List<Strin
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.startsWith("--"))
                 .forEach(command::add);
+        // As bin/zernel-record starts it.
+        command.add("-XX:TieredStopAtLevel=1");
         command.addAll(properties);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
         command.addAll(arguments);
