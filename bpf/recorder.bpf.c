@@ -8,4 +8,9 @@ EVENT(lost, "events of a kind that could not be stored between ts_ns and ts_ns +
 	z_count count DOC("how many");
 };
 
+EVENT(mark, "an instant that a person named with 'zernel-record mark'; name is the text")
+{
+	EVENT_HEAD;
+};
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -15,5 +15,8 @@ CREATE TABLE events (
     fd BIGINT, -- file descriptor
     bytes BIGINT, -- [bytes] bytes moved or asked for
     addr BIGINT, -- address in the process
+    device BIGINT, -- GPU index as the process counts them
+    value BIGINT, -- what was measured
+    unit VARCHAR, -- unit of value
     count BIGINT -- how many
 );

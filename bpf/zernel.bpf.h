@@ -17,6 +17,7 @@ typedef __u64 z_duration_ns;
 typedef __u64 z_bytes;
 typedef __u64 z_addr;
 typedef __u64 z_count;
+typedef __s64 z_number; /* an index, a rank, a level, ... */
 typedef __u32 z_pid;
 typedef __u32 z_tid;
 typedef __u32 z_cpu;

@@ -20,6 +20,7 @@ final class Description {
     private final Attachments attachments;
     private final Losses losses;
     private final TargetSet targets;
+    private final GpuRows gpus;
     private final Decoder decoder;
     private final long started = System.currentTimeMillis() * 1_000_000L;
 
@@ -31,6 +32,7 @@ final class Description {
             Attachments attachments,
             Losses losses,
             TargetSet targets,
+            GpuRows gpus,
             Decoder decoder) {
         this.options = options;
         this.schema = schema;
@@ -39,6 +41,7 @@ final class Description {
         this.attachments = attachments;
         this.losses = losses;
         this.targets = targets;
+        this.gpus = gpus;
         this.decoder = decoder;
     }
 
@@ -58,6 +61,7 @@ final class Description {
                 .put("zernel.probes", attachments.describe(decoder.counts()))
                 .put("zernel.losses", rings)
                 .put("zernel.processes", targets.describe())
+                .put("zernel.gpus", gpus.describe())
                 .values();
     }
 
@@ -100,10 +104,11 @@ final class Description {
     }
 
     private long events(String kind) {
-        return kernel.names().entrySet().stream()
-                .filter(function -> function.getValue().kind().equals(kind))
-                .mapToLong(function -> decoder.counts().events(function.getKey()))
-                .sum();
+        return decoder.counts().added(kind)
+                + kernel.names().entrySet().stream()
+                        .filter(function -> function.getValue().kind().equals(kind))
+                        .mapToLong(function -> decoder.counts().events(function.getKey()))
+                        .sum();
     }
 
     private record KindState(String state, String why) {}
@@ -121,6 +126,9 @@ final class Description {
         if (!asked) {
             return new KindState("off", kind.equals("call") ? "no --probe given" : "left out by --kinds");
         }
+        if (GpuRows.KINDS.contains(kind)) {
+            return gpuState();
+        }
         if (!probe.object().isEmpty() || attachments.isAttached(kind)) {
             return new KindState("attached", "");
         }
@@ -129,6 +137,19 @@ final class Description {
                 .map(why -> new KindState("unavailable", why))
                 .orElseGet(() -> new KindState("waiting", "no recorded process has loaded "
                         + (probe.library().isEmpty() ? "a library with these functions" : probe.library())));
+    }
+
+    private KindState gpuState() {
+        if (options.gpuInterval().isZero()) {
+            return new KindState("off", "--gpu-interval off");
+        }
+        String unavailable = gpus.unavailable();
+        if (!unavailable.isEmpty()) {
+            return new KindState("unavailable", unavailable);
+        }
+        return gpus.isSampling()
+                ? new KindState("attached", "")
+                : new KindState("waiting", "the NVIDIA driver has not answered yet");
     }
 
     /// Why the recording does not hold everything that was asked for; empty when it does.

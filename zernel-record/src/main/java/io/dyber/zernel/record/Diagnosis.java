@@ -3,12 +3,15 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.nvml.GpuSampler;
+import io.dyber.zernel.record.nvml.NvmlException;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /// What this machine can record, found out by trying, and what to do about the rest.
 public final class Diagnosis {
@@ -28,6 +31,7 @@ public final class Diagnosis {
         Diagnosis diagnosis = new Diagnosis();
         diagnosis.lookAtKernel();
         diagnosis.tryToLoad();
+        diagnosis.lookAtGpus();
         diagnosis.lookAtTools();
         return List.copyOf(diagnosis.checks);
     }
@@ -48,6 +52,9 @@ public final class Diagnosis {
             add("probes", true, true, "this user may load and attach eBPF programs", "");
             addBackend(kernel);
             for (Probe probe : Probes.all()) {
+                if (GpuRows.KINDS.contains(probe.kind())) {
+                    continue;
+                }
                 String refused = kernel.unavailable().get(probe.kind());
                 add(probe.kind(), refused == null, false, refused == null ? probe.summary() : refused, "");
             }
@@ -69,6 +76,18 @@ public final class Diagnosis {
                     false,
                     finding + ", which is slow to detach",
                     "Linux 6.6 or newer probes whole libraries at once");
+        }
+    }
+
+    private void lookAtGpus() {
+        try {
+            GpuSampler.State found = GpuSampler.look();
+            String names = found.gpus().stream()
+                    .map(gpu -> gpu.index() + " " + gpu.name())
+                    .collect(Collectors.joining(", "));
+            add("gpus", true, false, "driver " + found.driver() + " shows " + names, "");
+        } catch (NvmlException e) {
+            add("gpus", false, false, e.getMessage() + "; gpu_sample and gpu_process stay empty", "");
         }
     }
 

@@ -22,6 +22,7 @@ import java.util.Set;
 /// @param kinds of events wanted
 /// @param probes the user's own
 /// @param waitMin shorter waits are not recorded
+/// @param gpuInterval between two samples of the GPUs; zero for none
 /// @param backend forced instead of the best one
 /// @param owner of the files and of the command, when not the user running the recorder
 /// @param words of the command line, for the footer
@@ -33,10 +34,12 @@ public record RecordOptions(
         Set<String> kinds,
         List<ProbeSpec> probes,
         Duration waitMin,
+        Duration gpuInterval,
         Optional<Backend> backend,
         Optional<Owner> owner,
         List<String> words) {
     static final Duration WAIT_MIN = Duration.ofNanos(50_000);
+    static final Duration GPU_INTERVAL = Duration.ofSeconds(1);
 
     public RecordOptions {
         command = List.copyOf(command);
@@ -58,6 +61,7 @@ public record RecordOptions(
                 kinds,
                 List.of(),
                 WAIT_MIN,
+                GPU_INTERVAL,
                 Optional.empty(),
                 Optional.empty(),
                 List.of());
@@ -66,19 +70,19 @@ public record RecordOptions(
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, backend, owner, words);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, backend, owner, words);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, backend, owner, words);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, backend, owner, words);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, backend, owner, words);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, backend, owner, words);
     }
 
     /// Whether there are no chosen processes.

@@ -106,6 +106,7 @@ public final class Recorder {
         private final Attachments attachments;
         private final Losses losses;
         private final TargetSet targets;
+        private final GpuRows gpus;
         private final Description description;
         private Optional<Workload> workload = Optional.empty();
 
@@ -118,7 +119,9 @@ public final class Recorder {
             this.attachments = new Attachments(kernel, pump, schema, options, progress);
             this.losses = new Losses(kernel, pump, schema, clock, texts);
             this.targets = new TargetSet(kernel, options, pump, schema, clock, texts);
-            this.description = new Description(options, schema, clock, kernel, attachments, losses, targets, decoder);
+            this.gpus = new GpuRows(options, pump, schema, clock, texts);
+            this.description =
+                    new Description(options, schema, clock, kernel, attachments, losses, targets, gpus, decoder);
         }
 
         private void write(Batch batch) {
@@ -149,6 +152,7 @@ public final class Recorder {
 
         private void begin() {
             kernel.attach();
+            gpus.start();
             if (!options.command().isEmpty()) {
                 Workload started = Workload.start(options.command(), options.owner());
                 workload = Optional.of(started);
@@ -166,6 +170,7 @@ public final class Recorder {
         /// There is no recording: the output is left as it was.
         private void abandon() {
             kernel.detach();
+            gpus.stop();
             pump.finish();
             workload.ifPresent(Workload::terminate);
             file.discard();
@@ -178,6 +183,7 @@ public final class Recorder {
                 if (System.nanoTime() >= nextStatus) {
                     nextStatus += STATUS_NANOS;
                     losses.note();
+                    gpus.notices().forEach(progress::notice);
                     file.describe(description.values("", file.events()));
                     progress.going(new Progress.Status(
                             System.nanoTime() - start, file.events(), losses.total(), file.bytes()));
@@ -215,6 +221,8 @@ public final class Recorder {
 
         private void end() {
             kernel.detach();
+            gpus.stop();
+            gpus.notices().forEach(progress::notice);
             losses.note();
             pump.finish();
             workload.ifPresent(Workload::terminate);

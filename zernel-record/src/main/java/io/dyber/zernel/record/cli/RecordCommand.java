@@ -99,6 +99,13 @@ final class RecordCommand implements Callable<Integer> {
             description = "leave out waits shorter than this (default: 50us)")
     private Optional<Duration> waitMin = Optional.empty();
 
+    @Option(
+            names = "--gpu-interval",
+            paramLabel = "TIME",
+            converter = GpuInterval.class,
+            description = "time between two samples of the GPUs, or 'off' (default: 1s)")
+    private Optional<Duration> gpuInterval = Optional.empty();
+
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
     private Optional<Backend> backend = Optional.empty();
 
@@ -162,6 +169,7 @@ final class RecordCommand implements Callable<Integer> {
                 kinds.isEmpty() ? defaults.kinds() : checkedKinds(),
                 specs(),
                 waitMin.orElse(defaults.waitMin()),
+                gpuInterval.orElse(defaults.gpuInterval()),
                 backend,
                 Invoker.owner(),
                 spec.commandLine().getParseResult().originalArgs());

@@ -1,6 +1,8 @@
 package io.dyber.zernel.record.event;
 
 import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /// What became of the calls of each function on this side of the ring. Written by the decoding thread.
 public final class CallCounts {
@@ -10,8 +12,13 @@ public final class CallCounts {
     /// Records of functions nobody defined: a defect if it ever happens.
     long unknown;
 
+    private final Map<String, Long> added = new ConcurrentHashMap<>();
     private long[] events = new long[64];
     private long[] unreturned = new long[64];
+
+    void add(String kind) {
+        added.merge(kind, 1L, Long::sum);
+    }
 
     void event(int function) {
         events = grown(events, function);
@@ -25,6 +32,11 @@ public final class CallCounts {
 
     private static long[] grown(long[] counts, int function) {
         return function < counts.length ? counts : Arrays.copyOf(counts, Math.max(function + 1, 2 * counts.length));
+    }
+
+    /// Rows of a kind that no record brought.
+    public long added(String kind) {
+        return added.getOrDefault(kind, 0L);
     }
 
     /// Rows written for the function.

@@ -110,6 +110,7 @@ public final class Decoder {
     /// Adds a row that no record brought: `values` are column and value in turn, texts as dictionary ids.
     public void add(String kind, long... values) {
         rows.add(texts.id(kind));
+        counts.add(kind);
         for (int i = 0; i + 1 < values.length; i += 2) {
             rows.put((int) values[i], values[i + 1]);
         }

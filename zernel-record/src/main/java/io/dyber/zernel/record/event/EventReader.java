@@ -42,7 +42,7 @@ final class EventReader {
             switch (field.type()) {
                 case TEXT -> readText(data, at + field.offset(), field, columns[i], rows);
                 case TIME -> rows.put(columns[i], data.get(JAVA_LONG_UNALIGNED, at + field.offset()) + clockOffset);
-                case DURATION, BYTES, ADDRESS, COUNT, PROCESS, THREAD, CPU, DESCRIPTOR, STATUS ->
+                case DURATION, BYTES, ADDRESS, COUNT, NUMBER, PROCESS, THREAD, CPU, DESCRIPTOR, STATUS ->
                     readNumber(data, at + field.offset(), field.size(), columns[i], rows);
             }
         }

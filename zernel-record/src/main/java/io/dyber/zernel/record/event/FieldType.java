@@ -9,6 +9,7 @@ public enum FieldType {
     BYTES("z_bytes", ColumnType.BIGINT, "bytes"),
     ADDRESS("z_addr", ColumnType.BIGINT, ""),
     COUNT("z_count", ColumnType.BIGINT, ""),
+    NUMBER("z_number", ColumnType.BIGINT, ""),
     PROCESS("z_pid", ColumnType.BIGINT, ""),
     THREAD("z_tid", ColumnType.BIGINT, ""),
     CPU("z_cpu", ColumnType.BIGINT, ""),

@@ -41,13 +41,22 @@ public final class Probes {
     private static final Probe CALL =
             new Probe("call", "", "", List.of(), "calls of the functions you name with --probe");
 
+    private static final Probe GPU_SAMPLE = new Probe(
+            "gpu_sample", "nvml", "", List.of(), "load, memory, power, temperature and clocks of each GPU, from the driver");
+
+    private static final Probe GPU_PROCESS =
+            new Probe("gpu_process", "nvml", "", List.of(), "load and memory of each process on each GPU, from the driver");
+
+    private static final Probe MARK = new Probe(
+            "mark", "recorder", "", List.of(), "moments that you name with 'zernel-record mark'");
+
     private static final Probe LOST =
             new Probe("lost", "recorder", "", List.of(), "how many events of which kind were lost, and when");
 
     private Probes() {}
 
     public static List<Probe> all() {
-        return List.of(REGION, BACKWARD, PROCESS, IO, WAIT, CALL, LOST);
+        return List.of(REGION, BACKWARD, PROCESS, IO, WAIT, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST);
     }
 
     public static Optional<Probe> ofKind(String kind) {

@@ -56,6 +56,14 @@ class CommandLineTest {
     }
 
     @Test
+    void gpusAreNotAskedMoreOftenThanTheyCanAnswer() {
+        Running.Outcome outcome = Recorder.recordTo(file(), "--gpu-interval", "1ms").run();
+        assertThat(outcome.status()).isEqualTo(2);
+        assertThat(outcome.err().getFirst()).startsWith("zernel-record: ").contains("'1ms' is shorter than 10ms");
+        assertNothingLeftBehind();
+    }
+
+    @Test
     void anUnknownKindIsWrongUsageAndTheKindsAreListed() {
         Running.Outcome outcome = Recorder.recordTo(file(), "--kinds", "io,dreams").run();
         assertThat(outcome.status()).isEqualTo(2);

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stand-in for NVIDIA's libnvidia-ml.so.1 with two made-up GPUs. It has the signatures, structs and codes of the
+ * published nvml.h, and appends each number that it gives away to a log, in the words of that header:
+ *
+ *     function,device,choice,pid,field,value
+ *
+ * Built with -DLOG="path" (or told by $ZERNEL_NVML_LOG) and, as the test wants it:
+ *   -DOLD_DRIVER   lacks what older drivers lack
+ *   -DLOSES_GPU    device 1 falls off the bus in its fifth round
+ *   -DNO_DRIVER    nothing is loaded, nvmlInit says so
+ *   -DHANGS        device 1 never answers in its third round
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int nvmlReturn_t;
+typedef struct nvmlDevice_st *nvmlDevice_t;
+typedef struct nvmlEventSet_st *nvmlEventSet_t;
+
+enum {
+    SUCCESS = 0,
+    INVALID_ARGUMENT = 2,
+    NOT_SUPPORTED = 3,
+    NOT_FOUND = 6,
+    INSUFFICIENT_SIZE = 7,
+    DRIVER_NOT_LOADED = 9,
+    TIMEOUT = 10,
+    GPU_IS_LOST = 15,
+    UNKNOWN = 999,
+};
+
+typedef struct { unsigned int gpu, memory; } nvmlUtilization_t;
+typedef struct { unsigned long long total, free, used; } nvmlMemory_t;
+typedef struct {
+    unsigned int pid;
+    unsigned long long timeStamp;
+    unsigned int smUtil, memUtil, encUtil, decUtil;
+} nvmlProcessUtilizationSample_t;
+typedef struct {
+    unsigned int pid;
+    unsigned long long usedGpuMemory;
+    unsigned int gpuInstanceId, computeInstanceId;
+} nvmlProcessInfo_v2_t;
+typedef struct {
+    nvmlDevice_t device;
+    unsigned long long eventType, eventData;
+    unsigned int gpuInstanceId, computeInstanceId;
+} nvmlEventData_t;
+
+_Static_assert(sizeof(nvmlUtilization_t) == 8, "as nvml.h");
+_Static_assert(sizeof(nvmlMemory_t) == 24, "as nvml.h");
+_Static_assert(sizeof(nvmlProcessUtilizationSample_t) == 32, "as nvml.h");
+_Static_assert(sizeof(nvmlProcessInfo_v2_t) == 24, "as nvml.h");
+_Static_assert(sizeof(nvmlEventData_t) == 32, "as nvml.h");
+
+#define GPUS 2
+#define FIRST_PID 5000000 /* no process has such a number */
+#define GROWN 170
+
+struct nvmlDevice_st {
+    unsigned int index;
+    unsigned int round; /* how often its utilization was asked for */
+    unsigned int events;
+};
+
+static struct nvmlDevice_st gpus[GPUS] = { { .index = 0 }, { .index = 1 } };
+static FILE *log_file;
+static int xids_told;
+
+static void told(const char *function, nvmlDevice_t d, int choice, unsigned int pid, const char *field,
+                 unsigned long long value)
+{
+    fprintf(log_file, "%s,%u,%d,%u,%s,%llu\n", function, d->index, choice, pid, field, value);
+    fflush(log_file);
+}
+
+/* Different in every call, device and question. */
+static unsigned long long varying(nvmlDevice_t d, unsigned long long base)
+{
+    return base + 7 * d->round + 3 * d->index;
+}
+
+static int is_lost(nvmlDevice_t d)
+{
+#ifdef LOSES_GPU
+    return d->index == 1 && d->round >= 5;
+#else
+    (void)d;
+    return 0;
+#endif
+}
+
+nvmlReturn_t nvmlInit_v2(void)
+{
+#ifdef NO_DRIVER
+    return DRIVER_NOT_LOADED;
+#else
+#ifdef LOG
+    log_file = fopen(LOG, "a");
+#else
+    log_file = fopen(getenv("ZERNEL_NVML_LOG"), "a");
+#endif
+    return log_file ? SUCCESS : UNKNOWN;
+#endif
+}
+
+nvmlReturn_t nvmlShutdown(void)
+{
+    fprintf(log_file, "nvmlShutdown,0,0,0,,0\n");
+    fclose(log_file);
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
+{
+    snprintf(version, length, "570.00.77");
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count)
+{
+    *count = GPUS;
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
+{
+    if (index >= GPUS)
+        return INVALID_ARGUMENT;
+    *device = &gpus[index];
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t d, char *name, unsigned int length)
+{
+    snprintf(name, length, "Stand-in %c100", 'A' + d->index);
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t d, char *uuid, unsigned int length)
+{
+    snprintf(uuid, length, "GPU-00000000-0000-0000-0000-00000000000%u", d->index);
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t d, nvmlUtilization_t *utilization)
+{
+    d->round++;
+    if (is_lost(d))
+        return GPU_IS_LOST;
+#ifdef HANGS
+    if (d->index == 1 && d->round == 3)
+        for (;;)
+            pause();
+#endif
+    utilization->gpu = varying(d, 10);
+    utilization->memory = varying(d, 20);
+    told(__func__, d, 0, 0, "gpu", utilization->gpu);
+    told(__func__, d, 0, 0, "memory", utilization->memory);
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t d, nvmlMemory_t *memory)
+{
+    if (is_lost(d))
+        return GPU_IS_LOST;
+    memory->total = 80ULL << 30;
+    memory->used = varying(d, 6ULL << 30);
+    memory->free = memory->total - memory->used;
+    told(__func__, d, 0, 0, "total", memory->total);
+    told(__func__, d, 0, 0, "used", memory->used);
+    return SUCCESS;
+}
+
+/* A function with one number for an answer; `condition` is the code it returns instead. */
+#define NUMBER(name, type, base, condition)                      \
+    nvmlReturn_t name(nvmlDevice_t d, type *value)               \
+    {                                                            \
+        int code = is_lost(d) ? GPU_IS_LOST : (condition);       \
+        if (code == SUCCESS) {                                   \
+            *value = varying(d, base);                           \
+            told(__func__, d, 0, 0, "", *value);                 \
+        }                                                        \
+        return code;                                             \
+    }
+
+NUMBER(nvmlDeviceGetPowerUsage, unsigned int, 250000, d->round == 2 ? UNKNOWN : SUCCESS)
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, unsigned int, 400000, SUCCESS)
+NUMBER(nvmlDeviceGetFanSpeed, unsigned int, 30, d->index == 1 ? NOT_SUPPORTED : SUCCESS)
+#ifdef OLD_DRIVER
+NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, 0x4, SUCCESS)
+#else
+NUMBER(nvmlDeviceGetTotalEnergyConsumption, unsigned long long, 1ULL << 40, SUCCESS)
+NUMBER(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long, 0x24, SUCCESS)
+NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, 0xdead, SUCCESS)
+#endif
+
+#define CHOSEN(name, type, base)                                 \
+    nvmlReturn_t name(nvmlDevice_t d, int choice, type *value)   \
+    {                                                            \
+        if (is_lost(d))                                          \
+            return GPU_IS_LOST;                                  \
+        *value = varying(d, (base) + 1000 * choice);             \
+        told(__func__, d, choice, 0, "", *value);                \
+        return SUCCESS;                                          \
+    }
+
+CHOSEN(nvmlDeviceGetTemperature, unsigned int, 40)
+CHOSEN(nvmlDeviceGetClockInfo, unsigned int, 1500)
+CHOSEN(nvmlDeviceGetPcieThroughput, unsigned int, 5000000)
+
+#define CODEC(name, base)                                                          \
+    nvmlReturn_t name(nvmlDevice_t d, unsigned int *percent, unsigned int *period) \
+    {                                                                              \
+        if (is_lost(d))                                                            \
+            return GPU_IS_LOST;                                                    \
+        *percent = varying(d, base);                                               \
+        *period = 167000;                                                          \
+        told(__func__, d, 0, 0, "", *percent);                                     \
+        return SUCCESS;                                                            \
+    }
+
+CODEC(nvmlDeviceGetEncoderUtilization, 1)
+CODEC(nvmlDeviceGetDecoderUtilization, 2)
+
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t d, int type, int counter, unsigned long long *errors)
+{
+    if (is_lost(d))
+        return GPU_IS_LOST;
+    if (d->index == 0)
+        return NOT_SUPPORTED;
+    *errors = varying(d, 100 * type + 1000 * counter);
+    told(__func__, d, 10 * type + counter, 0, "", *errors);
+    return SUCCESS;
+}
+
+/* Device 0 has 3 processes and, from round 2, so many that they do not fit, and more in every call until 170. */
+static unsigned int processes_of(nvmlDevice_t d)
+{
+    static unsigned int many = 65;
+
+    if (d->index == 1 || d->round < 2)
+        return 3;
+    many = many * 2 + 1 < GROWN ? many * 2 + 1 : GROWN;
+    return many;
+}
+
+nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t d, nvmlProcessUtilizationSample_t *samples,
+                                             unsigned int *count, unsigned long long since)
+{
+    static unsigned long long now = 1700000000000000ULL;
+    unsigned int room = *count, there = processes_of(d);
+
+    if (is_lost(d))
+        return GPU_IS_LOST;
+    if (d->index == 1 && d->round == 1)
+        return NOT_FOUND;
+    now += 1000;
+    *count = there;
+    if (!samples || room < there)
+        return INSUFFICIENT_SIZE;
+    for (unsigned int i = 0; i < there; i++) {
+        nvmlProcessUtilizationSample_t *s = &samples[i];
+
+        memset(s, 0, sizeof(*s));
+        s->pid = i == 0 ? 1 : FIRST_PID + i;
+        s->timeStamp = now + i;
+        s->smUtil = varying(d, i % 50);
+        s->memUtil = varying(d, i % 40);
+        s->encUtil = varying(d, i % 30);
+        s->decUtil = varying(d, i % 20);
+        if (i == 2) { /* stale: seen before */
+            s->timeStamp = since;
+        } else if (since) {
+            told(__func__, d, 0, s->pid, "smUtil", s->smUtil);
+            told(__func__, d, 0, s->pid, "memUtil", s->memUtil);
+            told(__func__, d, 0, s->pid, "encUtil", s->encUtil);
+            told(__func__, d, 0, s->pid, "decUtil", s->decUtil);
+        }
+    }
+    return SUCCESS;
+}
+
+#ifdef OLD_DRIVER
+#define COMPUTE_PROCESSES nvmlDeviceGetComputeRunningProcesses_v2
+#else
+#define COMPUTE_PROCESSES nvmlDeviceGetComputeRunningProcesses_v3
+#endif
+
+nvmlReturn_t COMPUTE_PROCESSES(nvmlDevice_t d, unsigned int *count, nvmlProcessInfo_v2_t *infos)
+{
+    unsigned int room = *count, there = processes_of(d);
+
+    if (is_lost(d))
+        return GPU_IS_LOST;
+    *count = there;
+    if (room < there)
+        return INSUFFICIENT_SIZE;
+    for (unsigned int i = 0; i < there; i++) {
+        infos[i].pid = i == 0 ? 1 : FIRST_PID + i;
+        infos[i].usedGpuMemory = i == 1 ? ~0ULL : varying(d, (unsigned long long)i << 30);
+        infos[i].gpuInstanceId = infos[i].computeInstanceId = ~0U;
+        if (i != 1)
+            told("running", d, 0, infos[i].pid, "usedGpuMemory", infos[i].usedGpuMemory);
+    }
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
+{
+    *set = (nvmlEventSet_t)&gpus;
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t d, unsigned long long types, nvmlEventSet_t set)
+{
+    if (types != 8 || set != (nvmlEventSet_t)&gpus)
+        return INVALID_ARGUMENT;
+    d->events = 1;
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int timeout)
+{
+    nvmlDevice_t d = &gpus[1];
+
+    if (set != (nvmlEventSet_t)&gpus || timeout)
+        return INVALID_ARGUMENT;
+    if (!d->events || d->round < 3 || xids_told >= 2)
+        return TIMEOUT;
+    *data = (nvmlEventData_t){ .device = d, .eventType = 8, .eventData = 31 + 48 * xids_told++ };
+    told("xid", d, 0, 0, "", data->eventData);
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
+{
+    return set == (nvmlEventSet_t)&gpus ? SUCCESS : INVALID_ARGUMENT;
+}
