@@ -10,16 +10,6 @@
  */
 #include "zernel.bpf.h"
 
-EVENT(region, "a record_function region of PyTorch, from enter to exit")
-{
-	EVENT_HEAD;
-};
-
-EVENT(backward, "a call of the autograd engine: one backward pass")
-{
-	EVENT_HEAD;
-};
-
 EVENT(call, "a call of a function the user named")
 {
 	EVENT_HEAD;
@@ -36,20 +26,30 @@ enum source {
 	SOURCE_ARGUMENT, /* integer argument 1.. of the System V ABI */
 	SOURCE_RETURN,	 /* the return value */
 	SOURCE_OUT,	 /* argument kept from entry, for reading what it points to on return */
+	SOURCE_STACK,	 /* the address of a stack argument: a struct passed by value */
+	SOURCE_REGISTER, /* a register at a tracepoint, plus index * scale when scale is not 0 */
+	SOURCE_CONSTANT, /* offset[0] itself */
 };
 
 /* How a text is held. */
 enum text_form {
-	TEXT_C,	  /* pointer to zero-terminated bytes */
-	TEXT_STD, /* pointer to a std::string: data pointer, length */
+	TEXT_C,	    /* pointer to zero-terminated bytes */
+	TEXT_STD,   /* pointer to a std::string: data pointer, length */
+	TEXT_BYTES, /* zero-terminated bytes at the place itself */
 };
+
+#define OFFSETS 3
+#define WIDTH_HASH 128 /* not an integer: the hash of this many bytes */
 
 struct capture {
 	__u8 source;
-	__u8 argument;
-	__u8 width; /* bytes of the last read; for a text its text_form */
+	__u8 argument; /* 1 and up; for SOURCE_REGISTER a place in struct seen */
+	__u8 width;    /* bytes of the last read; for a text its text_form */
 	__u8 derefs;
-	__s32 offset[2];
+	__u8 index; /* register, as argument */
+	__u8 scale;
+	__u16 tags; /* bits to clear in pointers that are followed */
+	__s32 offset[OFFSETS];
 };
 
 enum function_flags {
@@ -67,6 +67,7 @@ struct function {
 	__u8 return_captures;
 	__u8 keep_argument;
 	__u16 __pad;
+	__u32 sample; /* every n-th call is recorded, 0: none, all are counted */
 	struct capture capture[SLOTS];
 	struct capture on_return[RETURN_SLOTS];
 	struct capture text;
@@ -126,7 +127,8 @@ struct {
  * context pointer is refused by the verifier ("dereference of modified ctx ptr", 6.18).
  */
 struct seen {
-	__u64 argument[8]; /* 1 to 6 are at 0 to 5 */
+	__u64 argument
+		[16]; /* 1 to 6 are at 0 to 5; at a tracepoint the rest are the other registers */
 	__u64 sp;
 	__u64 result;
 	__u64 kept;
@@ -140,83 +142,143 @@ static __always_inline void see(struct seen *s, struct pt_regs *regs, __u64 kept
 	s->argument[3] = regs->cx;
 	s->argument[4] = regs->r8;
 	s->argument[5] = regs->r9;
-	s->argument[6] = 0;
-	s->argument[7] = 0;
 	s->sp = regs->sp;
 	s->result = regs->ax;
 	s->kept = kept;
 }
 
+static __always_inline void see_all(struct seen *s, struct pt_regs *regs)
+{
+	see(s, regs, 0);
+	s->argument[6] = regs->ax;
+	s->argument[7] = regs->bx;
+	s->argument[8] = regs->bp;
+	s->argument[9] = regs->sp;
+	s->argument[10] = regs->r10;
+	s->argument[11] = regs->r11;
+	s->argument[12] = regs->r12;
+	s->argument[13] = regs->r13;
+	s->argument[14] = regs->r14;
+	s->argument[15] = regs->r15;
+}
+
+static __always_inline __u64 reg(struct seen *s, __u32 i)
+{
+	/* clang 14 drops a plain mask as redundant, and the verifier then sees no bound. */
+	asm volatile("%0 &= 15" : "+r"(i));
+	return s->argument[i];
+}
+
+static __always_inline __u64 stack_argument(struct seen *s, __u32 n)
+{
+	return s->sp + 8 * ((__u64)n - 6);
+}
+
 static __always_inline __u64 argument(struct seen *s, __u32 n)
 {
 	__u64 value = 0;
-	__u32 i = n - 1;
 
-	if (i < 6) {
-		/* clang 14 drops the mask as redundant, and the verifier then sees no bound. */
-		asm volatile("%0 &= 7" : "+r"(i));
-		return s->argument[i];
-	}
-	bpf_probe_read_user(&value, sizeof(value), (void *)(s->sp + 8 * ((__u64)n - 6)));
+	if (n - 1 < 6)
+		return reg(s, n - 1);
+	bpf_probe_read_user(&value, sizeof(value), (void *)stack_argument(s, n));
 	return value;
+}
+
+static __always_inline __u64 base(struct seen *s, const struct capture *c)
+{
+	switch (c->source) {
+	case SOURCE_RETURN:
+		return s->result;
+	case SOURCE_OUT:
+		return s->kept;
+	case SOURCE_STACK:
+		return stack_argument(s, c->argument);
+	case SOURCE_REGISTER:
+		return reg(s, c->argument) + (c->scale ? reg(s, c->index) * c->scale : 0);
+	case SOURCE_CONSTANT:
+		return (__s64)c->offset[0];
+	default:
+		return argument(s, c->argument);
+	}
+}
+
+/* Follows the first `count` offsets, each to a pointer. */
+static __always_inline long follow(const struct capture *c, __u32 count, __u64 *place)
+{
+	long bad = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < OFFSETS; i++) {
+		__u64 next = 0;
+
+		if (i >= count)
+			break;
+		bad |= bpf_probe_read_user(&next, sizeof(next), (void *)(*place + c->offset[i]));
+		*place = next & ~(__u64)c->tags;
+	}
+	return bad;
+}
+
+static __always_inline __s64 last_offset(const struct capture *c)
+{
+	__u32 i = c->derefs - 1;
+
+	return i < OFFSETS ? c->offset[i] : 0;
+}
+
+/* Sixteen words, mixed one after the other as FNV-1a does bytes. */
+static __noinline __u64 hash_bytes(__u64 at)
+{
+	__u64 word[WIDTH_HASH / 8];
+	__u64 hash = 0xcbf29ce484222325ULL;
+
+	if (bpf_probe_read_user(word, sizeof(word), (void *)at))
+		return 0;
+	for (int i = 0; i < WIDTH_HASH / 8; i++)
+		hash = (hash ^ word[i]) * 0x100000001b3ULL;
+	return hash;
 }
 
 /* Reads one value; 0 when it could be read. */
 static __always_inline long read_capture(struct seen *s, const struct capture *c, __u64 *value)
 {
-	__u64 v;
+	__u64 v = base(s, c);
+	__u64 last = 0;
+	__u32 width = c->width;
 	long bad = 0;
 
-	if (c->source == SOURCE_RETURN)
-		v = s->result;
-	else if (c->source == SOURCE_OUT)
-		v = s->kept;
-	else
-		v = argument(s, c->argument);
-	if (c->derefs == 2) {
-		__u64 next = 0;
-
-		bad |= bpf_probe_read_user(&next, sizeof(next), (void *)(v + c->offset[0]));
-		v = next;
-	}
-	if (c->derefs) {
-		__u64 last = 0;
-		__u32 width = c->width;
-		__s64 offset = c->derefs == 2 ? c->offset[1] : c->offset[0];
-
+	if (c->derefs && c->source != SOURCE_CONSTANT) {
+		bad = follow(c, c->derefs - 1, &v);
+		v += last_offset(c);
+		if (width == WIDTH_HASH) {
+			*value = hash_bytes(v);
+			return bad || !*value;
+		}
 		if (width > 8)
 			width = 8;
-		bad |= bpf_probe_read_user(&last, width, (void *)(v + offset));
+		bad |= bpf_probe_read_user(&last, width, (void *)v);
 		v = last;
 	}
 	*value = v;
 	return bad;
 }
 
-/* Follows `derefs` pointers; a std::string lies at the last offset, a C string behind its pointer. */
+/* A C string lies behind the pointer at the last offset; a std::string and bytes at that place itself. */
 static __always_inline __u32 read_text(struct seen *s, const struct capture *c, char *text)
 {
-	__u64 at = argument(s, c->argument);
+	__u64 at = base(s, c);
 	long length;
 
-	if (c->derefs >= 1) {
-		__u64 next = 0;
-
-		bpf_probe_read_user(&next, sizeof(next), (void *)(at + c->offset[0]));
-		at = next;
-	}
-	if (c->derefs >= 2) {
-		__u64 next = 0;
-
-		bpf_probe_read_user(&next, sizeof(next), (void *)(at + c->offset[1]));
-		at = next;
+	if (c->width == TEXT_C) {
+		follow(c, c->derefs, &at);
+	} else if (c->derefs) {
+		follow(c, c->derefs - 1, &at);
+		at += last_offset(c);
 	}
 	if (c->width == TEXT_STD) {
 		__u64 std[2] = {};
 		__u32 size;
 
-		if (c->derefs < 2)
-			at += c->offset[c->derefs ? 1 : 0];
 		if (bpf_probe_read_user(std, sizeof(std), (void *)at))
 			return 0;
 		size = std[1] < TEXT_SIZE ? std[1] : TEXT_SIZE;
@@ -300,6 +362,30 @@ static __always_inline int send_text(struct seen *s, const struct function *f, _
 	return 1;
 }
 
+static __always_inline int send(struct seen *s, const struct function *f, __u16 id, __u64 now)
+{
+	if (f->flags & HAS_TEXT)
+		return send_text(s, f, id, now);
+	if (f->captures > SMALL_SLOTS)
+		return send_large(s, f, id, now);
+	return send_small(s, f, id, now);
+}
+
+/* Counts the call; 1 when it is to be recorded. */
+static __always_inline int wanted(const struct function *f, struct counter *c)
+{
+	count(&c->hits);
+	if (!everyone && !is_target(bpf_get_current_pid_tgid() >> 32)) {
+		count(&c->filtered);
+		return 0;
+	}
+	if (f->sample != 1 && (!f->sample || c->hits % f->sample)) {
+		count(&c->sampled_out);
+		return 0;
+	}
+	return 1;
+}
+
 /* Returns 1 when the return is wanted. */
 static __always_inline int on_enter(struct pt_regs *regs, __u64 *cookie)
 {
@@ -310,26 +396,32 @@ static __always_inline int on_enter(struct pt_regs *regs, __u64 *cookie)
 	__u64 now;
 	int sent;
 
-	if (!f || !c)
+	if (!f || !c || !wanted(f, c))
 		return 0;
-	count(&c->hits);
-	if (!everyone && !is_target(bpf_get_current_pid_tgid() >> 32)) {
-		count(&c->filtered);
-		return 0;
-	}
 	now = bpf_ktime_get_ns();
 	see(&s, regs, 0);
 	*cookie = f->flags & KEEP_ARGUMENT ? argument(&s, f->keep_argument) : now;
 	if (!(f->flags & SEND_ENTER))
 		return f->flags & SEND_RETURN;
-	if (f->flags & HAS_TEXT)
-		sent = send_text(&s, f, id, now);
-	else if (f->captures > SMALL_SLOTS)
-		sent = send_large(&s, f, id, now);
-	else
-		sent = send_small(&s, f, id, now);
+	sent = send(&s, f, id, now);
 	count(sent ? &c->sent : &c->lost);
 	return sent && f->flags & SEND_RETURN;
+}
+
+/* A USDT tracepoint: an instant whose values lie in any register. */
+SEC("kprobe")
+int tracepoint(struct pt_regs *regs)
+{
+	__u32 id = bpf_get_attach_cookie(regs);
+	struct function *f = bpf_map_lookup_elem(&functions, &id);
+	struct counter *c = counter_of(id);
+	struct seen s;
+
+	if (!f || !c || !wanted(f, c))
+		return 0;
+	see_all(&s, regs);
+	count(send(&s, f, id, bpf_ktime_get_ns()) ? &c->sent : &c->lost);
+	return 0;
 }
 
 static __always_inline void on_return(struct pt_regs *regs, __u64 kept)
@@ -358,7 +450,10 @@ static __always_inline void on_return(struct pt_regs *regs, __u64 kept)
 
 #if defined(BACKEND_MULTI)
 
-/* Arguments kept for returns that read what they point to; sessions use their cookie for this. */
+/*
+ * What sessions keep in their cookie: arguments for returns that read what they point to, and which
+ * calls of a sampled function were taken.
+ */
 struct kept_key {
 	__u64 thread;
 	__u64 sp;
@@ -379,7 +474,7 @@ int function_enter(struct pt_regs *regs)
 	__u32 id = bpf_get_attach_cookie(regs);
 	struct function *f = bpf_map_lookup_elem(&functions, &id);
 
-	if (on_enter(regs, &cookie) && f && f->flags & KEEP_ARGUMENT) {
+	if (on_enter(regs, &cookie) && f && (f->flags & KEEP_ARGUMENT || f->sample != 1)) {
 		struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp, id };
 
 		bpf_map_update_elem(&kept, &key, &cookie, BPF_ANY);
@@ -401,6 +496,12 @@ int function_return(struct pt_regs *regs)
 	if (found) {
 		argument_kept = *found;
 		bpf_map_delete_elem(&kept, &key);
+	} else {
+		__u32 id = key.function;
+		struct function *f = bpf_map_lookup_elem(&functions, &id);
+
+		if (f && f->sample != 1)
+			return 0;
 	}
 	on_return(regs, argument_kept);
 	return 0;

@@ -8,15 +8,41 @@ CREATE TABLE events (
     tid BIGINT, -- thread
     cpu BIGINT, -- CPU at the end of the event
     comm VARCHAR, -- name of the thread
-    child_pid BIGINT, -- process that was created
-    child_tid BIGINT, -- thread that was created
-    status BIGINT, -- return code: 0 or -errno of a system call, exit code of a process
-    path VARCHAR, -- file the event is about
-    fd BIGINT, -- file descriptor
     bytes BIGINT, -- [bytes] bytes moved or asked for
     addr BIGINT, -- address in the process
     device BIGINT, -- GPU index as the process counts them
+    stream BIGINT, -- handle of a CUDA stream, or its id where the library says it so
+    status BIGINT, -- return code: 0 is success; -errno, exit code, CUresult, cudaError_t, ncclResult_t
+    depth BIGINT, -- calls of the same kind around this one: 0 is the outermost, count only these
+    func BIGINT, -- handle of a kernel: host stub, cudaKernel_t or CUfunction
+    grid_x BIGINT, -- blocks in the grid along x
+    grid_y BIGINT, -- blocks in the grid along y
+    grid_z BIGINT, -- blocks in the grid along z
+    block_x BIGINT, -- threads in a block along x
+    block_y BIGINT, -- threads in a block along y
+    block_z BIGINT, -- threads in a block along z
+    shared_bytes BIGINT, -- [bytes] dynamic shared memory of a block
+    kernel VARCHAR, -- name of the kernel, demangled
+    count BIGINT, -- how many
+    src BIGINT, -- address copied from
+    copy_kind VARCHAR, -- direction: HtoH, HtoD, DtoH, DtoD, PtoP, default or memset
+    async BIGINT, -- 1 when the call is asynchronous by its name, 0 when it waits
+    host_memory VARCHAR, -- pinned or pageable; NULL when that cannot be known
+    dtype VARCHAR, -- type of the elements
+    op VARCHAR, -- reduction
+    peer BIGINT, -- root of the collective or rank of the peer
+    communicator BIGINT, -- handle of the communicator in the process
+    comm_id BIGINT, -- communicator, the same number in all its ranks
+    seq BIGINT, -- number of the operation on its communicator, 0 for the first one seen
+    rank BIGINT, -- rank in the communicator
+    nranks BIGINT, -- ranks in the communicator
+    grouped BIGINT, -- 1 inside ncclGroupStart and ncclGroupEnd
+    parent BIGINT, -- handle of the communicator it was made from
+    color BIGINT, -- which of the parts of the split communicator
+    child_pid BIGINT, -- process that was created
+    child_tid BIGINT, -- thread that was created
+    path VARCHAR, -- file the event is about
+    fd BIGINT, -- file descriptor
     value BIGINT, -- what was measured
-    unit VARCHAR, -- unit of value
-    count BIGINT -- how many
+    unit VARCHAR -- unit of value
 );

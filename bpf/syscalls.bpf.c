@@ -6,7 +6,8 @@ EVENT(io, "a read-family system call; dur_ns is the time blocked in it")
 {
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");
-	z_status status DOC("return code: 0 or -errno of a system call, exit code of a process");
+	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
+			    "ncclResult_t");
 	z_bytes bytes DOC("bytes moved or asked for");
 };
 
@@ -14,7 +15,8 @@ EVENT(wait, "a system call that blocked for at least the threshold")
 {
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");
-	z_status status DOC("return code: 0 or -errno of a system call, exit code of a process");
+	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
+			    "ncclResult_t");
 	z_addr addr DOC("address in the process");
 };
 

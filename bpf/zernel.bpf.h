@@ -55,7 +55,7 @@ struct head {
 	EVENT_HEAD;
 };
 
-/* Exact accounting, per function id. hits = filtered + lost + records sent (+ calls still open). */
+/* Exact accounting, per function id. hits = filtered + sampled_out + lost + records sent. */
 struct counter {
 	__u64 hits;
 	__u64 filtered;
@@ -63,6 +63,7 @@ struct counter {
 	__u64 lost;
 	__u64 returns;
 	__u64 returns_lost;
+	__u64 sampled_out;
 };
 
 struct {

@@ -1,39 +1,48 @@
 package io.dyber.zernel.record;
 
-/// Where the calls of one function went, exactly: `entries = filtered + lost + events`, and for functions whose entry
-/// is not sent also `+ noReturn`.
+/// Where the calls of one function went, exactly: `entries = filtered + sampledOut + lost + events`, and for functions
+/// whose entry is not sent also `+ noReturn`.
 ///
 /// @param entries times the probe was hit
 /// @param returns times the return was seen
 /// @param events rows written
 /// @param lost calls that found the ring full and are in no row
 /// @param filtered calls of processes that are not recorded, or waits below the threshold
+/// @param sampledOut calls that were only counted
 /// @param noReturn calls that were left another way, were still open at the end or whose return found the ring full;
 ///     they are rows without a duration when the entry was sent
-record FunctionCounts(long entries, long returns, long events, long lost, long filtered, long noReturn) {
-    static final FunctionCounts NONE = new FunctionCounts(0, 0, 0, 0, 0, 0);
+record FunctionCounts(long entries, long returns, long events, long lost, long filtered, long sampledOut, long noReturn) {
+    static final FunctionCounts NONE = new FunctionCounts(0, 0, 0, 0, 0, 0, 0);
 
     /// Longs in `struct counter` of `bpf/zernel.bpf.h`.
-    static final int COUNTERS = 6;
+    static final int COUNTERS = 7;
 
     private static final int HITS = 0;
     private static final int FILTERED = 1;
     private static final int LOST = 3;
     private static final int RETURNS = 4;
     private static final int RETURNS_LOST = 5;
+    private static final int SAMPLED_OUT = 6;
 
     /// From the kernel's counters and the rows written.
     static FunctionCounts of(long[] kernel, long events, long unreturned, boolean sendsEnter) {
         return sendsEnter
                 ? new FunctionCounts(
-                        kernel[HITS], kernel[RETURNS], events, kernel[LOST], kernel[FILTERED], unreturned)
+                        kernel[HITS],
+                        kernel[RETURNS],
+                        events,
+                        kernel[LOST],
+                        kernel[FILTERED],
+                        kernel[SAMPLED_OUT],
+                        unreturned)
                 : new FunctionCounts(
                         kernel[HITS],
                         kernel[RETURNS],
                         events,
                         kernel[RETURNS_LOST],
                         kernel[FILTERED],
-                        Math.max(0, kernel[HITS] - kernel[FILTERED] - kernel[RETURNS]));
+                        kernel[SAMPLED_OUT],
+                        Math.max(0, kernel[HITS] - kernel[FILTERED] - kernel[SAMPLED_OUT] - kernel[RETURNS]));
     }
 
     /// Calls that will be in no row, so far.

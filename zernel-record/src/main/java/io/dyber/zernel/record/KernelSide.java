@@ -9,6 +9,8 @@ import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Btf;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +25,9 @@ final class KernelSide implements AutoCloseable {
     static final Path KERNEL_TYPES = Path.of("/sys/kernel/btf/vmlinux");
     static final String NEEDS_BTF =
             "use a kernel built with CONFIG_DEBUG_INFO_BTF; every current distribution's is";
+    /// The kind of functions whose calls are not rows.
+    static final String FACT = "";
+
     private static final int MOST_FUNCTIONS = 4096;
     private static final int VITAL_SIZE = 4 << 20;
     private static final int BULK_SIZE = 64 << 20;
@@ -131,9 +136,9 @@ final class KernelSide implements AutoCloseable {
                             .entries("functions", MOST_FUNCTIONS)
                             .constant("everyone", options.everyone() ? 1 : 0)));
         } catch (BpfException e) {
-            for (String kind : List.of("region", "backward", "call")) {
-                unavailable.put(kind, e.getMessage());
-            }
+            Probes.all().stream()
+                    .filter(Probe::isOfFunctions)
+                    .forEach(probe -> unavailable.put(probe.kind(), e.getMessage()));
             return Optional.empty();
         }
     }

@@ -3,6 +3,7 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.probe.Function;
+import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.LibrarySelector;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
@@ -41,7 +42,11 @@ public final class ProbeListing {
         listing.collect(libraries);
         for (Probe probe : Probes.all()) {
             List<Function> functions =
-                    new ArrayList<>(probe.hooks().stream().map(hook -> hook.function()).toList());
+                    new ArrayList<>(probe.hooks().stream()
+                            .map(Hook::probe)
+                            .filter(Function.class::isInstance)
+                            .map(Function.class::cast)
+                            .toList());
             specs.stream()
                     .filter(spec -> spec.kind().equals(probe.kind()))
                     .filter(Function.class::isInstance)

@@ -1,7 +1,9 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.elf.Site;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Symbols;
+import io.dyber.zernel.record.probe.Tracepoints;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -29,7 +31,7 @@ record ProbedFunction(
         return new ProbedFunction(
                 id,
                 hook,
-                hook.function().name().isEmpty() ? found.symbol() : hook.function().name(),
+                hook.probe().name().isEmpty() ? found.symbol() : hook.probe().name(),
                 library,
                 buildId,
                 found.symbol(),
@@ -37,6 +39,27 @@ record ProbedFunction(
                 found.site().cost().label(),
                 "attached",
                 "");
+    }
+
+    /// A tracepoint that is about to be attached; there, a nop waits for probes.
+    static ProbedFunction attached(int id, Hook hook, String library, String buildId, Tracepoints.Found found) {
+        return new ProbedFunction(
+                id,
+                hook,
+                hook.probe().name().isEmpty() ? found.symbol() : hook.probe().name(),
+                library,
+                buildId,
+                found.symbol(),
+                found.note().fileOffset(),
+                Site.Cost.EMULATED.label(),
+                "attached",
+                "");
+    }
+
+    /// A function that is not attached.
+    static ProbedFunction failed(
+            Hook hook, String symbol, String library, String buildId, String state, String why) {
+        return new ProbedFunction(0, hook, symbol, library, buildId, symbol, 0, "", state, why);
     }
 
     boolean isAttached() {
@@ -52,7 +75,7 @@ record ProbedFunction(
     /// The row of the footer.
     Map<String, Object> describe(FunctionCounts counts) {
         Map<String, Object> row = new LinkedHashMap<>();
-        row.put("kind", hook.function().kind());
+        row.put("kind", hook.probe().kind());
         row.put("name", name);
         row.put("library", library);
         row.put("build_id", buildId);
@@ -66,6 +89,7 @@ record ProbedFunction(
         row.put("events", counts.events());
         row.put("lost", counts.lost());
         row.put("filtered", counts.filtered());
+        row.put("sampled_out", counts.sampledOut());
         row.put("no_return", counts.noReturn());
         return row;
     }

@@ -17,7 +17,8 @@ import java.util.List;
 /// The BPF objects that ship with the recorder, and the schema they declare.
 public final class Programs {
     private static final String FUNCTIONS = "functions-session";
-    static final List<String> OBJECTS = List.of(FUNCTIONS, "process", "syscalls", "nvml", "recorder");
+    static final List<String> OBJECTS =
+            List.of(FUNCTIONS, "torch", "cuda", "nccl", "process", "syscalls", "nvml", "recorder");
 
     private Programs() {}
 

@@ -3,9 +3,11 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Row;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.event.WarmUp;
+import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.sink.RecordingException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
@@ -108,6 +110,9 @@ public final class Recorder {
         private final TargetSet targets;
         private final GpuRows gpus;
         private final Description description;
+        private final Job job;
+        private final int columnOfName;
+        private final int columnOfChild;
         private Optional<Workload> workload = Optional.empty();
 
         Session(KernelSide kernel, RecordingFile file, Schema schema) {
@@ -116,12 +121,26 @@ public final class Recorder {
             this.decoder = new Decoder(
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
             this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
-            this.attachments = new Attachments(kernel, pump, schema, options, progress);
+            this.job = new Job(schema, texts);
+            this.columnOfName = schema.index("name");
+            this.columnOfChild = schema.index("child_pid");
+            this.decoder.interpret("process", this::followProcess);
+            this.attachments = new Attachments(kernel, pump, schema, job, options, progress);
             this.losses = new Losses(kernel, pump, schema, clock, texts);
-            this.targets = new TargetSet(kernel, options, pump, schema, clock, texts);
+            this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
             this.gpus = new GpuRows(options, pump, schema, clock, texts);
             this.description =
                     new Description(options, schema, clock, kernel, attachments, losses, targets, gpus, decoder);
+        }
+
+        /// A process that begins anew, or under a number used before, holds nothing of what was there.
+        private void followProcess(Row row, long note) {
+            long name = row.get(columnOfName);
+            if (name == texts.id("exec")) {
+                job.ended(row.pid());
+            } else if (name == texts.id("fork")) {
+                job.ended((int) row.get(columnOfChild));
+            }
         }
 
         private void write(Batch batch) {

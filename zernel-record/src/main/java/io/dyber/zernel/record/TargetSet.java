@@ -3,6 +3,7 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.ProcessFacts;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -18,16 +19,18 @@ final class TargetSet {
     private final RecordOptions options;
     private final EventPump pump;
     private final Schema schema;
+    private final Job job;
     private final Clock clock;
     private final Texts texts;
     private final Map<Integer, ProcessFacts> known = new LinkedHashMap<>();
     private long swept = System.nanoTime() - SWEEP_NANOS;
 
-    TargetSet(KernelSide kernel, RecordOptions options, EventPump pump, Schema schema, Clock clock, Texts texts) {
+    TargetSet(KernelSide kernel, RecordOptions options, EventPump pump, Schema schema, Job job, Clock clock, Texts texts) {
         this.kernel = kernel;
         this.options = options;
         this.pump = pump;
         this.schema = schema;
+        this.job = job;
         this.clock = clock;
         this.texts = texts;
     }
@@ -42,6 +45,7 @@ final class TargetSet {
 
     private void adopt(int pid) {
         kernel.addTarget(pid);
+        pump.later(_ -> job.adopted(pid));
         ProcessFacts.of(pid).ifPresent(facts -> {
             known.put(pid, facts);
             writeRunning(pid, facts);

@@ -2,6 +2,7 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;
+import io.dyber.zernel.record.event.Constant;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.probe.Capture;
 import io.dyber.zernel.record.probe.ProbeSpec;
@@ -20,20 +21,28 @@ final class UserColumns {
         Map<String, Column> columns = new LinkedHashMap<>();
         for (ProbeSpec probe : probes) {
             for (Capture capture : probe.captures()) {
-                ColumnType type = capture.width().text() ? ColumnType.VARCHAR : ColumnType.BIGINT;
-                Column column = known.columns().stream()
-                        .filter(candidate -> candidate.name().equals(capture.column()))
-                        .findFirst()
-                        .orElseGet(() -> new Column(capture.column(), type, "", "as named with --probe"));
-                Column earlier = columns.putIfAbsent(column.name(), column);
-                if (column.type() != type || (earlier != null && earlier.type() != type)) {
-                    throw new RecorderException(
-                            "probing '" + probe.library() + "': column '" + column.name() + "' holds a "
-                                    + column.type() + ", not a " + type,
-                            "choose another column name");
-                }
+                add(columns, known, probe, capture.column(), capture.isText());
+            }
+            for (Constant constant : probe.constants()) {
+                add(columns, known, probe, constant.column(), constant.isText());
             }
         }
         return columns.values();
+    }
+
+    private static void add(
+            Map<String, Column> columns, Schema known, ProbeSpec probe, String name, boolean text) {
+        ColumnType type = text ? ColumnType.VARCHAR : ColumnType.BIGINT;
+        Column column = known.columns().stream()
+                .filter(candidate -> candidate.name().equals(name))
+                .findFirst()
+                .orElseGet(() -> new Column(name, type, "", "as named with --probe"));
+        Column earlier = columns.putIfAbsent(name, column);
+        if (column.type() != type || (earlier != null && earlier.type() != type)) {
+            throw new RecorderException(
+                    "probing '" + probe.library() + "': column '" + name + "' holds a " + column.type() + ", not a "
+                            + type,
+                    "choose another column name");
+        }
     }
 }

@@ -35,6 +35,7 @@ final class LayersTest {
                 .layer("sink").definedBy(ROOT + ".sink")
                 .layer("bpf").definedBy(ROOT + ".bpf")
                 .layer("nvml").definedBy(ROOT + ".nvml")
+                .layer("job").definedBy(ROOT + ".job")
                 .layer("event").definedBy(ROOT + ".event")
                 .layer("elf").definedBy(ROOT + ".elf")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
@@ -44,6 +45,7 @@ final class LayersTest {
                 .whereLayer("sink").mayOnlyBeAccessedByLayers("cli", "facade", "simulate")
                 .whereLayer("bpf").mayOnlyBeAccessedByLayers("cli", "facade")
                 .whereLayer("nvml").mayOnlyBeAccessedByLayers("cli", "facade")
+                .whereLayer("job").mayOnlyBeAccessedByLayers("cli", "facade")
                 .whereLayer("event").mayNotAccessAnyLayer()
                 .whereLayer("elf").mayNotAccessAnyLayer()
                 .check(CLASSES);

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// The table as the C structs declare it, against the committed `bpf/schema.sql`.
@@ -31,6 +32,9 @@ final class SchemaGoldenTest {
     void noStructHasAHole() {
         for (String object : Programs.OBJECTS) {
             Btf btf = Btf.ofObject(Programs.bytes(object));
+            if (IntStream.range(0, btf.size()).noneMatch(id -> btf.type(id) instanceof Btf.Function)) {
+                continue; // only a schema: its structs are never sent
+            }
             for (EventType kind : EventType.allIn(btf)) {
                 int end = 0;
                 for (Btf.Member member : btf.struct(kind.kind()).orElseThrow().members()) {

@@ -10,9 +10,12 @@ public enum Backend {
     /// The same for kernels whose session kfuncs take the context.
     SESSION_CTX("functions-session-ctx", 57, false),
     /// One link per library for the entries and one for the returns (Linux 6.6 and newer).
-    MULTI("functions-multi", 48, true),
+    MULTI("functions-multi", Backend.UPROBE_MULTI, true),
     /// One perf event per function and direction. Detaching takes about a tenth of a second each.
     PERF("functions-multi", 0, true);
+
+    /// `BPF_TRACE_UPROBE_MULTI`.
+    static final int UPROBE_MULTI = 48;
 
     private final String object;
     private final int attachType;
@@ -49,7 +52,9 @@ public enum Backend {
         for (Backend backend : candidates) {
             BpfObject object = opener.open(backend.object);
             try {
-                object.expectedAttachType(backend.attachType).load();
+                object.expectedAttachType(backend.attachType)
+                        .expectedAttachType("tracepoint", backend == PERF ? 0 : UPROBE_MULTI)
+                        .load();
                 return new UprobeProbes(backend, object);
             } catch (BpfException e) {
                 object.close();

@@ -83,6 +83,12 @@ public final class BpfObject implements AutoCloseable {
         return this;
     }
 
+    /// The same for one program.
+    BpfObject expectedAttachType(String program, int type) {
+        LibBpf.setExpectedAttachType(program(program), type);
+        return this;
+    }
+
     public BpfObject load() {
         LibBpf.load(object, name);
         return this;

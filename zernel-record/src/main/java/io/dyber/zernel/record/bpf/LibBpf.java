@@ -310,15 +310,16 @@ final class LibBpf {
 
     /// Attaches through a perf event, for every process.
     static MemorySegment attachPerfUprobe(
-            MemorySegment program, String path, long offset, long cookie, boolean onReturn) {
+            MemorySegment program, String path, Site site, boolean onReturn) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment options = arena.allocate(40, 8);
             options.set(JAVA_LONG, 0, 40);
-            options.set(JAVA_LONG, 16, cookie);
+            options.set(JAVA_LONG, 8, site.semaphore());
+            options.set(JAVA_LONG, 16, site.function());
             options.set(JAVA_BOOLEAN, 24, onReturn);
             MemorySegment state = Native.state(arena);
             MemorySegment link = (MemorySegment)
-                    ATTACH_UPROBE.invokeExact(state, program, -1, arena.allocateFrom(path), offset, options);
+                    ATTACH_UPROBE.invokeExact(state, program, -1, arena.allocateFrom(path), site.offset(), options);
             return checked(link, state, "attaching a perf uprobe to '" + path + "'");
         } catch (RuntimeException e) {
             throw e;

@@ -40,12 +40,12 @@ public final class UprobeProbes implements AutoCloseable {
     public void attach(String path, List<Site> sites) {
         List<Site> returns = sites.stream().filter(Site::wantsReturn).toList();
         switch (backend) {
-            case SESSION, SESSION_CTX -> links.add(link("function", path, sites, 0));
+            case SESSION, SESSION_CTX -> links.add(link(object.programFd("function"), path, sites, backend.attachType(), 0));
             case MULTI -> {
-                int entries = link("function_enter", path, sites, 0);
+                int entries = link(object.programFd("function_enter"), path, sites, backend.attachType(), 0);
                 links.add(entries);
                 if (!returns.isEmpty()) {
-                    links.add(link("function_return", path, returns, ON_RETURN));
+                    links.add(link(object.programFd("function_return"), path, returns, backend.attachType(), ON_RETURN));
                 }
             }
             case PERF -> {
@@ -55,27 +55,41 @@ public final class UprobeProbes implements AutoCloseable {
         }
     }
 
+    /// Probes tracepoints of one library file and switches them on.
+    ///
+    /// @throws BpfException as for [#attach]
+    public void attachTracepoints(String path, List<Site> sites) {
+        if (backend == Backend.PERF) {
+            attachPerf("tracepoint", path, sites, false);
+        } else {
+            links.add(link(object.programFd("tracepoint"), path, sites, Backend.UPROBE_MULTI, 0));
+        }
+    }
+
     private void attachPerf(String program, String path, List<Site> sites, boolean onReturn) {
         for (Site site : sites) {
             perfLinks.add(LibBpf.attachPerfUprobe(
-                    object.program(program), path, site.offset(), site.function(), onReturn));
+                    object.program(program), path, site, onReturn));
         }
     }
 
     /// `union bpf_attr` of BPF_LINK_CREATE for uprobe_multi, as in `include/uapi/linux/bpf.h`.
-    private int link(String program, String path, List<Site> sites, int flags) {
+    private static int link(int program, String path, List<Site> sites, int attachType, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment offsets = arena.allocate(JAVA_LONG, sites.size());
+            MemorySegment semaphores = arena.allocate(JAVA_LONG, sites.size());
             MemorySegment cookies = arena.allocate(JAVA_LONG, sites.size());
             for (int i = 0; i < sites.size(); i++) {
                 offsets.setAtIndex(JAVA_LONG, i, sites.get(i).offset());
+                semaphores.setAtIndex(JAVA_LONG, i, sites.get(i).semaphore());
                 cookies.setAtIndex(JAVA_LONG, i, sites.get(i).function());
             }
             MemorySegment attributes = arena.allocate(ATTRIBUTES_SIZE, 8);
-            attributes.set(JAVA_INT, 0, object.programFd(program));
-            attributes.set(JAVA_INT, 8, backend.attachType());
+            attributes.set(JAVA_INT, 0, program);
+            attributes.set(JAVA_INT, 8, attachType);
             attributes.set(ADDRESS, 16, arena.allocateFrom(path));
             attributes.set(ADDRESS, 24, offsets);
+            attributes.set(ADDRESS, 32, semaphores);
             attributes.set(ADDRESS, 40, cookies);
             attributes.set(JAVA_INT, 48, sites.size());
             attributes.set(JAVA_INT, 52, flags);

@@ -45,6 +45,20 @@ public final class Batch {
         present[column][row >> 6] |= 1L << row;
     }
 
+    /// Makes a column of the current row NULL.
+    public void clear(int column) {
+        int row = rows - 1;
+        present[column][row >> 6] &= ~(1L << row);
+    }
+
+    /// Takes back the current row.
+    public void dropRow() {
+        rows--;
+        for (long[] bits : present) {
+            bits[rows >> 6] &= ~(1L << rows);
+        }
+    }
+
     public boolean isNull(int column, int row) {
         return (present[column][row >> 6] & 1L << row) == 0;
     }

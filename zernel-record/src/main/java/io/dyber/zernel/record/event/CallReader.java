@@ -31,9 +31,12 @@ final class CallReader {
     private final long clockOffset;
     private final Map<Integer, Shape> shapes = new HashMap<>();
     private final Map<Integer, OpenCalls> threads = new HashMap<>();
+    private final Map<Integer, OpenCalls> vitalThreads = new HashMap<>();
     private final Map<Handle, OpenSpan> spans = new HashMap<>();
     private final Map<Integer, Long> births = new HashMap<>();
     private final CallCounts counts;
+    private final Row row;
+    private final int depthColumn;
 
     CallReader(Wire wire, Schema schema, Texts texts, Comms comms, Rows rows, long clockOffset, CallCounts counts) {
         this.wire = wire;
@@ -43,6 +46,8 @@ final class CallReader {
         this.rows = rows;
         this.clockOffset = clockOffset;
         this.counts = counts;
+        this.row = new Row(rows);
+        this.depthColumn = schema.has("depth") ? schema.index("depth") : -1;
     }
 
     /// A shape with its columns and texts looked up.
@@ -53,6 +58,9 @@ final class CallReader {
         final int[] enterColumns;
         final int[] returnColumns;
         final int textColumn;
+        final int[] constantColumns;
+        final long[] constants;
+        final boolean nests;
 
         Shape(CallShape call) {
             this.call = call;
@@ -61,6 +69,18 @@ final class CallReader {
             this.enterColumns = columns(call.onEnter());
             this.returnColumns = columns(call.onReturn());
             this.textColumn = call.textColumn().isEmpty() ? -1 : schema.index(call.textColumn());
+            this.constantColumns = call.constants().stream().mapToInt(constant -> schema.index(constant.column())).toArray();
+            this.constants = call.constants().stream()
+                    .mapToLong(constant -> constant.isText() ? texts.id(constant.text()) : constant.number())
+                    .toArray();
+            this.nests = schema.kinds().stream()
+                    .filter(kind -> kind.kind().equals(call.kind()))
+                    .anyMatch(kind -> kind.fields().stream().anyMatch(field -> field.name().equals("depth")));
+        }
+
+        /// Calls of one thread that come through the same ring come in order.
+        Map<Integer, OpenCalls> threads() {
+            return call.vital() ? vitalThreads : threads;
         }
     }
 
@@ -79,6 +99,7 @@ final class CallReader {
     void born(int tid, long time) {
         births.put(tid, time);
         threads.remove(tid);
+        vitalThreads.remove(tid);
     }
 
     void read(MemorySegment data, long at, int function) {
@@ -96,26 +117,27 @@ final class CallReader {
 
     private void enter(Shape shape, MemorySegment data, long at, int function) {
         switch (shape.call.role()) {
-            case CALL, OPEN -> push(shape, data, at, function);
-            case INSTANT -> addInstant(shape, data, at, function);
+            case CALL, OPEN, FACT -> push(shape, data, at, function);
+            case INSTANT, INSTANT_FACT -> addInstant(shape, data, at, function);
             case CLOSE -> close(data, at);
         }
     }
 
     private void push(Shape shape, MemorySegment data, long at, int function) {
         int tid = data.get(JAVA_INT_UNALIGNED, at + Wire.TID);
-        OpenCalls open = threads.computeIfAbsent(tid, _ -> new OpenCalls());
+        OpenCalls open = shape.threads().computeIfAbsent(tid, _ -> new OpenCalls());
         if (open.isFull()) {
             addUnreturned(open.frames(), 0);
             open.dropOldest();
         }
         long sp = data.get(JAVA_LONG_UNALIGNED, at + wire.sp());
         abandon(open, open.find(function, sp));
+        int depth = shape.nests ? open.around(sp, shape.kindText) : 0;
         int frame = open.push();
-        fill(open.frames(), frame, shape, data, at, function, sp);
+        fill(open.frames(), frame, shape, data, at, function, sp, depth);
     }
 
-    private void fill(long[] frames, int frame, Shape shape, MemorySegment data, long at, int function, long sp) {
+    private void fill(long[] frames, int frame, Shape shape, MemorySegment data, long at, int function, long sp, int depth) {
         frames[frame + OpenCalls.SP] = sp;
         frames[frame + OpenCalls.FUNCTION] = function;
         frames[frame + OpenCalls.START] = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
@@ -124,10 +146,14 @@ final class CallReader {
         frames[frame + OpenCalls.CPU] = data.get(JAVA_INT_UNALIGNED, at + Wire.CPU);
         frames[frame + OpenCalls.COMM] = comm(data, at);
         frames[frame + OpenCalls.TEXT] = text(data, at);
+        frames[frame + OpenCalls.KIND] = shape.kindText;
+        frames[frame + OpenCalls.DEPTH] = depth;
         frames[frame + OpenCalls.BAD] = data.get(JAVA_SHORT_UNALIGNED, at + wire.bad());
         for (int i = 0; i < shape.enterColumns.length; i++) {
             frames[frame + OpenCalls.SLOTS + i] = slot(data, at, i);
         }
+        frames[frame + OpenCalls.NOTE] =
+                shape.call.interpretation().entered((int) frames[frame + OpenCalls.PID], slot(data, at, 0));
     }
 
     private void leave(Shape shape, MemorySegment data, long at, int function) {
@@ -135,7 +161,7 @@ final class CallReader {
             addFromReturn(shape, data, at, function);
             return;
         }
-        OpenCalls open = threads.get(data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
+        OpenCalls open = shape.threads().get(data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
         int found = open == null ? -1 : open.find(function, data.get(JAVA_LONG_UNALIGNED, at + wire.sp()));
         if (open == null || found < 0) {
             counts.unmatchedReturns++;
@@ -168,14 +194,16 @@ final class CallReader {
         rows.put(rows.duration, end - frames[frame + OpenCalls.START]);
         rows.put(rows.cpu, data.get(JAVA_INT_UNALIGNED, at + Wire.CPU));
         putReturnSlots(shape, data, at);
+        complete(shape, frames[frame + OpenCalls.NOTE]);
     }
 
     private void addUnreturned(long[] frames, int frame) {
         int function = (int) frames[frame + OpenCalls.FUNCTION];
         Shape shape = shapes.get(function);
-        if (shape != null && shape.call.role() == CallShape.Role.CALL) {
+        if (shape != null && (shape.call.role() == CallShape.Role.CALL || shape.call.role() == CallShape.Role.FACT)) {
             addEntered(shape, frames, frame);
             counts.unreturned(function);
+            complete(shape, frames[frame + OpenCalls.NOTE]);
         }
     }
 
@@ -192,8 +220,36 @@ final class CallReader {
         for (int i = 0; i < shape.enterColumns.length; i++) {
             if (shape.enterColumns[i] >= 0 && (frames[frame + OpenCalls.BAD] & (1L << i)) == 0) {
                 long raw = frames[frame + OpenCalls.SLOTS + i];
-                rows.put(shape.enterColumns[i], shape.call.onEnter().get(i).value(raw));
+                rows.put(shape.enterColumns[i], value(shape.call.onEnter().get(i), raw));
             }
+        }
+        putConstants(shape);
+        if (shape.nests) {
+            rows.put(depthColumn, frames[frame + OpenCalls.DEPTH]);
+        }
+    }
+
+    /// A labelled value is shown by its label, an unknown one by its number.
+    private long value(Slot slot, long raw) {
+        long value = slot.value(raw);
+        if (slot.labels().isEmpty()) {
+            return value;
+        }
+        boolean known = value >= 0 && value < slot.labels().size();
+        return texts.id(known ? slot.labels().get((int) value) : Long.toString(value));
+    }
+
+    private void putConstants(Shape shape) {
+        for (int i = 0; i < shape.constants.length; i++) {
+            rows.put(shape.constantColumns[i], shape.constants[i]);
+        }
+    }
+
+    /// The row has all that its records say.
+    private void complete(Shape shape, long note) {
+        shape.call.interpretation().complete(row, note);
+        if (!shape.call.role().isEvent()) {
+            rows.drop();
         }
     }
 
@@ -206,11 +262,14 @@ final class CallReader {
         addHead(shape, data, at, function, NO_TEXT, start);
         rows.put(rows.duration, data.get(JAVA_LONG_UNALIGNED, at + Wire.DURATION) - start);
         putReturnSlots(shape, data, at);
+        complete(shape, 0);
     }
 
     private void addInstant(Shape shape, MemorySegment data, long at, int function) {
+        long note = shape.call.interpretation().entered(data.get(JAVA_INT_UNALIGNED, at + Wire.PID), slot(data, at, 0));
         addHead(shape, data, at, function, text(data, at), data.get(JAVA_LONG_UNALIGNED, at + Wire.START));
         putSlots(shape.enterColumns, shape.call.onEnter(), data, at);
+        complete(shape, note);
     }
 
     private void addHead(Shape shape, MemorySegment data, long at, int function, int text, long start) {
@@ -222,6 +281,7 @@ final class CallReader {
         rows.put(rows.tid, data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
         rows.put(rows.cpu, data.get(JAVA_INT_UNALIGNED, at + Wire.CPU));
         rows.put(rows.comm, comm(data, at));
+        putConstants(shape);
     }
 
     private void putName(Shape shape, int text) {
@@ -240,7 +300,7 @@ final class CallReader {
         int bad = data.get(JAVA_SHORT_UNALIGNED, at + wire.bad());
         for (int i = 0; i < columns.length; i++) {
             if (columns[i] >= 0 && (bad & (1 << i)) == 0) {
-                rows.put(columns[i], slots.get(i).value(slot(data, at, i)));
+                rows.put(columns[i], value(slots.get(i), slot(data, at, i)));
             }
         }
     }
@@ -289,10 +349,10 @@ final class CallReader {
 
     /// Gives up everything still open: those rows keep a NULL duration.
     void finish() {
-        for (OpenCalls open : threads.values()) {
-            abandon(open, 0);
+        for (Map<Integer, OpenCalls> ring : List.of(vitalThreads, threads)) {
+            ring.values().forEach(open -> abandon(open, 0));
+            ring.clear();
         }
-        threads.clear();
         for (OpenSpan span : spans.values()) {
             addSpan(span);
             counts.unreturned(span.function);

@@ -10,6 +10,9 @@ import java.util.List;
 /// @param onReturn columns of the captures made on return, in slot order
 /// @param textColumn column of the text read on entry, or empty
 /// @param sendsEnter whether a record is sent on entry; without, the return record carries the start time
+/// @param vital whether its records come through the vital ring
+/// @param constants columns that have the same value in every row
+/// @param interpretation what is made of its calls
 public record CallShape(
         String kind,
         String name,
@@ -17,7 +20,27 @@ public record CallShape(
         List<Slot> onEnter,
         List<Slot> onReturn,
         String textColumn,
-        boolean sendsEnter) {
+        boolean sendsEnter,
+        boolean vital,
+        List<Constant> constants,
+        Interpretation interpretation) {
+    public CallShape {
+        onEnter = List.copyOf(onEnter);
+        onReturn = List.copyOf(onReturn);
+        constants = List.copyOf(constants);
+    }
+
+    /// A call that is nothing but an event.
+    public CallShape(
+            String kind,
+            String name,
+            Role role,
+            List<Slot> onEnter,
+            List<Slot> onReturn,
+            String textColumn,
+            boolean sendsEnter) {
+        this(kind, name, role, onEnter, onReturn, textColumn, sendsEnter, false, List.of(), Interpretation.NONE);
+    }
 
     /// What a call means for the rows.
     public enum Role {
@@ -28,17 +51,42 @@ public record CallShape(
         /// The call opens a span; slot 0 on return is its handle. No row yet.
         OPEN,
         /// The call closes the span whose handle is slot 0 on entry: the span becomes a row.
-        CLOSE
+        CLOSE,
+        /// As CALL, but what it tells is used for other rows and it is none itself.
+        FACT,
+        /// As FACT, told at the entry.
+        INSTANT_FACT;
+
+        /// Whether the return is wanted.
+        public boolean returns() {
+            return this == CALL || this == OPEN || this == FACT;
+        }
+
+        /// Whether its calls are rows.
+        public boolean isEvent() {
+            return this != FACT && this != INSTANT_FACT;
+        }
     }
 
     /// One 64-bit slot of a record.
     ///
     /// @param column that it fills; empty for a slot that is no column (a handle)
     /// @param width bytes that count, 1, 2, 4 or 8; the upper halves of registers are garbage
-    public record Slot(String column, int width, boolean signed) {
+    /// @param shift bits below the value, for two that share a register
+    /// @param labels what the values 0, 1, ... are called; empty for a number
+    public record Slot(String column, int width, boolean signed, int shift, List<String> labels) {
+        public Slot {
+            labels = List.copyOf(labels);
+        }
+
+        public Slot(String column, int width, boolean signed) {
+            this(column, width, signed, 0, List.of());
+        }
+
         long value(long raw) {
             int unused = 64 - 8 * width;
-            return signed ? raw << unused >> unused : raw << unused >>> unused;
+            long shifted = raw >>> shift;
+            return signed ? shifted << unused >> unused : shifted << unused >>> unused;
         }
     }
 }

@@ -23,6 +23,8 @@ public final class Decoder {
     private final Texts texts;
     private final int[] names = new int[MOST_FUNCTIONS];
     private final byte[] functionKinds = new byte[MOST_FUNCTIONS];
+    private final Interpretation[] interpretations;
+    private final Row row;
     private final int processKind;
     private final int childTid;
 
@@ -38,6 +40,9 @@ public final class Decoder {
                 .map(kind -> new EventReader(kind, schema, texts, comms, clockOffset))
                 .toList();
         java.util.Arrays.fill(names, -1);
+        this.row = new Row(rows);
+        this.interpretations = new Interpretation[readers.size()];
+        java.util.Arrays.fill(interpretations, Interpretation.NONE);
         this.processKind = numberOf(schema, "process");
         this.childTid = processKind == 0
                 ? 0
@@ -61,6 +66,15 @@ public final class Decoder {
     /// Gives function number `function` the name its events carry.
     public void name(int function, String name) {
         names[function] = texts.id(name);
+    }
+
+    /// Has somebody look at the rows of a kind that is seen in the kernel.
+    public void interpret(String kind, Interpretation interpretation) {
+        for (int i = 0; i < readers.size(); i++) {
+            if (readers.get(i).isOf(texts.id(kind))) {
+                interpretations[i] = interpretation;
+            }
+        }
     }
 
     /// Says how the call records of a function become rows.
@@ -87,6 +101,7 @@ public final class Decoder {
         }
         counts.event(function);
         readers.get(kind - 1).read(data, at, names[function], rows);
+        interpretations[kind - 1].complete(row, 0);
     }
 
     private void noteBirth(MemorySegment data, long at) {

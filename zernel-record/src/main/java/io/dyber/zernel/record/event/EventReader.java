@@ -31,6 +31,10 @@ final class EventReader {
         this.clockOffset = clockOffset;
     }
 
+    boolean isOf(int kind) {
+        return kind == kindText;
+    }
+
     /// @param nameText dictionary id of the event's name, or -1 when it has none
     void read(MemorySegment data, long at, int nameText, Rows rows) {
         rows.add(kindText);

@@ -8,7 +8,7 @@ import java.util.Arrays;
 /// returns were left some other way (longjmp, an exception): they are dead. Not thread-safe.
 final class OpenCalls {
     /// Longs per frame: the fields below, then the slots.
-    static final int FRAME = 20;
+    static final int FRAME = 24;
 
     static final int SP = 0;
     static final int FUNCTION = 1;
@@ -19,7 +19,10 @@ final class OpenCalls {
     static final int COMM = 6;
     static final int TEXT = 7;
     static final int BAD = 8;
-    static final int SLOTS = 9;
+    static final int KIND = 9;
+    static final int DEPTH = 10;
+    static final int NOTE = 11;
+    static final int SLOTS = 12;
 
     /// The deepest stack kept. A thread that leaves more calls without returning has its oldest ones given up.
     static final int MOST_FRAMES = 1024;
@@ -56,6 +59,18 @@ final class OpenCalls {
             }
         }
         return -1;
+    }
+
+    /// How many open calls of a kind are around one whose stack pointer is `sp`. Stacks grow downwards, so calls below
+    /// it were left without returning; one at the same place has jumped here.
+    int around(long sp, long kind) {
+        int depth = 0;
+        for (int i = 0; i < this.depth; i++) {
+            if (frames[i * FRAME + KIND] == kind && frames[i * FRAME + SP] >= sp) {
+                depth++;
+            }
+        }
+        return depth;
     }
 
     /// Drops frame `first` and all younger ones.

@@ -43,6 +43,20 @@ final class Rows {
         batch.put(column, value);
     }
 
+    long get(int column) {
+        int row = batch.rows() - 1;
+        return batch.isNull(column, row) ? Row.NONE : batch.value(column, row);
+    }
+
+    void clear(int column) {
+        batch.clear(column);
+    }
+
+    /// Takes back the current row.
+    void drop() {
+        batch.dropRow();
+    }
+
     void flush() {
         if (batch.rows() > 0) {
             full.accept(batch);

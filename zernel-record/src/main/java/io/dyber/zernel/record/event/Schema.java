@@ -55,6 +55,10 @@ public record Schema(List<Column> columns, List<EventType> kinds) {
         throw new IllegalArgumentException("looking up column '" + name + "': no such column");
     }
 
+    public boolean has(String name) {
+        return columns.stream().anyMatch(column -> column.name().equals(name));
+    }
+
     /// The columns that rows of a kind can fill.
     public static List<String> columnsOf(EventType kind) {
         List<String> names = new ArrayList<>(List.of(KIND.name(), NAME.name()));

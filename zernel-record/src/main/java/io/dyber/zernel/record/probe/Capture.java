@@ -11,17 +11,32 @@ import java.util.List;
 /// object at `v` (what a `std::string const &` argument is).
 ///
 /// @param argument 1 to 12; 0 for the return value
-/// @param offsets at most two
+/// @param offsets at most three
+/// @param shift bits of the value to drop, for two values that share a register
+/// @param labels what the values 0, 1, ... are called; then the column is a text
 /// @param atReturn read when the function returns: the return value, and what an out-pointer argument then points to
 public record Capture(
-        String column, Source source, int argument, List<Integer> offsets, Width width, boolean atReturn) {
+        String column,
+        Source source,
+        int argument,
+        List<Integer> offsets,
+        Width width,
+        boolean atReturn,
+        int shift,
+        List<String> labels) {
     public static final int MAX_ARGUMENT = 12;
-    public static final int MAX_OFFSETS = 2;
+    static final int REGISTER_ARGUMENTS = 6;
+    public static final int MAX_OFFSETS = 3;
 
     public Capture {
         offsets = List.copyOf(offsets);
+        labels = List.copyOf(labels);
         boolean argumentFits =
-                source == Source.ARGUMENT ? argument >= 1 && argument <= MAX_ARGUMENT : argument == 0 && atReturn;
+                switch (source) {
+                    case ARGUMENT -> argument >= 1 && argument <= MAX_ARGUMENT;
+                    case STACK -> argument > REGISTER_ARGUMENTS && argument <= MAX_ARGUMENT;
+                    case RETURN -> argument == 0 && atReturn;
+                };
         if (!argumentFits || offsets.size() > MAX_OFFSETS) {
             throw new IllegalArgumentException("capturing '" + column + "': argument " + argument + " with "
                     + offsets.size() + " dereferences cannot be read");
@@ -30,6 +45,17 @@ public record Capture(
             throw new IllegalArgumentException(
                     "capturing '" + column + "': an argument itself is the same at return as at entry");
         }
+    }
+
+    /// A whole value.
+    public Capture(
+            String column, Source source, int argument, List<Integer> offsets, Width width, boolean atReturn) {
+        this(column, source, argument, offsets, width, atReturn, 0, List.of());
+    }
+
+    /// Whether it fills a VARCHAR column.
+    public boolean isText() {
+        return width.text() || !labels.isEmpty();
     }
 
     /// Argument `n` of the function, at entry.

@@ -1,16 +1,19 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.event.Constant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /// Reads `COLUMN=VALUE` of a probe text.
 final class CaptureParser {
     private static final Pattern COLUMN = Pattern.compile("[a-z][a-z0-9_]{0,62}");
     private static final int MAX_OFFSET = 1 << 20;
-    private static final String WIDTHS = "u8 s8 u16 s16 u32 s32 u64 s64 str stdstr";
+    private static final String WIDTHS = "u8 s8 u16 s16 u32 s32 u64 s64 str chars stdstr hash";
     private static final String NO_FLOATS =
             "uprobes see integer registers only; probe a function that gets the number by pointer or as an integer";
 
@@ -63,20 +66,74 @@ final class CaptureParser {
     /// Reads the value for `column`.
     Capture capture(String column) {
         int start = in.position();
+        boolean address = in.take("&");
         int stars = 0;
         while (in.take("*")) {
             stars++;
         }
         int argument = base();
+        int shift = shift();
         List<Integer> offsets = offsets(stars, start);
         boolean atReturn = argument == 0 || atReturn(offsets);
         int typeAt = in.position();
         Width width = width(offsets.isEmpty());
+        if (width == Width.HASH && offsets.isEmpty()) {
+            offsets = List.of(0);
+        }
+        List<String> labels = labels();
         if (column.equals("name") && !width.text()) {
             throw in.error(typeAt, "'name' must be a string", "write name=arg1:str, name=arg1:stdstr or name=\"text\"");
         }
-        Source source = argument == 0 ? Source.RETURN : Source.ARGUMENT;
-        return new Capture(column, source, argument, offsets, width, atReturn);
+        if (address && argument <= Capture.REGISTER_ARGUMENTS) {
+            throw in.error(start, "only arguments on the stack have an address, and arg" + argument + " is in a register",
+                    "leave out '&' when the argument is a pointer");
+        }
+        Source source = address ? Source.STACK : argument == 0 ? Source.RETURN : Source.ARGUMENT;
+        return new Capture(column, source, argument, offsets, width, atReturn, shift, labels);
+    }
+
+    /// A number or a quoted text instead of a value.
+    Optional<Constant> constant(String column) {
+        int start = in.position();
+        if (in.take("\"")) {
+            String text = in.until("\"");
+            if (!in.take("\"") || text.isBlank()) {
+                throw in.error(start, "the text is empty or has no closing '\"'", "write " + column + "=\"text\"");
+            }
+            return Optional.of(Constant.of(column, text));
+        }
+        if (!Character.isDigit(in.peek())) {
+            return Optional.empty();
+        }
+        String digits = in.word();
+        if (!digits.matches("[0-9]{1,18}")) {
+            throw in.error(start, "'" + digits + "' is no number", "");
+        }
+        return Optional.of(Constant.of(column, Long.parseLong(digits)));
+    }
+
+    private int shift() {
+        if (!in.take(">>")) {
+            return 0;
+        }
+        int start = in.position();
+        String bits = in.word();
+        if (!bits.matches("[0-9]{1,2}") || Integer.parseInt(bits) > 63) {
+            throw in.error(start, "expected 0 to 63 bits after '>>'", "write arg2>>32:u32");
+        }
+        return Integer.parseInt(bits);
+    }
+
+    private List<String> labels() {
+        if (!in.take("{")) {
+            return List.of();
+        }
+        int start = in.position();
+        String labels = in.until("}");
+        if (!in.take("}") || labels.isBlank()) {
+            throw in.error(start, "the labels are missing or have no closing '}'", "write arg3:u32{off,on}");
+        }
+        return Arrays.stream(labels.split(",")).map(String::strip).toList();
     }
 
     private int base() {

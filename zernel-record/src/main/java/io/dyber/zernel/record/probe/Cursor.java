@@ -26,6 +26,11 @@ final class Cursor {
         return there;
     }
 
+    /// The next character, a blank at the end.
+    char peek() {
+        return atEnd() ? ' ' : text.charAt(at);
+    }
+
     void skipBlanks() {
         while (!atEnd() && Character.isWhitespace(text.charAt(at))) {
             at++;

@@ -14,7 +14,7 @@ import io.dyber.zernel.record.elf.Glob;
 /// | `python3` | `python3`, `python3.11` |
 /// | `exe` | the main program of each process, whatever it is called |
 public record LibrarySelector(String text) {
-    private static final String PROGRAM = "exe";
+    public static final String PROGRAM = "exe";
     private static final String SUFFIX = ".so";
 
     /// Whether the selector means a file.

@@ -8,4 +8,13 @@ import java.util.List;
 /// @param hooks the functions it probes; empty for a kind that is seen in the kernel
 /// @param library what must be loaded for its hooks to exist, for messages; empty for the kernel
 /// @param summary one line for `zernel-record probes`
-public record Probe(String kind, String object, String library, List<Hook> hooks, String summary) {}
+public record Probe(String kind, String object, String library, List<Hook> hooks, String summary) {
+    public Probe {
+        hooks = List.copyOf(hooks);
+    }
+
+    /// Whether it is seen in calls of user-space functions.
+    public boolean isOfFunctions() {
+        return !hooks.isEmpty() || kind.equals(ProbeSpec.CALL);
+    }
+}

@@ -6,7 +6,9 @@ import java.util.Set;
 
 /// What one event of a user-named probe can hold; the BPF program reserves exactly this much.
 final class ProbeLimits {
-    static final int INTEGERS = 8;
+    /// On entry.
+    static final int INTEGERS = 12;
+    static final int RETURN_INTEGERS = 4;
     static final int STRINGS = 1;
 
     /// Columns that the recorder fills itself.
@@ -16,9 +18,10 @@ final class ProbeLimits {
 
     static void check(String what, List<Capture> captures) {
         long strings = captures.stream().filter(c -> c.width().text()).count();
-        if (strings > STRINGS || captures.size() - strings > INTEGERS) {
-            throw new IllegalArgumentException("probing '" + what + "': at most " + INTEGERS + " integers and "
-                    + STRINGS + " string per function can be captured");
+        long atReturn = captures.stream().filter(Capture::atReturn).count();
+        if (strings > STRINGS || captures.size() - strings - atReturn > INTEGERS || atReturn > RETURN_INTEGERS) {
+            throw new IllegalArgumentException("probing '" + what + "': at most " + INTEGERS + " integers at entry, "
+                    + RETURN_INTEGERS + " at return and " + STRINGS + " string per function can be captured");
         }
         Set<String> columns = new HashSet<>();
         for (Capture capture : captures) {

@@ -1,7 +1,9 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.event.Constant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// Reads the text form of a [ProbeSpec].
 final class ProbeParser {
@@ -12,6 +14,7 @@ final class ProbeParser {
     private final Cursor in;
     private final CaptureParser values;
     private final List<Capture> captures = new ArrayList<>();
+    private final List<Constant> constants = new ArrayList<>();
     private String name = "";
 
     ProbeParser(String text) {
@@ -29,13 +32,13 @@ final class ProbeParser {
             colon("provider", "name", USDT_EXAMPLE);
             String tracepoint = part("tracepoint name", "(", USDT_EXAMPLE);
             assignments();
-            return new UsdtProbe(ProbeSpec.CALL, name, library, provider, tracepoint, captures);
+            return new UsdtProbe(ProbeSpec.CALL, name, library, provider, tracepoint, captures, constants);
         }
         String library = part("library", ":(", EXAMPLE);
         colon("library", "symbol", EXAMPLE);
         String symbol = part("symbol", "(", EXAMPLE);
         assignments();
-        return new Function(ProbeSpec.CALL, name, library, symbol, captures);
+        return new Function(ProbeSpec.CALL, name, library, symbol, captures, constants);
     }
 
     private String part(String what, String stops, String hint) {
@@ -86,7 +89,11 @@ final class ProbeParser {
                 throw in.error(start, "the name has no text or no closing '\"'", "write name=\"forward\"");
             }
         } else {
-            add(start, values.capture(column));
+            Optional<Constant> constant = values.constant(column);
+            constant.ifPresent(constants::add);
+            if (constant.isEmpty()) {
+                add(start, values.capture(column));
+            }
         }
         in.skipBlanks();
     }
@@ -101,8 +108,11 @@ final class ProbeParser {
             }
         }
         captures.add(capture);
-        if (captures.stream().filter(c -> !c.width().text()).count() > ProbeLimits.INTEGERS) {
-            throw in.error(start, "at most " + ProbeLimits.INTEGERS + " integers per function can be captured", "");
+        if (captures.stream().filter(c -> !c.width().text() && !c.atReturn()).count() > ProbeLimits.INTEGERS) {
+            throw in.error(start, "at most " + ProbeLimits.INTEGERS + " integers can be captured at entry", "");
+        }
+        if (captures.stream().filter(Capture::atReturn).count() > ProbeLimits.RETURN_INTEGERS) {
+            throw in.error(start, "at most " + ProbeLimits.RETURN_INTEGERS + " integers can be captured at return", "");
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.event.Constant;
 import java.util.List;
 
 /// What somebody wants to be probed: a [Function] or a [UsdtProbe], before any library has been looked at.
@@ -23,14 +24,19 @@ import java.util.List;
 /// | `arg1:str` | the text of a `char *` |
 /// | `arg2:stdstr` | the text of a `std::string` passed by reference |
 /// | `arg1->24:u32` | 4 bytes at offset 24 of what `arg1` points to |
-/// | `arg1->24->8:u32` | the same through a second pointer; two is the most |
+/// | `arg1->24->8:u32` | the same through a second pointer; three is the most |
 /// | `*arg1:u32` | short for `arg1->0:u32` |
 /// | `*arg1@ret:u64` | what the out-pointer `arg1` points to when the function returns |
+/// | `arg2>>32:u32` | the upper half of a register that two values share |
+/// | `arg3:u32{off,on}` | a text for each number: 0 is `off`, 1 is `on`, 2 stays `2` |
+/// | `arg1->0->16:chars` | the text that lies there itself, not behind a pointer |
+/// | `&arg7:hash`, `arg1:hash` | a hash of the 128 bytes of a struct on the stack, behind a pointer |
+/// | `7`, `"text"` | a constant |
 /// | `ret:s32`, `ret->16:u32` | the return value, what it points to |
 ///
 /// - `COLUMN` is a column of the recording (`bytes`, `addr`, `fd`, ...) or a new one. `name=arg1:str` names the
 ///   event after a string argument, `name="forward"` gives it a fixed name.
-/// - At most 8 integers and 1 string per function. Floating-point arguments cannot be read.
+/// - At most 12 integers at entry, 4 at return and 1 string per function. Floating-point arguments cannot be read.
 public sealed interface ProbeSpec permits Function, UsdtProbe {
     /// The event kind of user-named probes.
     String CALL = "call";
@@ -42,6 +48,8 @@ public sealed interface ProbeSpec permits Function, UsdtProbe {
     String library();
 
     List<Capture> captures();
+
+    List<Constant> constants();
 
     /// Reads one `--probe` text; a [ProbeSyntaxException] points at what is wrong with it.
     static ProbeSpec parse(String text) {

@@ -1,34 +1,11 @@
 package io.dyber.zernel.record.probe;
 
-import io.dyber.zernel.record.event.CallShape.Role;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /// Every kind the recorder knows, in the order of the schema.
 public final class Probes {
-    private static final String TORCH = "libtorch_cpu.so";
-    private static final String PROFILER = "torch::autograd::profiler::";
-
-    private static final Probe REGION = new Probe(
-            "region",
-            "",
-            TORCH,
-            List.of(
-                    new Hook(regionEnter(PROFILER + "record_function_enter_new"), Role.OPEN, true),
-                    new Hook(regionExit(PROFILER + "record_function_exit_new"), Role.CLOSE, true)),
-            "PyTorch record_function regions: DataLoader, Optimizer.step, DDP, FSDP and the user's own");
-
-    private static final Probe BACKWARD = new Probe(
-            "backward",
-            "",
-            TORCH,
-            List.of(new Hook(
-                    new Function(
-                            "backward", "Engine::execute", TORCH, "torch::autograd::Engine::execute", List.of()),
-                    Role.CALL,
-                    true)),
-            "backward passes of PyTorch's autograd engine");
-
     private static final Probe PROCESS = new Probe(
             "process", "process", "", List.of(), "start, exec, exit and names of processes and threads");
 
@@ -56,32 +33,14 @@ public final class Probes {
     private Probes() {}
 
     public static List<Probe> all() {
-        return List.of(REGION, BACKWARD, PROCESS, IO, WAIT, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST);
+        List<Probe> probes = new ArrayList<>(TorchProbes.all());
+        probes.addAll(CudaProbes.all());
+        probes.addAll(NcclProbes.all());
+        probes.addAll(List.of(PROCESS, IO, WAIT, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST));
+        return List.copyOf(probes);
     }
 
     public static Optional<Probe> ofKind(String kind) {
         return all().stream().filter(probe -> probe.kind().equals(kind)).findFirst();
-    }
-
-    /// `record_function_enter_new(std::string const &name, ...)` returns an intrusive pointer in memory, so its first
-    /// visible argument is the second. The object it points to is the region's handle.
-    private static Function regionEnter(String symbol) {
-        return new Function(
-                "region",
-                "",
-                TORCH,
-                symbol,
-                List.of(
-                        Capture.argument("name", 2, Width.STDSTR),
-                        new Capture("", Source.RETURN, 0, List.of(0), Width.U64, true)));
-    }
-
-    private static Function regionExit(String symbol) {
-        return new Function(
-                "region",
-                "",
-                TORCH,
-                symbol,
-                List.of(new Capture("", Source.ARGUMENT, 1, List.of(0), Width.U64, false)));
     }
 }

@@ -4,6 +4,8 @@ package io.dyber.zernel.record.probe;
 public enum Source {
     /// An integer or pointer argument, as it was when the function was entered.
     ARGUMENT,
+    /// The address of an argument on the stack: a struct passed by value.
+    STACK,
     /// The returned integer or pointer.
     RETURN
 }

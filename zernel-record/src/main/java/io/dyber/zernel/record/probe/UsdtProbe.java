@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.event.Constant;
 import java.util.List;
 
 /// A tracepoint that a library or program carries in its `.note.stapsdt` section (USDT).
@@ -7,14 +8,16 @@ import java.util.List;
 /// `argN` of a capture is the tracepoint's own N-th argument. An event is an instant: there is no return.
 ///
 /// @param name what the events are called; empty = `provider:tracepoint`
+/// @param constants columns with the same value in every event
 /// @param library a [LibrarySelector] text
 /// @param provider exact name or glob
 /// @param tracepoint exact name or glob
 public record UsdtProbe(
-        String kind, String name, String library, String provider, String tracepoint, List<Capture> captures)
+        String kind, String name, String library, String provider, String tracepoint, List<Capture> captures, List<Constant> constants)
         implements ProbeSpec {
     public UsdtProbe {
         captures = List.copyOf(captures);
+        constants = List.copyOf(constants);
         ProbeLimits.check(provider + ":" + tracepoint, captures);
         for (Capture capture : captures) {
             if (capture.atReturn()) {
@@ -22,5 +25,15 @@ public record UsdtProbe(
                         + capture.column() + "' is read at return, and a tracepoint does not return");
             }
         }
+    }
+
+    public UsdtProbe(
+            String kind, String name, String library, String provider, String tracepoint, List<Capture> captures) {
+        this(kind, name, library, provider, tracepoint, captures, List.of());
+    }
+
+    /// The same for a kind.
+    UsdtProbe ofKind(String other) {
+        return new UsdtProbe(other, name, library, provider, tracepoint, captures, constants);
     }
 }

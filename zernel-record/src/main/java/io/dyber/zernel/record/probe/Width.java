@@ -19,6 +19,10 @@ public enum Width {
     NATURAL(8, false),
     /// A `char *` to a string that ends with a zero byte.
     STR(8, false),
+    /// Not an integer of the program: the 64-bit FNV-1a-like hash of the 128 bytes at the place, to tell ids apart.
+    HASH(128, false),
+    /// The text itself lies at the place and ends with a zero byte.
+    CHARS(8, false),
     /// A `std::string` of libstdc++: its first 8 bytes point to the text, the next 8 are the length.
     STDSTR(16, false);
 
@@ -40,7 +44,7 @@ public enum Width {
     }
 
     public boolean text() {
-        return this == STR || this == STDSTR;
+        return this == STR || this == CHARS || this == STDSTR;
     }
 
     /// The width a probe text names, e.g. `s32`.

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.dyber.zernel.record.event.Constant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -118,7 +119,12 @@ final class ProbeSpecTest {
             libfoo.so:f(a=arg1:)           | 19 | '' is no type
             libfoo.so:f(a=arg1->x)         | 20 | expected an offset in bytes after '->'
             libfoo.so:f(a=arg1->1048577)   | 20 | offset 1048577 is beyond the first MiB
-            libfoo.so:f(a=*arg1->8->8)     | 14 | 3 pointers to follow, and 2 is the most
+            libfoo.so:f(a=*arg1->8->8->8)  | 14 | 4 pointers to follow, and 3 is the most
+            libfoo.so:f(a=&arg2:hash)      | 14 | only arguments on the stack have an address, and arg2 is in a register
+            libfoo.so:f(a=arg2>>64:u32)    | 20 | expected 0 to 63 bits after '>>'
+            libfoo.so:f(a=arg2:u32{)       | 23 | the labels are missing or have no closing '}'
+            libfoo.so:f(a="")              | 14 | the text is empty or has no closing '"'
+            libfoo.so:f(a=7x)              | 14 | '7x' is no number
             libfoo.so:f(a=arg1@ret)        | 18 | the argument itself is the same at return as at entry
             libfoo.so:f(name=arg1)         | 21 | 'name' must be a string
             libfoo.so:f(name=ret:u64)      | 20 | 'name' must be a string
@@ -152,19 +158,32 @@ final class ProbeSpecTest {
     }
 
     @Test
-    void eightIntegersAndAStringFit() {
-        assertThat(ProbeSpec.parse(
-                        "l.so:f(a=arg1,b=arg2,c=arg3,d=arg4,e=arg5,f=arg6,g=arg7,h=ret,s=arg9:str)")
+    void twelveIntegersFourResultsAndAStringFit() {
+        assertThat(ProbeSpec.parse("l.so:f(a=arg1,b=arg2,c=arg3,d=arg4,e=arg5,f=arg6,g=arg7,h=arg8,i=arg9,j=arg10,"
+                        + "k=arg11,l=arg12,r=ret,r1=*arg1@ret,r2=arg1->8@ret,r3=arg1->16@ret,s=arg9:str)")
                         .captures())
-                .hasSize(9);
+                .hasSize(17);
     }
 
     @Test
-    void aNinthIntegerDoesNot() {
+    void aThirteenthIntegerDoesNot() {
         ProbeSyntaxException error = catchThrowableOfType(ProbeSyntaxException.class, () -> ProbeSpec.parse(
-                "l.so:f(a=arg1,b=arg2,c=arg3,d=arg4,e=arg5,f=arg6,g=arg7,h=ret,i=arg9)"));
-        assertThat(error.why()).isEqualTo("at most 8 integers per function can be captured");
-        assertThat(error.position()).isEqualTo(62);
+                "l.so:f(a=arg1,b=arg2,c=arg3,d=arg4,e=arg5,f=arg6,g=arg7,h=arg8,i=arg9,j=arg10,k=arg11,l=arg12,m=arg1)"));
+        assertThat(error.why()).isEqualTo("at most 12 integers can be captured at entry");
+        assertThat(error.position()).isEqualTo(94);
+    }
+
+    @Test
+    void halvesLabelsHashesAndConstantsAreRead() {
+        assertThat(ProbeSpec.parse(
+                        "l.so:f(x=arg2>>32:u32, mode=arg3:u8{off, on}, id=&arg7:hash, key=arg1:hash, size=4, way=\"up\")"))
+                .isEqualTo(new Function("call", "", "l.so", "f",
+                        List.of(
+                                new Capture("x", Source.ARGUMENT, 2, List.of(), Width.U32, false, 32, List.of()),
+                                new Capture("mode", Source.ARGUMENT, 3, List.of(), Width.U8, false, 0, List.of("off", "on")),
+                                new Capture("id", Source.STACK, 7, List.of(0), Width.HASH, false),
+                                new Capture("key", Source.ARGUMENT, 1, List.of(0), Width.HASH, false)),
+                        List.of(Constant.of("size", 4), Constant.of("way", "up"))));
     }
 
     @Test
@@ -172,6 +191,6 @@ final class ProbeSpecTest {
         List<Capture> strings =
                 List.of(Capture.argument("a", 1, Width.STR), Capture.argument("b", 2, Width.STDSTR));
         assertThatThrownBy(() -> new Function("call", "", "l.so", "f", strings))
-                .hasMessage("probing 'f': at most 8 integers and 1 string per function can be captured");
+                .hasMessage("probing 'f': at most 12 integers at entry, 4 at return and 1 string per function can be captured");
     }
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Collectives and communicators of NCCL: only the schema, functions.bpf.c sends them. */
+#include "zernel.bpf.h"
+
+EVENT(nccl, "a collective, send or receive, or a group of them; dur_ns is the time to enqueue it")
+{
+	EVENT_HEAD;
+	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
+			    "ncclResult_t");
+	z_number depth DOC(
+		"calls of the same kind around this one: 0 is the outermost, count only these");
+	z_bytes bytes DOC("bytes moved or asked for");
+	z_count count DOC("how many");
+	z_text dtype[1] DOC("type of the elements");
+	z_text op[1] DOC("reduction");
+	z_number peer DOC("root of the collective or rank of the peer");
+	z_addr communicator DOC("handle of the communicator in the process");
+	z_number comm_id DOC("communicator, the same number in all its ranks");
+	z_number seq DOC("number of the operation on its communicator, 0 for the first one seen");
+	z_number rank DOC("rank in the communicator");
+	z_count nranks DOC("ranks in the communicator");
+	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
+	z_number grouped DOC("1 inside ncclGroupStart and ncclGroupEnd");
+};
+
+EVENT(nccl_comm, "a communicator made, split, ended or aborted")
+{
+	EVENT_HEAD;
+	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
+			    "ncclResult_t");
+	z_number depth DOC(
+		"calls of the same kind around this one: 0 is the outermost, count only these");
+	z_addr communicator DOC("handle of the communicator in the process");
+	z_number comm_id DOC("communicator, the same number in all its ranks");
+	z_number rank DOC("rank in the communicator");
+	z_count nranks DOC("ranks in the communicator");
+	z_addr parent DOC("handle of the communicator it was made from");
+	z_number color DOC("which of the parts of the split communicator");
+};
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

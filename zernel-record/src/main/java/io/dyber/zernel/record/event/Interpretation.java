@@ -1,0 +1,21 @@
+package io.dyber.zernel.record.event;
+
+/// What somebody makes of the calls of a function. Called by the decoding thread only.
+@FunctionalInterface
+public interface Interpretation {
+    /// Makes nothing of them.
+    Interpretation NONE = (_, _) -> {};
+
+    /// A call was entered.
+    ///
+    /// @param first the first value captured at entry
+    /// @return a note for [#complete]
+    default long entered(int pid, long first) {
+        return 0;
+    }
+
+    /// A call has ended, or is known never to: its row has all that its records say, and may be added to.
+    ///
+    /// @param note from [#entered]
+    void complete(Row row, long note);
+}

@@ -1,0 +1,102 @@
+package io.dyber.zernel.record.job;
+
+import io.dyber.zernel.record.event.Interpretation;
+import io.dyber.zernel.record.event.Row;
+import java.util.HashMap;
+import java.util.Map;
+
+/// The device memory that each process holds: what is freed is what was allocated there.
+///
+/// An allocation counts from its return, a release from its entry: in that order an address that one thread frees and
+/// another gets at once is never mistaken.
+final class DeviceMemory {
+    private static final long NULL_POINTER = 0;
+
+    private record Allocation(long bytes, long device) {}
+
+    private final Columns columns;
+    private final Processes processes;
+    private final Map<Handle, Allocation> live = new HashMap<>();
+    private final Map<Long, Allocation> leaving = new HashMap<>();
+    private final Map<Integer, Long> devices = new HashMap<>();
+    private long tickets;
+
+    DeviceMemory(Columns columns, Processes processes) {
+        this.columns = columns;
+        this.processes = processes;
+    }
+
+    void deviceChosen(Row row) {
+        if (columns.succeeded(row)) {
+            devices.put(row.tid(), row.get(columns.device));
+        }
+    }
+
+    void allocated(Row row) {
+        columns.multiply(row);
+        if (row.get(columns.device) == Row.NONE) {
+            long device = currentDevice(row);
+            if (device != Row.NONE) {
+                row.put(columns.device, device);
+            }
+        }
+        if (row.get(columns.status) > 0) {
+            row.clear(columns.addr);
+        } else if (row.get(columns.addr) != Row.NONE) {
+            live.put(
+                    new Handle(row.pid(), row.get(columns.addr)),
+                    new Allocation(row.get(columns.bytes), row.get(columns.device)));
+        }
+    }
+
+    /// The runtime starts every thread on device 0.
+    private long currentDevice(Row row) {
+        Long chosen = devices.get(row.tid());
+        if (chosen != null) {
+            return chosen;
+        }
+        return processes.seenFromStart(row.pid()) ? 0 : Row.NONE;
+    }
+
+    Interpretation release() {
+        return new Interpretation() {
+            @Override
+            public long entered(int pid, long first) {
+                Allocation allocation = live.remove(new Handle(pid, first));
+                if (allocation == null) {
+                    return 0;
+                }
+                leaving.put(++tickets, allocation);
+                return tickets;
+            }
+
+            @Override
+            public void complete(Row row, long note) {
+                released(row, leaving.remove(note));
+            }
+        };
+    }
+
+    private void released(Row row, @org.jspecify.annotations.Nullable Allocation allocation) {
+        if (allocation == null) {
+            if (row.get(columns.addr) == NULL_POINTER) {
+                row.put(columns.bytes, 0);
+            }
+            return;
+        }
+        if (row.get(columns.status) > 0) {
+            live.putIfAbsent(new Handle(row.pid(), row.get(columns.addr)), allocation);
+            return;
+        }
+        if (allocation.bytes() != Row.NONE) {
+            row.put(columns.bytes, allocation.bytes());
+        }
+        if (allocation.device() != Row.NONE) {
+            row.put(columns.device, allocation.device());
+        }
+    }
+
+    void forget(int pid) {
+        live.keySet().removeIf(handle -> handle.pid() == pid);
+    }
+}

@@ -1,0 +1,80 @@
+package io.dyber.zernel.record.job;
+
+import io.dyber.zernel.record.event.Interpretation;
+import io.dyber.zernel.record.event.Meaning;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.event.Texts;
+
+/// What is known of the recorded job. It belongs to the decoding thread.
+public final class Job {
+    private final Columns columns;
+    private final Processes processes = new Processes();
+    private final Kernels kernels;
+    private final Graphs graphs;
+    private final DeviceMemory deviceMemory;
+    private final DeviceMemory torchMemory;
+    private final HostMemory hostMemory;
+    private final Communicators communicators;
+
+    public Job(Schema schema, Texts texts) {
+        this.columns = new Columns(schema);
+        this.kernels = new Kernels(columns);
+        this.graphs = new Graphs(columns);
+        this.deviceMemory = new DeviceMemory(columns, processes);
+        this.torchMemory = new DeviceMemory(columns, processes);
+        this.hostMemory = new HostMemory(columns, processes, texts);
+        this.communicators = new Communicators(columns, texts);
+    }
+
+    /// A process was already running when it began to be recorded: what it did before is not known.
+    public void adopted(int pid) {
+        processes.adopted(pid);
+    }
+
+    /// A process has ended or runs another program: it holds nothing any more.
+    public void ended(int pid) {
+        kernels.forget(pid);
+        graphs.forget(pid);
+        deviceMemory.forget(pid);
+        torchMemory.forget(pid);
+        hostMemory.forget(pid);
+        communicators.forget(pid);
+    }
+
+    /// The names of kernels, also for those who find them out elsewhere.
+    public Kernels kernels() {
+        return kernels;
+    }
+
+    /// What to make of calls that mean this.
+    public Interpretation interpretation(Meaning meaning) {
+        return switch (meaning) {
+            case NOTHING -> Interpretation.NONE;
+            case LAUNCH -> (row, _) -> {
+                kernels.launched(row);
+                graphs.launched(row);
+            };
+            case KERNEL_NAME -> (row, _) -> kernels.named(row);
+            case CAPTURE_BEGIN -> (row, _) -> graphs.begin(row);
+            case CAPTURE_END -> (row, _) -> graphs.end(row);
+            case INSTANTIATION -> (row, _) -> graphs.instantiated(row);
+            case GRAPH_LAUNCH -> (row, _) -> graphs.graphLaunched(row);
+            case ALLOCATION -> (row, _) -> deviceMemory.allocated(row);
+            case RELEASE -> deviceMemory.release();
+            case TORCH_ALLOCATION -> (row, _) -> torchMemory.allocated(row);
+            case TORCH_RELEASE -> torchMemory.release();
+            case CURRENT_DEVICE -> (row, _) -> deviceMemory.deviceChosen(row);
+            case COPY -> (row, _) -> hostMemory.copied(row);
+            case PIN -> (row, _) -> hostMemory.pinned(row);
+            case UNPIN -> (row, _) -> hostMemory.unpinned(row);
+            case COMMUNICATOR -> (row, _) -> communicators.made(row);
+            case COMMUNICATORS -> (row, _) -> communicators.madeTogether(row);
+            case CHILD_COMMUNICATOR -> (row, _) -> communicators.derived(row);
+            case RANK, RANKS -> (row, _) -> communicators.described(row);
+            case END_OF_COMMUNICATOR -> (row, _) -> communicators.ended(row);
+            case COLLECTIVE -> (row, _) -> communicators.used(row);
+            case GROUP_BEGIN -> (row, _) -> communicators.groupBegun(row);
+            case GROUP_END -> (row, _) -> communicators.groupEnded(row);
+        };
+    }
+}

@@ -1,0 +1,77 @@
+package io.dyber.zernel.record.probe;
+
+import io.dyber.zernel.record.event.CallShape.Role;
+import io.dyber.zernel.record.event.Meaning;
+import java.util.List;
+
+/// What of PyTorch is probed.
+final class TorchProbes {
+    private static final String TORCH = "libtorch_cpu.so";
+    private static final String PROFILER = "torch::autograd::profiler::";
+
+    private static final Probe REGION = new Probe(
+            "region",
+            "",
+            TORCH,
+            List.of(
+                    new Hook(regionEnter(PROFILER + "record_function_enter_new"), Role.OPEN, true),
+                    new Hook(regionExit(PROFILER + "record_function_exit_new"), Role.CLOSE, true)),
+            "PyTorch record_function regions: DataLoader, Optimizer.step, DDP, FSDP and the user's own");
+
+    private static final Probe BACKWARD = new Probe(
+            "backward",
+            "",
+            TORCH,
+            List.of(new Hook(
+                    new Function(
+                            "backward", "Engine::execute", TORCH, "torch::autograd::Engine::execute", List.of()),
+                    Role.CALL,
+                    true)),
+            "backward passes of PyTorch's autograd engine");
+
+    private static final Probe TORCH_ALLOC = allocator(
+            "torch_alloc",
+            "usdt:libc10_cuda.so:pytorch:malloc(addr=arg1, device=arg2, bytes=arg3, stream=arg4)",
+            Meaning.TORCH_ALLOCATION,
+            "memory handed out by PyTorch's caching allocator for the GPU");
+
+    private static final Probe TORCH_FREE = allocator(
+            "torch_free",
+            "usdt:libc10_cuda.so:pytorch:free(addr=arg1)",
+            Meaning.TORCH_RELEASE,
+            "memory given back to PyTorch's caching allocator for the GPU");
+
+    private TorchProbes() {}
+
+    static List<Probe> all() {
+        return List.of(REGION, BACKWARD, TORCH_ALLOC, TORCH_FREE);
+    }
+
+    private static Probe allocator(String kind, String tracepoint, Meaning meaning, String summary) {
+        UsdtProbe probe = (UsdtProbe) ProbeSpec.parse(tracepoint);
+        Hook hook = new Hook(probe.ofKind(kind), Role.INSTANT, true, meaning, true);
+        return new Probe(kind, "", probe.library(), List.of(hook), summary);
+    }
+
+    /// `record_function_enter_new(std::string const &name, ...)` returns an intrusive pointer in memory, so its first
+    /// visible argument is the second. The object it points to is the region's handle.
+    private static Function regionEnter(String symbol) {
+        return new Function(
+                "region",
+                "",
+                TORCH,
+                symbol,
+                List.of(
+                        Capture.argument("name", 2, Width.STDSTR),
+                        new Capture("", Source.RETURN, 0, List.of(0), Width.U64, true)));
+    }
+
+    private static Function regionExit(String symbol) {
+        return new Function(
+                "region",
+                "",
+                TORCH,
+                symbol,
+                List.of(new Capture("", Source.ARGUMENT, 1, List.of(0), Width.U64, false)));
+    }
+}
