@@ -39,7 +39,7 @@ class RecordingsTest {
         try (Database database = Recordings.open(file.toString())) {
             Table table = database.query("SELECT * FROM io");
             assertThat(table.columns()).extracting(Table.Column::name)
-                    .containsExactly("kind", "name", "ts_ns", "dur_ns", "pid", "tid", "cpu", "comm", "status", "fd",
+                    .containsExactlyInAnyOrder("kind", "name", "ts_ns", "dur_ns", "pid", "tid", "cpu", "comm", "status", "fd",
                             "bytes", "recording");
             assertThat(table.rows()).hasSize(1);
         }
@@ -57,10 +57,10 @@ class RecordingsTest {
 
     @Test
     void aColumnThatAUsersProbeAddedIsKept() {
-        Path file = recording().region("a", 1, 1).alter("ALTER TABLE events ADD COLUMN stream BIGINT DEFAULT 7")
+        Path file = recording().region("a", 1, 1).alter("ALTER TABLE events ADD COLUMN mine BIGINT DEFAULT 7")
                 .write(folder.resolve("new.parquet"));
         try (Database database = Recordings.open(file.toString())) {
-            assertThat(database.query("SELECT stream FROM events").toString()).isEqualTo("stream\n7");
+            assertThat(database.query("SELECT mine FROM events").toString()).isEqualTo("mine\n7");
         }
     }
 
