@@ -16,11 +16,62 @@ struct signal_struct {
 	} live;
 } CORE;
 
+struct super_block {
+	__u32 s_dev;
+} CORE;
+
+struct inode {
+	__u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+} CORE;
+
+struct qstr {
+	const unsigned char *name;
+} CORE;
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+} CORE;
+
+struct vfsmount {
+	struct dentry *mnt_root;
+} CORE;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+} CORE;
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+} CORE;
+
+struct file {
+	const void *f_op;
+	struct inode *f_inode;
+	struct path f_path;
+} CORE;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} CORE;
+
+struct files_struct {
+	struct fdtable *fdt;
+} CORE;
+
 struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
+	unsigned int in_iowait : 1;
 	struct signal_struct *signal;
+	struct files_struct *files;
 	char comm[16];
 } CORE;
 

@@ -43,6 +43,11 @@ CREATE TABLE events (
     child_tid BIGINT, -- thread that was created
     path VARCHAR, -- file the event is about
     fd BIGINT, -- file descriptor
+    miss_bytes BIGINT, -- [bytes] bytes added to the page cache meanwhile, also by readahead
+    io_ns BIGINT, -- [ns] blocked on block I/O meanwhile
+    object VARCHAR, -- what was waited for: futex, or the file behind fd
+    runq_ns BIGINT, -- [ns] of this, ready to run but waiting for a CPU
+    state VARCHAR, -- why it was off its CPU: sleeping, blocked, io, preempted, stopped, started
     value BIGINT, -- what was measured
     unit VARCHAR -- unit of value
 );

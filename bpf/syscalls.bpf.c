@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads and blocking waits of the recorded processes: one program pair on all system calls. */
-#include "zernel.bpf.h"
+/* Reads, opens and blocking waits of the recorded processes: one program pair on all system calls. */
+#include "thread.bpf.h"
+#include "files.bpf.h"
 
-EVENT(io, "a read-family system call; dur_ns is the time blocked in it")
+EVENT(io, "a read of a file, pipe or socket; dur_ns is the time blocked in it")
 {
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");
 	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
 			    "ncclResult_t");
 	z_bytes bytes DOC("bytes moved or asked for");
+	z_bytes miss_bytes DOC("bytes added to the page cache meanwhile, also by readahead");
+	z_duration_ns io_ns DOC("blocked on block I/O meanwhile");
+	z_file path DOC("file the event is about");
+};
+
+EVENT(io_open, "opening a file")
+{
+	EVENT_HEAD;
+	z_fd fd DOC("file descriptor");
+	z_status status DOC("return code: 0 or -errno of a system call, exit code of a process");
+	z_file path DOC("file the event is about");
 };
 
 EVENT(wait, "a system call that blocked for at least the threshold")
@@ -18,20 +30,24 @@ EVENT(wait, "a system call that blocked for at least the threshold")
 	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
 			    "ncclResult_t");
 	z_addr addr DOC("address in the process");
+	z_file object DOC("what was waited for: futex, or the file behind fd");
 };
 
-/* What the first argument of a wait is. */
-enum waits_on {
-	WAITS_ON_NOTHING,
-	WAITS_ON_ADDRESS, /* futex word */
-	WAITS_ON_FD,	  /* epoll descriptor */
-	WAITS_ON_POLLFDS, /* array of struct pollfd: the first descriptor counts */
+/* Which argument says what the call is about. */
+enum about {
+	ABOUT_NOTHING,
+	ABOUT_FD,      /* descriptor: the first */
+	ABOUT_POLLFDS, /* array of struct pollfd: the first that is ready, or the first */
+	ABOUT_FUTEX,   /* futex word; only operations that wait count */
+	ABOUT_FUTEXES, /* array of struct futex_waitv */
+	ABOUT_PATH,    /* path: the first */
+	ABOUT_PATH_AT, /* path: the second */
 };
 
 struct system_call {
 	__u16 kind; /* 0: not recorded */
 	__u16 function;
-	__u32 waits_on;
+	__u32 about;
 };
 
 struct system_call *system_call_layout;
@@ -45,79 +61,140 @@ struct {
 	__type(value, struct system_call);
 } system_calls SEC(".maps");
 
-struct open_call {
-	__u64 start;
-	__u64 number;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct open_call);
-} open_calls SEC(".maps");
-
 const volatile __u64 wait_min_ns = 50000;
+/* Whether anything fills these fields of struct thread. */
+const volatile __u8 sees_io_wait = 0;
+const volatile __u8 sees_page_cache = 0;
+
+/* Bit n: futex operation n waits. WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2. */
+#define FUTEX_WAITS (1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 13)
+#define FUTEX_OPERATION 0x7f
+
+static __always_inline int is_wake(struct pt_regs *regs, struct system_call *s)
+{
+	__u32 operation = regs->si & FUTEX_OPERATION;
+
+	return s->about == ABOUT_FUTEX && (operation > 13 || !(FUTEX_WAITS >> operation & 1));
+}
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
 	__u32 nr = number;
 	struct system_call *s;
-	struct open_call *open;
+	struct thread *t;
 
 	if (!is_target(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	s = bpf_map_lookup_elem(&system_calls, &nr);
-	if (!s || !s->kind)
+	if (!s || !s->kind || is_wake(regs, s))
 		return 0;
-	open = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), 0,
-				    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!open)
+	t = new_thread(bpf_get_current_task_btf());
+	if (!t)
 		return 0;
-	open->number = nr;
-	open->start = bpf_ktime_get_ns();
+	t->number = nr;
+	t->io_ns = 0;
+	t->miss_bytes = 0;
+	t->start = bpf_ktime_get_ns();
 	return 0;
 }
 
 static __always_inline void send_io(struct pt_regs *regs, struct system_call *s, struct counter *c,
-				    struct open_call *open, __u64 now, long result)
+				    struct thread *t, __u64 now, long result)
 {
-	struct io *e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
+	z_file path;
+	struct io *e;
 
+	tell_file(&path, file_of(regs->di), 0);
+	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);
 		return;
 	}
-	fill_head((struct head *)e, s->kind, s->function, open->start, now - open->start);
+	fill_head((struct head *)e, s->kind, s->function, t->start, now - t->start);
 	e->fd = regs->di;
 	e->status = result < 0 ? result : 0;
 	e->bytes = result < 0 ? Z_NULL : result;
+	e->miss_bytes = sees_page_cache ? t->miss_bytes : Z_NULL;
+	e->io_ns = sees_io_wait ? t->io_ns : Z_NULL;
+	e->path = path;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	count(&c->sent);
 }
 
-static __always_inline void send_wait(struct pt_regs *regs, struct system_call *s,
-				      struct counter *c, struct open_call *open, __u64 now,
-				      long result)
+/* A path is read on return: by then the kernel has brought it into memory. */
+static __always_inline void send_open(struct pt_regs *regs, struct system_call *s,
+				      struct counter *c, struct thread *t, __u64 now, long result)
 {
-	struct wait *e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
+	z_file path;
+	struct io_open *e;
 
+	if (result >= 0)
+		tell_file(&path, file_of(result), 1);
+	else
+		tell_asked(&path, (void *)(s->about == ABOUT_PATH ? regs->di : regs->si));
+	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);
 		return;
 	}
-	fill_head((struct head *)e, s->kind, s->function, open->start, now - open->start);
+	fill_head((struct head *)e, s->kind, s->function, t->start, now - t->start);
+	e->fd = result < 0 ? Z_NULL32 : result;
 	e->status = result < 0 ? result : 0;
-	e->fd = Z_NULL32;
-	e->addr = Z_NULL;
-	if (s->waits_on == WAITS_ON_ADDRESS)
-		e->addr = regs->di;
-	else if (s->waits_on == WAITS_ON_FD)
-		e->fd = regs->di;
-	else if (s->waits_on == WAITS_ON_POLLFDS && regs->si &&
-		 bpf_probe_read_user(&e->fd, sizeof(e->fd), (void *)regs->di))
-		e->fd = Z_NULL32;
+	e->path = path;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	count(&c->sent);
+}
+
+struct pollfd {
+	__s32 fd;
+	__s16 events;
+	__s16 revents;
+};
+
+#define POLLFDS 16
+
+static __always_inline __s32 polled_fd(struct pt_regs *regs)
+{
+	struct pollfd polled;
+	__s32 first = Z_NULL32;
+
+	for (__u64 i = 0; i < POLLFDS && i < regs->si; i++) {
+		if (bpf_probe_read_user(&polled, sizeof(polled), (struct pollfd *)regs->di + i))
+			break;
+		if (i == 0)
+			first = polled.fd;
+		if (polled.revents)
+			return polled.fd;
+	}
+	return first;
+}
+
+static __always_inline void send_wait(struct pt_regs *regs, struct system_call *s,
+				      struct counter *c, struct thread *t, __u64 now, long result)
+{
+	z_file object = {};
+	__s32 fd = Z_NULL32;
+	struct wait *e;
+
+	if (s->about == ABOUT_FD)
+		fd = regs->di;
+	else if (s->about == ABOUT_POLLFDS)
+		fd = polled_fd(regs);
+	else if (s->about == ABOUT_FUTEX || s->about == ABOUT_FUTEXES)
+		object.id = Z_FUTEX;
+	if (fd >= 0)
+		tell_file(&object, file_of(fd), 0);
+	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
+	if (!e) {
+		count(&c->lost);
+		return;
+	}
+	fill_head((struct head *)e, s->kind, s->function, t->start, now - t->start);
+	e->status = result < 0 ? result : 0;
+	e->fd = fd;
+	e->addr = s->about == ABOUT_FUTEX || s->about == ABOUT_FUTEXES ? regs->di : Z_NULL;
+	e->object = object;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	count(&c->sent);
 }
@@ -135,9 +212,9 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct open_call *open;
 	struct system_call *s;
 	struct counter *c;
+	struct thread *t;
 	__u64 now;
 	__u32 nr;
 
@@ -145,23 +222,25 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 		return 0;
 	if (maps_code(regs, result))
 		note_code_change(tgid);
-	open = bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), 0, 0);
-	if (!open || !open->start)
+	t = thread_of(bpf_get_current_task_btf());
+	if (!t || !t->start)
 		return 0;
-	nr = open->number;
+	nr = t->number;
 	s = bpf_map_lookup_elem(&system_calls, &nr);
 	c = s ? counter_of(s->function) : 0;
 	if (c) {
 		now = bpf_ktime_get_ns();
 		count(&c->hits);
 		if (s->kind == kind_io)
-			send_io(regs, s, c, open, now, result);
-		else if (now - open->start >= wait_min_ns)
-			send_wait(regs, s, c, open, now, result);
+			send_io(regs, s, c, t, now, result);
+		else if (s->kind == kind_io_open)
+			send_open(regs, s, c, t, now, result);
+		else if (now - t->start >= wait_min_ns)
+			send_wait(regs, s, c, t, now, result);
 		else
 			count(&c->filtered);
 	}
-	open->start = 0;
+	t->start = 0;
 	return 0;
 }
 

@@ -25,6 +25,17 @@ typedef __s32 z_fd;
 typedef __s32 z_status;
 typedef char z_text;
 
+/*
+ * A text that the recorder knows by this key, so that it need not travel with each event: the path of an
+ * open file, told once (files.bpf.h), or one of the constants below. All zero is NULL.
+ */
+typedef struct {
+	__u64 file; /* address of the struct file, or 0 */
+	__u64 id;   /* tells it from a later file at the same address */
+} z_file;
+
+#define Z_FUTEX 1 /* with file 0: "futex" */
+
 #define Z_NULL 0x8000000000000000ULL
 #define Z_NULL32 ((__s32)0x80000000)
 
@@ -135,6 +146,20 @@ static __always_inline void fill_head(struct head *h, __u16 kind, __u16 function
 	h->__kind = kind;
 	h->__function = function;
 	bpf_get_current_comm(h->comm, sizeof(h->comm));
+}
+
+/* The same for an event of another thread than the current one. */
+static __always_inline void fill_head_of(struct task_struct *task, struct head *h, __u16 kind,
+					 __u16 function, __u64 start, __u64 duration)
+{
+	h->ts_ns = start;
+	h->dur_ns = duration;
+	h->pid = task->tgid;
+	h->tid = task->pid;
+	h->cpu = bpf_get_smp_processor_id();
+	h->__kind = kind;
+	h->__function = function;
+	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), task->comm);
 }
 
 #endif

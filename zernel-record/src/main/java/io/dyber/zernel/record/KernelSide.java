@@ -7,7 +7,6 @@ import io.dyber.zernel.record.bpf.BpfObject;
 import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Btf;
-import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
@@ -38,7 +37,7 @@ final class KernelSide implements AutoCloseable {
     private final RecordOptions options;
     private final Map<Integer, Named> names = new LinkedHashMap<>();
     private final BpfObject process;
-    private final Optional<BpfObject> syscalls;
+    private final KernelEvents events;
     private final Optional<UprobeProbes> functions;
     private final Map<String, String> unavailable = new LinkedHashMap<>();
     private final RingBuffer vital;
@@ -57,7 +56,7 @@ final class KernelSide implements AutoCloseable {
         this.process = openProcess();
         try {
             loadProcess();
-            this.syscalls = loadSyscalls();
+            this.events = new KernelEvents(this, options, schema);
             this.functions = loadFunctions();
             this.vital = RingBuffer.map(process.map("vital"), VITAL_SIZE);
             this.bulk = RingBuffer.map(process.map("bulk"), BULK_SIZE);
@@ -96,35 +95,13 @@ final class KernelSide implements AutoCloseable {
         return object;
     }
 
-    private BpfObject sharing(String name) {
+    /// A BPF object that sends to this recording's rings and counts in its counters; not loaded yet.
+    BpfObject sharing(String name) {
         BpfObject object = configured(name);
         for (String map : List.of("vital", "bulk", "targets", "code_changed", "counters")) {
             object.share(map, process.map(map));
         }
         return object;
-    }
-
-    private Optional<BpfObject> loadSyscalls() {
-        if (!options.kinds().contains("io") && !options.kinds().contains("wait")) {
-            return Optional.empty();
-        }
-        BpfObject object =
-                sharing("syscalls").constant("wait_min_ns", options.waitMin().toNanos());
-        try {
-            object.load();
-        } catch (BpfException e) {
-            object.close();
-            unavailable.put("io", e.getMessage());
-            unavailable.put("wait", e.getMessage());
-            return Optional.empty();
-        }
-        for (SystemCalls.SystemCall call : SystemCalls.all()) {
-            if (options.kinds().contains(call.kind())) {
-                object.map("system_calls")
-                        .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), newFunction(call.kind(), call.name(), false)));
-            }
-        }
-        return Optional.of(object);
     }
 
     private Optional<UprobeProbes> loadFunctions() {
@@ -186,10 +163,14 @@ final class KernelSide implements AutoCloseable {
     /// Starts the kernel-side kinds.
     void attach() {
         process.attachAll();
-        syscalls.ifPresent(BpfObject::attachAll);
+        events.attach();
     }
 
+    /// The recorder itself is never recorded: each event would bring on more.
     void addTarget(int pid) {
+        if (pid == ProcessHandle.current().pid()) {
+            return;
+        }
         process.map("targets").put(pid, PRESENT);
         process.map("code_changed").put(pid, PRESENT);
     }
@@ -208,7 +189,7 @@ final class KernelSide implements AutoCloseable {
 
     /// Whether [#takeCodeChanges] hears of libraries that a running program loads.
     boolean hearsOfLoads() {
-        return syscalls.isPresent();
+        return events.hasSystemCalls();
     }
 
     void defineFunction(int id, byte[] definition) {
@@ -226,7 +207,7 @@ final class KernelSide implements AutoCloseable {
     /// Ends all probing; rings and counters stay readable.
     void detach() {
         functions.ifPresent(UprobeProbes::detach);
-        syscalls.ifPresent(BpfObject::detach);
+        events.detach();
         process.detach();
     }
 
@@ -237,7 +218,7 @@ final class KernelSide implements AutoCloseable {
         bulk.close();
         List<Runnable> closes = new ArrayList<>();
         functions.ifPresent(probes -> closes.add(probes::close));
-        syscalls.ifPresent(object -> closes.add(object::close));
+        closes.add(events::close);
         closes.add(process::close);
         closes.forEach(Runnable::run);
     }

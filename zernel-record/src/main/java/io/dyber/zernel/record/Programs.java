@@ -4,6 +4,7 @@ import io.dyber.zernel.record.bpf.BpfObject;
 import io.dyber.zernel.record.event.Btf;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.EventType;
+import io.dyber.zernel.record.event.FileRecord;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Wire;
 import io.dyber.zernel.record.probe.Probes;
@@ -18,7 +19,7 @@ import java.util.List;
 public final class Programs {
     private static final String FUNCTIONS = "functions-session";
     static final List<String> OBJECTS =
-            List.of(FUNCTIONS, "torch", "cuda", "nccl", "process", "syscalls", "nvml", "recorder");
+            List.of(FUNCTIONS, "torch", "cuda", "nccl", "process", "syscalls", "sched", "nvml", "recorder");
 
     private Programs() {}
 
@@ -54,6 +55,10 @@ public final class Programs {
                         .orElseThrow(() -> new IllegalStateException("no object declares kind " + probe.kind())))
                 .toList();
         return Schema.of(ordered, extra);
+    }
+
+    static FileRecord fileRecord() {
+        return FileRecord.of(Btf.ofObject(bytes("syscalls")));
     }
 
     static Wire wire() {

@@ -120,6 +120,7 @@ public final class Recorder {
             this.file = file;
             this.decoder = new Decoder(
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
+            decoder.readFiles(Programs.fileRecord());
             this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
             this.job = new Job(schema, texts);
             this.columnOfName = schema.index("name");

@@ -3,7 +3,7 @@ package io.dyber.zernel.record.event;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// Thread names as dictionary ids, looked up by their 16 raw bytes without making a string. Not thread-safe.
+/// Thread names and other texts of up to 16 bytes as dictionary ids, looked up by their 16 raw bytes without making a string. Not thread-safe.
 final class Comms {
     private final Texts texts;
     private long[] keys = new long[2 * 256];

@@ -21,6 +21,7 @@ public final class Decoder {
     private final CallCounts counts = new CallCounts();
     private final Rows rows;
     private final Texts texts;
+    private final FilePaths files;
     private final int[] names = new int[MOST_FUNCTIONS];
     private final byte[] functionKinds = new byte[MOST_FUNCTIONS];
     private final Interpretation[] interpretations;
@@ -36,8 +37,9 @@ public final class Decoder {
         this.rows = new Rows(schema, new Batch(schema.columns(), batchRows), full);
         Comms comms = new Comms(texts);
         this.calls = new CallReader(wire, schema, texts, comms, rows, clockOffset, counts);
+        this.files = new FilePaths(texts);
         this.readers = schema.kinds().stream()
-                .map(kind -> new EventReader(kind, schema, texts, comms, clockOffset))
+                .map(kind -> new EventReader(kind, schema, texts, comms, files, clockOffset))
                 .toList();
         java.util.Arrays.fill(names, -1);
         this.row = new Row(rows);
@@ -84,6 +86,11 @@ public final class Decoder {
         calls.define(function, shape);
     }
 
+    /// Says where the parts of a file record lie. Without it, file records are not read.
+    public void readFiles(FileRecord layout) {
+        files.readAs(layout);
+    }
+
     /// Decodes one record.
     public void read(MemorySegment data, long at) {
         int function = Short.toUnsignedInt(data.get(JAVA_SHORT_UNALIGNED, at + Wire.FUNCTION));
@@ -92,6 +99,10 @@ public final class Decoder {
             return;
         }
         int kind = Short.toUnsignedInt(data.get(JAVA_SHORT_UNALIGNED, at + Wire.KIND));
+        if (kind == FileRecord.KIND) {
+            files.learn(data, at);
+            return;
+        }
         if (kind == 0 || kind > readers.size()) {
             counts.unknown++;
             return;

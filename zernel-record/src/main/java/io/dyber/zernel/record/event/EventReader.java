@@ -15,19 +15,25 @@ final class EventReader {
 
     private static final int NO_INT = Integer.MIN_VALUE;
 
+    /// Texts that fit two words are looked up without making a string: thread names, states.
+    private static final int SHORT_TEXT = 16;
+
     private final int kindText;
     private final List<Field> fields;
     private final int[] columns;
     private final Texts texts;
     private final Comms comms;
+    private final FilePaths files;
     private final long clockOffset;
 
-    EventReader(EventType type, Schema schema, Texts texts, Comms comms, long clockOffset) {
+    EventReader(
+            EventType type, Schema schema, Texts texts, Comms comms, FilePaths files, long clockOffset) {
         this.kindText = texts.id(type.kind());
         this.fields = type.fields();
         this.columns = fields.stream().mapToInt(field -> schema.index(field.name())).toArray();
         this.texts = texts;
         this.comms = comms;
+        this.files = files;
         this.clockOffset = clockOffset;
     }
 
@@ -45,6 +51,7 @@ final class EventReader {
             Field field = fields.get(i);
             switch (field.type()) {
                 case TEXT -> readText(data, at + field.offset(), field, columns[i], rows);
+                case FILE -> readFile(data, at + field.offset(), columns[i], rows);
                 case TIME -> rows.put(columns[i], data.get(JAVA_LONG_UNALIGNED, at + field.offset()) + clockOffset);
                 case DURATION, BYTES, ADDRESS, COUNT, NUMBER, PROCESS, THREAD, CPU, DESCRIPTOR, STATUS ->
                     readNumber(data, at + field.offset(), field.size(), columns[i], rows);
@@ -66,9 +73,16 @@ final class EventReader {
         }
     }
 
+    private void readFile(MemorySegment data, long at, int column, Rows rows) {
+        int text = files.text(data.get(JAVA_LONG_UNALIGNED, at), data.get(JAVA_LONG_UNALIGNED, at + 8));
+        if (text >= 0) {
+            rows.put(column, text);
+        }
+    }
+
     private void readText(MemorySegment data, long at, Field field, int column, Rows rows) {
-        if (column == rows.comm) {
-            rows.put(column, comms.id(data.get(JAVA_LONG_UNALIGNED, at), data.get(JAVA_LONG_UNALIGNED, at + 8)));
+        if (field.size() == SHORT_TEXT) {
+            readShortText(data.get(JAVA_LONG_UNALIGNED, at), data.get(JAVA_LONG_UNALIGNED, at + 8), column, rows);
             return;
         }
         int length = 0;
@@ -77,6 +91,12 @@ final class EventReader {
         }
         if (length > 0) {
             rows.put(column, texts.id(utf8(data, at, length)));
+        }
+    }
+
+    private void readShortText(long low, long high, int column, Rows rows) {
+        if ((low & 0xff) != 0 || column == rows.comm) {
+            rows.put(column, comms.id(low, high));
         }
     }
 

@@ -15,7 +15,8 @@ public enum FieldType {
     CPU("z_cpu", ColumnType.BIGINT, ""),
     DESCRIPTOR("z_fd", ColumnType.BIGINT, ""),
     STATUS("z_status", ColumnType.BIGINT, ""),
-    TEXT("z_text", ColumnType.VARCHAR, "");
+    TEXT("z_text", ColumnType.VARCHAR, ""),
+    FILE("z_file", ColumnType.VARCHAR, "");
 
     private final String typedef;
     private final ColumnType columnType;

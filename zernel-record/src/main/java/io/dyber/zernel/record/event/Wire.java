@@ -42,7 +42,7 @@ public record Wire(int sp, int phase, int bad, int textLength, int slot, int tex
         }
     }
 
-    private static int offset(Btf btf, String struct, String member) {
+    static int offset(Btf btf, String struct, String member) {
         Btf.Struct type = btf.struct(struct)
                 .orElseThrow(() -> new IllegalArgumentException("reading the BPF object: no struct '" + struct + "'"));
         return type.members().stream()

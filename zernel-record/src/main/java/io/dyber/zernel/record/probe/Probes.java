@@ -12,8 +12,14 @@ public final class Probes {
     private static final Probe IO =
             new Probe("io", "syscalls", "", List.of(), "reads of files, pipes and sockets: bytes and time blocked");
 
+    private static final Probe IO_OPEN =
+            new Probe("io_open", "syscalls", "", List.of(), "opening files, also without success");
+
     private static final Probe WAIT = new Probe(
             "wait", "syscalls", "", List.of(), "blocking in futex, poll, select and epoll for 50 us or longer");
+
+    private static final Probe SCHED = new Probe(
+            "sched", "sched", "", List.of(), "threads off their CPUs for 50 us or longer, and how long for want of one");
 
     private static final Probe CALL =
             new Probe("call", "", "", List.of(), "calls of the functions you name with --probe");
@@ -36,7 +42,7 @@ public final class Probes {
         List<Probe> probes = new ArrayList<>(TorchProbes.all());
         probes.addAll(CudaProbes.all());
         probes.addAll(NcclProbes.all());
-        probes.addAll(List.of(PROCESS, IO, WAIT, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST));
+        probes.addAll(List.of(PROCESS, IO, IO_OPEN, WAIT, SCHED, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST));
         return List.copyOf(probes);
     }
 

@@ -64,9 +64,12 @@ class SystemCallsIT {
     @Test
     void onlyWaitsOfAtLeastTheThresholdAreRecorded() {
         assertThat(recording.rows("""
-                SELECT comm, name, status, count(*), count(addr), count(DISTINCT fd) FROM events
+                SELECT comm, name, status, object, count(*), count(addr), count(DISTINCT fd) FROM events
                 WHERE kind = 'wait' AND comm LIKE 'z-%' GROUP BY ALL ORDER BY comm
-                """)).containsExactly("z-epoll epoll_wait 0 5 0 1", "z-futex futex -110 5 5 0", "z-poll poll 0 5 0 1");
+                """)).containsExactly(
+                "z-epoll epoll_wait 0 anon_inode:[eventpoll] 5 0 1",
+                "z-futex futex -110 futex 5 5 0",
+                "z-poll poll 0 anon_inode:[eventfd] 5 0 1");
     }
 
     @Test

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* When the recorded threads are off their CPUs, and why. Other threads cost one look-up each switch. */
+#include "thread.bpf.h"
+
+EVENT(sched, "a thread was off its CPU for at least the threshold")
+{
+	EVENT_HEAD;
+	z_duration_ns runq_ns DOC("of this, ready to run but waiting for a CPU");
+	z_text state[16] DOC(
+		"why it was off its CPU: sleeping, blocked, io, preempted, stopped, started");
+};
+
+const volatile __u64 wait_min_ns = 50000;
+const volatile __u16 name_off_cpu = 0;
+/* 0: spans are not wanted as events, only the time blocked on block I/O. */
+const volatile __u8 record_spans = 1;
+
+#define TASK_INTERRUPTIBLE 0x01
+#define TASK_UNINTERRUPTIBLE 0x02
+#define TASK_STOPPED 0x04
+#define TASK_TRACED 0x08
+#define TASK_NOLOAD 0x400 /* with UNINTERRUPTIBLE: idle, a sleep */
+#define TASK_ENDED 0xb0	  /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+
+/* A text of up to 8 letters. */
+#define LETTERS(a, b, c, d, e, f, g, h)                                                           \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |  \
+	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+
+#define SLEEPING LETTERS('s', 'l', 'e', 'e', 'p', 'i', 'n', 'g')
+#define BLOCKED LETTERS('b', 'l', 'o', 'c', 'k', 'e', 'd', 0)
+#define IO LETTERS('i', 'o', 0, 0, 0, 0, 0, 0)
+#define STOPPED LETTERS('s', 't', 'o', 'p', 'p', 'e', 'd', 0)
+#define STARTED LETTERS('s', 't', 'a', 'r', 't', 'e', 'd', 0)
+#define PREEMPTED_1 LETTERS('p', 'r', 'e', 'e', 'm', 'p', 't', 'e')
+#define PREEMPTED_2 LETTERS('d', 0, 0, 0, 0, 0, 0, 0)
+
+static __always_inline void set_state(struct thread *t, __u64 first, __u64 second)
+{
+	t->state[0] = first;
+	t->state[1] = second;
+}
+
+/* One span off the CPU, to `end`; Z_NULL if that was not seen. */
+static __always_inline void send_span(struct task_struct *task, struct thread *t, __u64 end)
+{
+	struct counter *c = counter_of(name_off_cpu);
+	struct sched *e;
+
+	if (!c)
+		return;
+	count(&c->hits);
+	if (end != Z_NULL && end - t->off < wait_min_ns) {
+		count(&c->filtered);
+		return;
+	}
+	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
+	if (!e) {
+		count(&c->lost);
+		return;
+	}
+	fill_head_of(task, (struct head *)e, kind_sched, name_off_cpu, t->off,
+		     end == Z_NULL ? Z_NULL : end - t->off);
+	e->runq_ns = end != Z_NULL && t->woken ? end - t->woken : Z_NULL;
+	*(__u64 *)e->state = t->state[0];
+	*(__u64 *)(e->state + 8) = t->state[1];
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	count(&c->sent);
+}
+
+/* A thread that gives its CPU away though it could run is not told from one that was preempted. */
+static __always_inline void leave(struct task_struct *task, unsigned int state, __u64 now)
+{
+	struct thread *t;
+
+	if (!is_target(task->tgid))
+		return;
+	t = new_thread(task);
+	if (!t)
+		return;
+	/* Tracepoints have been seen to leave out a switch: then the end of the span before is not known. */
+	if (t->off && record_spans)
+		send_span(task, t, Z_NULL);
+	t->off = state & TASK_ENDED ? 0 : now;
+	t->woken = 0;
+	if (state & TASK_INTERRUPTIBLE || state & TASK_NOLOAD) {
+		set_state(t, SLEEPING, 0);
+	} else if (state & TASK_UNINTERRUPTIBLE) {
+		set_state(t, BPF_CORE_READ_BITFIELD(task, in_iowait) ? IO : BLOCKED, 0);
+	} else if (state & (TASK_STOPPED | TASK_TRACED)) {
+		set_state(t, STOPPED, 0);
+	} else {
+		set_state(t, PREEMPTED_1, PREEMPTED_2);
+		t->woken = now;
+	}
+}
+
+static __always_inline void arrive(struct task_struct *task, __u64 now)
+{
+	struct thread *t = thread_of(task);
+
+	if (!t || !t->off)
+		return;
+	if (t->state[0] == IO)
+		t->io_ns += (t->woken ? t->woken : now) - t->off;
+	if (record_spans)
+		send_span(task, t, now);
+	t->off = 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int state)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	leave(prev, preempt ? 0 : state, now);
+	arrive(next, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *task)
+{
+	struct thread *t = thread_of(task);
+
+	if (t && t->off && !t->woken)
+		t->woken = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *task)
+{
+	struct thread *t;
+
+	if (!is_target(task->tgid))
+		return 0;
+	t = new_thread(task);
+	if (!t)
+		return 0;
+	set_state(t, STARTED, 0);
+	t->off = bpf_ktime_get_ns();
+	t->woken = t->off;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

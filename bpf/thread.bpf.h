@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is known of a recorded thread at this moment. Shared by the objects that watch threads. */
+#ifndef ZERNEL_THREAD_BPF_H
+#define ZERNEL_THREAD_BPF_H
+
+#include "zernel.bpf.h"
+
+struct thread {
+	__u64 start; /* of the recorded system call it is in; 0: it is in none */
+	__u64 number;
+	__u64 io_ns;	  /* blocked on block I/O in that call */
+	__u64 miss_bytes; /* added to the page cache in that call */
+	__u64 off;	  /* since when it has been off its CPU; 0: it is running */
+	__u64 woken;	  /* since when it has been waiting for a CPU; 0: it is not */
+	__u64 state[2];	  /* why it left its CPU, as a text */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+/* NULL for a thread of which nothing has been seen. */
+static __always_inline struct thread *thread_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, 0, 0);
+}
+
+static __always_inline struct thread *new_thread(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+#endif

@@ -1,0 +1,117 @@
+package io.dyber.zernel.record.event;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/// The paths of open files by the keys that events carry instead (`z_file` of `bpf/zernel.bpf.h`).
+///
+/// The kernel side tells a path when it first sees a file, and again when it has forgotten that it did, which is
+/// sooner than it is forgotten here. Not thread-safe.
+final class FilePaths {
+    private static final int TYPE = 0xf000;
+    private static final int SOCKET = 0xc000;
+    private static final int PIPE = 0x1000;
+
+    /// A job that reads a million files does not fill the memory with their names: after so many, a file is told by
+    /// its directory.
+    private static final int MOST_PATHS = 200_000;
+
+    private final Texts texts;
+    private final KeyTable constants = new KeyTable(16);
+    private final Set<String> paths = new HashSet<>();
+    private KeyTable recent = new KeyTable(1 << 17);
+    private KeyTable older = new KeyTable(16);
+    private Optional<FileRecord> layout = Optional.empty();
+
+    FilePaths(Texts texts) {
+        this.texts = texts;
+        constants.put(0, 1, texts.id("futex"));
+    }
+
+    void readAs(FileRecord record) {
+        layout = Optional.of(record);
+    }
+
+    /// The text of a key, -1 for none.
+    int text(long file, long id) {
+        if (file == 0) {
+            return constants.get(file, id);
+        }
+        int text = recent.get(file, id);
+        if (text < 0) {
+            text = older.get(file, id);
+            if (text >= 0) {
+                put(file, id, text);
+            }
+        }
+        return text;
+    }
+
+    private void put(long file, long id, int text) {
+        if (recent.isFull()) {
+            older = recent;
+            recent = new KeyTable(older.capacity());
+        }
+        recent.put(file, id, text);
+    }
+
+    /// Takes in a record that tells a path. A path that the kernel could not read is none.
+    void learn(MemorySegment data, long at) {
+        layout.ifPresent(record -> {
+            String path = path(record, data, at);
+            if (!path.isEmpty()) {
+                put(
+                        data.get(JAVA_LONG_UNALIGNED, at + record.file()),
+                        data.get(JAVA_LONG_UNALIGNED, at + record.file() + 8),
+                        texts.id(bounded(path)));
+            }
+        });
+    }
+
+    private String bounded(String path) {
+        int slash = path.lastIndexOf('/');
+        if (slash < 0 || paths.contains(path)) {
+            return path;
+        }
+        if (paths.size() >= MOST_PATHS) {
+            return path.substring(0, slash + 1) + "*";
+        }
+        paths.add(path);
+        return path;
+    }
+
+    private static String path(FileRecord record, MemorySegment data, long at) {
+        int length = data.get(JAVA_INT_UNALIGNED, at + record.length());
+        List<String> names = length == 0
+                ? List.of()
+                : Arrays.asList(EventReader.utf8(data, at + record.names(), length - 1).split("\0"));
+        long inode = data.get(JAVA_LONG_UNALIGNED, at + record.inode());
+        return switch (data.get(JAVA_SHORT_UNALIGNED, at + record.form())) {
+            case FileRecord.PATH -> "/" + String.join("/", names.reversed());
+            case FileRecord.CUT -> ".../" + String.join("/", names.reversed());
+            case FileRecord.NO_DIRECTORY -> special(data.get(JAVA_SHORT_UNALIGNED, at + record.mode()), inode, names);
+            case FileRecord.ASKED -> String.join("", names);
+            default -> throw new IllegalStateException("a file record of an unknown form");
+        };
+    }
+
+    /// As `/proc/PID/fd` shows it.
+    private static String special(int mode, long inode, List<String> names) {
+        return switch (mode & TYPE) {
+            case SOCKET -> "socket:[" + inode + "]";
+            case PIPE -> "pipe:[" + inode + "]";
+            default -> {
+                String name = String.join("", names);
+                yield name.startsWith("[") ? "anon_inode:" + name : "/" + name;
+            }
+        };
+    }
+}

@@ -1,0 +1,147 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Opens and reads of a running program that knows which file each of its descriptors is.
+class FilesIT {
+    private static Truth truth = new Truth(List.of());
+    private static Recording recording = Recording.none();
+    private static String folder = "";
+
+    @BeforeAll
+    static void record(@TempDir Path directory) throws IOException {
+        Needs.bpf();
+        Path file = directory.resolve("run.parquet");
+        Path files = Files.createDirectory(directory.resolve("files")).toRealPath();
+        folder = files.toString();
+        try (Running program = Running.start(Programs.built("files").toString(), folder)) {
+            program.awaitLine("ready");
+            try (Running recorder =
+                    Recorder.recordTo(file, "-p", Long.toString(program.pid())).startRecording()) {
+                program.say("go");
+                Running.Outcome outcome = program.await();
+                assertThat(outcome.status()).as(outcome.toString()).isZero();
+                truth = Truth.of(outcome.out());
+                assertThat(recorder.await().status()).isZero();
+            }
+        }
+        recording = Recording.open(file);
+    }
+
+    @AfterAll
+    static void close() {
+        recording.close();
+    }
+
+    private static List<String> reads(int descriptor) {
+        return recording.rows("SELECT name, coalesce(bytes, status), path FROM events WHERE kind = 'io' AND fd = "
+                        + descriptor + " ORDER BY ts_ns")
+                .stream()
+                .map(row -> row.replace(folder, "DIR"))
+                .toList();
+    }
+
+    @Test
+    void everyReadOfManyShortLivedFilesKnowsItsFile() {
+        assertThat(recording.rows("""
+                SELECT path, count(*), sum(bytes) FROM events
+                WHERE kind = 'io' AND contains(path, '/many/') GROUP BY path ORDER BY path
+                """)).containsExactlyElementsOf(
+                IntStream.range(0, 300).mapToObj(i -> "%s/many/%03d 2 %d".formatted(folder, i, i + 1)).toList());
+    }
+
+    @Test
+    void everyOpenIsRecordedOnce() {
+        assertThat(recording.rows("""
+                SELECT path, status, count(*), count(fd) FROM events
+                WHERE kind = 'io_open' AND contains(path, '/many/') GROUP BY ALL ORDER BY path
+                """)).containsExactlyElementsOf(
+                IntStream.range(0, 300).mapToObj(i -> "%s/many/%03d 0 1 1".formatted(folder, i)).toList());
+    }
+
+    @Test
+    void aFileOpenedBeforeTheRecordingHasItsPath() {
+        assertThat(reads(700)).containsExactly("read 1000 DIR/before");
+    }
+
+    @Test
+    void aDuplicateIsTheSameFileInAForkedChildToo() {
+        assertThat(reads(701)).containsExactly("read 10 DIR/a", "read 5 DIR/a");
+    }
+
+    @Test
+    void aDescriptorThatWasReusedIsTheNewFile() {
+        long pipe = truth.of("pipe").path("inode").asLong();
+        assertThat(reads(702)).containsExactly("read 3 DIR/a", "read 7 pipe:[" + pipe + "]");
+    }
+
+    @Test
+    void whatIsInNoFolderIsNamedAsInProc() {
+        long socket = truth.of("socket").path("inode").asLong();
+        assertThat(reads(703)).containsExactly("read 5 socket:[" + socket + "]");
+        assertThat(reads(704)).containsExactly("read 8 anon_inode:[eventfd]");
+        assertThat(reads(705)).containsExactly("read 3 /memfd:z-memory");
+    }
+
+    @Test
+    void relativePathsAndLinksAreResolved() {
+        assertThat(reads(706)).containsExactly("read 50 DIR/sub/rel");
+        assertThat(reads(707)).containsExactly("read 50 DIR/at");
+        assertThat(reads(708)).containsExactly("read 50 DIR/a");
+    }
+
+    @Test
+    void aRemovedFileKeepsItsPath() {
+        assertThat(reads(709)).containsExactly("read 50 DIR/gone");
+    }
+
+    @Test
+    void aPathTooLongForARecordKeepsItsEnd() {
+        assertThat(reads(712)).hasSize(1);
+        assertThat(reads(712).getFirst())
+                .matches("read 0 \\.\\.\\./.*/k" + "d".repeat(99) + "/l" + "d".repeat(99) + "/leaf");
+    }
+
+    @Test
+    void anOpenThatFoundNothingShowsWhatWasAsked() {
+        assertThat(recording.rows("""
+                SELECT status, path, fd FROM events WHERE kind = 'io_open' AND status <> 0 ORDER BY ts_ns
+                """)).containsExactly(
+                "-2 " + folder + "/none null", "-2 nowhere/x null", "-14 null null");
+    }
+
+    @Test
+    void aColdReadShowsWhatThePageCacheDidNotHold() {
+        long absent = truth.of("cold").path("absent_bytes").asLong();
+        assertThat(recording.rows("""
+                SELECT count(*), sum(bytes), sum(miss_bytes), sum(io_ns) > 0, bool_and(io_ns <= dur_ns)
+                FROM events WHERE kind = 'io' AND fd = 710
+                """)).containsExactly("65 4194304 " + absent + " " + (absent > 0) + " true");
+    }
+
+    @Test
+    void aWarmReadMissesNothing() {
+        assertThat(truth.of("warm").path("absent_bytes").asLong()).isZero();
+        assertThat(recording.rows("""
+                SELECT count(*), sum(bytes), sum(miss_bytes), sum(io_ns) FROM events WHERE kind = 'io' AND fd = 711
+                """)).containsExactly("65 4194304 0 0");
+    }
+
+    @Test
+    void blockedTimeOfReadsIsOffCpuTimeOfTheThread() {
+        assertThat(recording.rows("""
+                SELECT (SELECT sum(dur_ns - runq_ns) FROM events WHERE kind = 'sched' AND state = 'io')
+                    <= (SELECT sum(io_ns) FROM events WHERE kind = 'io')
+                """)).containsExactly(truth.of("cold").path("absent_bytes").asLong() > 0 ? "true" : "null");
+    }
+}
