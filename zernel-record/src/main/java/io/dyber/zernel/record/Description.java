@@ -21,6 +21,7 @@ final class Description {
     private final Losses losses;
     private final TargetSet targets;
     private final GpuRows gpus;
+    private final MarkRows marks;
     private final Decoder decoder;
     private final long started = System.currentTimeMillis() * 1_000_000L;
 
@@ -33,6 +34,7 @@ final class Description {
             Losses losses,
             TargetSet targets,
             GpuRows gpus,
+            MarkRows marks,
             Decoder decoder) {
         this.options = options;
         this.schema = schema;
@@ -42,6 +44,7 @@ final class Description {
         this.losses = losses;
         this.targets = targets;
         this.gpus = gpus;
+        this.marks = marks;
         this.decoder = decoder;
     }
 
@@ -121,6 +124,9 @@ final class Description {
         }
         if (kind.equals("lost") || kind.equals("process")) {
             return new KindState("attached", "");
+        }
+        if (kind.equals("mark")) {
+            return new KindState("attached", marks.problem());
         }
         boolean asked = kind.equals("call") ? !options.probes().isEmpty() : options.kinds().contains(kind);
         if (!asked) {

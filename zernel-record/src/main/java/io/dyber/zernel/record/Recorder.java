@@ -8,6 +8,8 @@ import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.event.WarmUp;
 import io.dyber.zernel.record.job.Job;
+import io.dyber.zernel.record.mark.Mark;
+import io.dyber.zernel.record.mark.MarkListener;
 import io.dyber.zernel.record.sink.RecordingException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
@@ -25,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 ///         RecordOptions.to(Path.of("run.parquet")).running(List.of("python3", "train.py")), progress);
 /// ```
 ///
-/// [#stop] may be called from any thread; everything else belongs to the thread that called [#record].
+/// [#stop] and [#mark] may be called from any thread; everything else belongs to the thread that called [#record].
 public final class Recorder {
     private static final int BATCH_ROWS = 32_768;
     private static final long TICK_MILLIS = 20;
@@ -38,6 +40,7 @@ public final class Recorder {
     private final CountDownLatch finished = new CountDownLatch(1);
     private final CountDownLatch stopRequest = new CountDownLatch(1);
     private volatile String stopReason = "";
+    private volatile Optional<MarkRows> marks = Optional.empty();
 
     public Recorder(RecordOptions options, Progress progress) {
         this.options = options;
@@ -50,6 +53,18 @@ public final class Recorder {
     public void stop(String reason) {
         stopReason = reason;
         stopRequest.countDown();
+    }
+
+    /// Names this moment in the recording. May be called from any thread.
+    ///
+    /// @param text at most 1 KiB of UTF-8
+    /// @throws IllegalStateException when nothing is being recorded
+    /// @throws IllegalArgumentException when the text is blank or too long
+    public void mark(String text) {
+        Mark mark = Mark.ofThisThread(Clock.monotonicNanos(), text);
+        MarkListener.Reply _ = marks.orElseThrow(
+                        () -> new IllegalStateException("marking '" + text + "': the recording has not begun"))
+                .add(mark);
     }
 
     /// Waits until [#record] is done, however it ends.
@@ -109,6 +124,7 @@ public final class Recorder {
         private final Losses losses;
         private final TargetSet targets;
         private final GpuRows gpus;
+        private final MarkRows marking;
         private final Description description;
         private final Job job;
         private final int columnOfName;
@@ -130,8 +146,9 @@ public final class Recorder {
             this.losses = new Losses(kernel, pump, schema, clock, texts);
             this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
             this.gpus = new GpuRows(options, pump, schema, clock, texts);
-            this.description =
-                    new Description(options, schema, clock, kernel, attachments, losses, targets, gpus, decoder);
+            this.marking = new MarkRows(options, pump, schema, clock, texts);
+            this.description = new Description(
+                    options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
         }
 
         /// A process that begins anew, or under a number used before, holds nothing of what was there.
@@ -182,6 +199,8 @@ public final class Recorder {
             targets.begin();
             attachments.scanAhead(workload.map(Workload::program));
             targets.addUsers(attachments.scan(targets.scan()));
+            marking.start(options);
+            marks = Optional.of(marking);
             file.describe(description.values("", 0));
             progress.started(new Progress.Started(attachments.backend(), attachments.attached()));
             workload.ifPresent(Workload::resume);
@@ -189,6 +208,7 @@ public final class Recorder {
 
         /// There is no recording: the output is left as it was.
         private void abandon() {
+            marking.stop();
             kernel.detach();
             gpus.stop();
             pump.finish();
@@ -240,6 +260,7 @@ public final class Recorder {
         }
 
         private void end() {
+            marking.stop();
             kernel.detach();
             gpus.stop();
             gpus.notices().forEach(progress::notice);

@@ -36,6 +36,7 @@ final class LayersTest {
                 .layer("bpf").definedBy(ROOT + ".bpf")
                 .layer("nvml").definedBy(ROOT + ".nvml")
                 .layer("job").definedBy(ROOT + ".job")
+                .layer("mark").definedBy(ROOT + ".mark")
                 .layer("event").definedBy(ROOT + ".event")
                 .layer("elf").definedBy(ROOT + ".elf")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
@@ -46,6 +47,7 @@ final class LayersTest {
                 .whereLayer("bpf").mayOnlyBeAccessedByLayers("cli", "facade")
                 .whereLayer("nvml").mayOnlyBeAccessedByLayers("cli", "facade")
                 .whereLayer("job").mayOnlyBeAccessedByLayers("cli", "facade")
+                .whereLayer("mark").mayOnlyBeAccessedByLayers("cli", "facade")
                 .whereLayer("event").mayNotAccessAnyLayer()
                 .whereLayer("elf").mayNotAccessAnyLayer()
                 .check(CLASSES);

@@ -2,10 +2,12 @@ package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.probe.ProbeSyntaxException;
 import io.dyber.zernel.record.sink.RecordingException;
 import java.io.PrintWriter;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import picocli.CommandLine;
 
 /// The command `zernel-record`: options, exit codes and messages in one place.
@@ -21,15 +23,20 @@ public final class Record {
     private Record() {}
 
     public static void main(String[] arguments) {
-        System.exit(run(arguments));
+        System.exit(run(CallTime::nanos, arguments));
     }
 
     /// Runs the command in this JVM and returns its exit status.
     public static int run(String... arguments) {
+        return run(Clock::monotonicNanos, arguments);
+    }
+
+    private static int run(LongSupplier calledAt, String... arguments) {
         CommandLine line = new CommandLine(new RecordCommand())
                 .addSubcommand(new ProbesCommand())
                 .addSubcommand(new DoctorCommand())
                 .addSubcommand(new RecoverCommand())
+                .addSubcommand(new MarkCommand(calledAt))
                 .setStopAtPositional(true)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((exception, command, _) -> report(exception, command.getErr()))
