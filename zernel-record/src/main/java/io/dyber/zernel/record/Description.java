@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /// What a recording says about itself: gathers the footer from everything that took part.
 final class Description {
@@ -23,6 +24,7 @@ final class Description {
     private final GpuRows gpus;
     private final MarkRows marks;
     private final Decoder decoder;
+    private final Map<String, Supplier<Object>> chapters = new LinkedHashMap<>();
     private final long started = System.currentTimeMillis() * 1_000_000L;
 
     Description(
@@ -48,6 +50,11 @@ final class Description {
         this.decoder = decoder;
     }
 
+    /// Has one more key in the footer, described anew each time.
+    void add(String key, Supplier<Object> chapter) {
+        chapters.put(key, chapter);
+    }
+
     /// The footer as of now.
     ///
     /// @param stop why the recording ended, empty while it goes on
@@ -56,7 +63,7 @@ final class Description {
         rings.put("rings", List.of(ring("vital", kernel.vital()), ring("bulk", kernel.bulk())));
         rings.put("by_kind", losses.byKind());
         rings.put("total", losses.total());
-        return new Footer()
+        Footer footer = new Footer()
                 .put("zernel.recording", recording(stop, events))
                 .put("zernel.clock", Footer.clock(clock))
                 .put("zernel.schema", Footer.schema(schema))
@@ -64,8 +71,9 @@ final class Description {
                 .put("zernel.probes", attachments.describe(decoder.counts()))
                 .put("zernel.losses", rings)
                 .put("zernel.processes", targets.describe())
-                .put("zernel.gpus", gpus.describe())
-                .values();
+                .put("zernel.gpus", gpus.describe());
+        chapters.forEach((key, chapter) -> footer.put(key, chapter.get()));
+        return footer.values();
     }
 
     private Map<String, Object> recording(String stop, long events) {

@@ -1,6 +1,7 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.bpf.Demangler;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Row;
@@ -127,6 +128,7 @@ public final class Recorder {
         private final MarkRows marking;
         private final Description description;
         private final Job job;
+        private final KernelNames kernelNames;
         private final int columnOfName;
         private final int columnOfChild;
         private Optional<Workload> workload = Optional.empty();
@@ -138,7 +140,9 @@ public final class Recorder {
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
             decoder.readFiles(Programs.fileRecord());
             this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
-            this.job = new Job(schema, texts);
+            Demangler demangler = new Demangler();
+            this.job = new Job(schema, texts, demangler::demangled);
+            this.kernelNames = new KernelNames(job, pump, demangler::demangled);
             this.columnOfName = schema.index("name");
             this.columnOfChild = schema.index("child_pid");
             this.decoder.interpret("process", this::followProcess);
@@ -149,6 +153,7 @@ public final class Recorder {
             this.marking = new MarkRows(options, pump, schema, clock, texts);
             this.description = new Description(
                     options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
+            description.add("zernel.kernels", kernelNames::describe);
         }
 
         /// A process that begins anew, or under a number used before, holds nothing of what was there.
@@ -229,6 +234,7 @@ public final class Recorder {
                             System.nanoTime() - start, file.events(), losses.total(), file.bytes()));
                 }
                 targets.addUsers(attachments.scan(targets.scan()));
+                kernelNames.resolve();
             }
         }
 

@@ -3,10 +3,13 @@ package io.dyber.zernel.record.elf;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 
 /// A 64-bit little-endian ELF file: a library or a program whose functions are to be probed.
 ///
@@ -85,6 +88,39 @@ public final class ElfFile implements AutoCloseable {
             }
             return query.matches();
         });
+    }
+
+    /// The functions whose code lies at these places of the file, by place; places outside of any are not in it.
+    public Map<Long, String> functionsAt(Collection<Long> fileOffsets) throws ElfException {
+        Map<Long, Long> places = new TreeMap<>();
+        for (long offset : fileOffsets) {
+            layout.codeAddress(offset).ifPresent(address -> places.put(address, offset));
+        }
+        return Damage.check(bytes, () -> {
+            Map<Long, String> names = new HashMap<>();
+            for (SymbolTable table : tables()) {
+                table.forEachFunctionAt(
+                        places.keySet().stream().mapToLong(Long::longValue).toArray(),
+                        (address, name) -> names.putIfAbsent(places.getOrDefault(address, 0L), name));
+            }
+            return names;
+        });
+    }
+
+    /// Variables defined here whose names end so: addresses as linked.
+    public Map<Long, String> variables(String suffix) throws ElfException {
+        return Damage.check(bytes, () -> {
+            Map<Long, String> variables = new TreeMap<>();
+            for (SymbolTable table : tables()) {
+                table.forEachVariable(suffix, variables::put);
+            }
+            return variables;
+        });
+    }
+
+    /// The address, as linked, of the code at a place of the file.
+    public OptionalLong codeAddress(long fileOffset) {
+        return layout.codeAddress(fileOffset);
     }
 
     /// Names of functions defined here that resemble `name`, the closest first.

@@ -110,6 +110,19 @@ record ElfLayout(int machine, int type, List<Segment> segments, List<Section> se
         return OptionalLong.empty();
     }
 
+    /// The address of a place in the code; mappings begin at whole pages, which may lie before their segment.
+    OptionalLong codeAddress(long fileOffset) {
+        for (Segment segment : segments) {
+            long page = Math.max(segment.align(), 1);
+            long before = segment.offset() % page;
+            long inside = fileOffset - segment.offset();
+            if (segment.type() == Segment.LOAD && segment.executable() && inside >= -before && inside < segment.fileSize()) {
+                return OptionalLong.of(segment.address() + inside);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
     /// Whether the address is in a segment that is loaded as code.
     boolean isCode(long address) {
         return segments.stream().anyMatch(s -> s.type() == Segment.LOAD && s.executable() && s.covers(address));

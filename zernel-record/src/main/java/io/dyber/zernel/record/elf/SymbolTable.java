@@ -1,12 +1,21 @@
 package io.dyber.zernel.record.elf;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.function.Consumer;
 
 /// One symbol table with its strings, searched in place.
 final class SymbolTable {
     static final int ENTRY = 24;
+
+    /// What is called so, and where it is.
+    @FunctionalInterface
+    interface NamedAddress {
+        void accept(long address, String name);
+    }
+
     private static final int TYPE_NONE = 0;
+    private static final int TYPE_OBJECT = 1;
     private static final int TYPE_FUNCTION = 2;
     private static final int TYPE_IFUNC = 10;
     private static final int UNDEFINED = 0;
@@ -61,6 +70,35 @@ final class SymbolTable {
                     && name > 0
                     && name < strings.limit()) {
                 action.accept(name(name));
+            }
+        }
+    }
+
+    /// Shows every function that covers one of the addresses, which are in ascending order.
+    void forEachFunctionAt(long[] addresses, NamedAddress action) throws ElfException {
+        for (int at = ENTRY; at < symbols.limit(); at += ENTRY) {
+            int name = symbols.getInt(at);
+            if ((symbols.get(at + 4) & 15) != TYPE_FUNCTION || name <= 0 || symbols.getShort(at + 6) == UNDEFINED) {
+                continue;
+            }
+            long start = symbols.getLong(at + 8);
+            long end = start + Math.max(symbols.getLong(at + 16), 1);
+            int found = Arrays.binarySearch(addresses, start);
+            for (int i = found < 0 ? -found - 1 : found; i < addresses.length && addresses[i] < end; i++) {
+                action.accept(addresses[i], name(name));
+            }
+        }
+    }
+
+    /// Shows every variable whose name ends so.
+    void forEachVariable(String suffix, NamedAddress action) throws ElfException {
+        for (int at = ENTRY; at < symbols.limit(); at += ENTRY) {
+            int name = symbols.getInt(at);
+            if ((symbols.get(at + 4) & 15) == TYPE_OBJECT && name > 0 && symbols.getShort(at + 6) != UNDEFINED) {
+                String text = name(name);
+                if (text.endsWith(suffix)) {
+                    action.accept(symbols.getLong(at + 8), text);
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.event.Interpretation;
 import io.dyber.zernel.record.event.Meaning;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
+import java.util.function.UnaryOperator;
 
 /// What is known of the recorded job. It belongs to the decoding thread.
 public final class Job {
@@ -16,9 +17,10 @@ public final class Job {
     private final HostMemory hostMemory;
     private final Communicators communicators;
 
-    public Job(Schema schema, Texts texts) {
+    /// @param readable makes the name of a kernel one that people read
+    public Job(Schema schema, Texts texts, UnaryOperator<String> readable) {
         this.columns = new Columns(schema);
-        this.kernels = new Kernels(columns);
+        this.kernels = new Kernels(columns, texts, readable);
         this.graphs = new Graphs(columns);
         this.deviceMemory = new DeviceMemory(columns, processes);
         this.torchMemory = new DeviceMemory(columns, processes);

@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
+import io.dyber.zernel.record.event.Texts;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -8,19 +9,29 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.UnaryOperator;
 
 /// The kernels that handles mean. A handle nobody has named is put aside for [#takeUnknown].
 public final class Kernels {
+    /// A text that fills its room in the record is probably cut off.
+    private static final int LONGEST = 190;
+
     private final Columns columns;
+    private final Texts texts;
+    private final UnaryOperator<String> readable;
     private final Map<Handle, Integer> names = new HashMap<>();
     private final Set<Handle> asked = new HashSet<>();
     private final Queue<Unknown> unknown = new ConcurrentLinkedQueue<>();
 
     /// A handle whose kernel is to be found out.
-    public record Unknown(int pid, long func) {}
+    ///
+    /// @param place an address that tells: the handle itself, or that of the host function it stands for
+    public record Unknown(int pid, long func, long place) {}
 
-    Kernels(Columns columns) {
+    Kernels(Columns columns, Texts texts, UnaryOperator<String> readable) {
         this.columns = columns;
+        this.texts = texts;
+        this.readable = readable;
     }
 
     void launched(Row row) {
@@ -28,25 +39,40 @@ public final class Kernels {
         if (func == Row.NONE) {
             return;
         }
-        Handle handle = new Handle(row.pid(), func);
-        Integer name = names.get(handle);
+        Integer name = names.get(new Handle(row.pid(), func));
         if (name != null) {
             row.put(columns.kernel, name);
-        } else if (asked.add(handle)) {
-            unknown.add(new Unknown(row.pid(), func));
+        } else {
+            ask(row.pid(), func, func);
         }
     }
 
-    /// A call that gives a handle a name or makes it stand for another one's kernel.
+    private void ask(int pid, long func, long place) {
+        if (asked.add(new Handle(pid, func))) {
+            unknown.add(new Unknown(pid, func, place));
+        }
+    }
+
+    /// A call that gives a handle a name, or makes it stand for another one's kernel or a host function's.
     void named(Row row) {
         long func = row.get(columns.func);
         if (func == Row.NONE || row.get(columns.status) > 0) {
             return;
         }
-        long name = row.get(columns.kernel);
-        Integer known = name != Row.NONE ? Integer.valueOf((int) name) : names.get(new Handle(row.pid(), row.get(columns.addr)));
-        if (known != null) {
-            names.put(new Handle(row.pid(), func), known);
+        long mangled = row.get(columns.kernel);
+        long other = row.get(columns.addr);
+        if (mangled != Row.NONE) {
+            String name = texts.text((int) mangled);
+            if (name.length() < LONGEST) {
+                names.put(new Handle(row.pid(), func), texts.id(readable.apply(name)));
+            }
+        } else if (other != Row.NONE) {
+            Integer known = names.get(new Handle(row.pid(), other));
+            if (known != null) {
+                names.put(new Handle(row.pid(), func), known);
+            } else {
+                ask(row.pid(), func, other);
+            }
         }
     }
 
@@ -56,10 +82,8 @@ public final class Kernels {
     }
 
     /// Says what was found out.
-    ///
-    /// @param name id of the text
-    public void name(int pid, long func, int name) {
-        names.putIfAbsent(new Handle(pid, func), name);
+    public void name(int pid, long func, String name) {
+        names.putIfAbsent(new Handle(pid, func), texts.id(name));
     }
 
     void forget(int pid) {

@@ -6,13 +6,18 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 /// Reads the memory of a recorded process where a call has said that something lies.
-final class ProcessMemory {
+public final class ProcessMemory {
+    private static final int WINDOW = 64 << 10;
+
     private ProcessMemory() {}
 
     /// Numbers at an address; none when they cannot be read, as of a process that has ended.
-    static long[] longs(int pid, long addr, int count) {
+    public static long[] longs(int pid, long addr, int count) {
         ByteBuffer bytes = ByteBuffer.allocate(8 * count).order(ByteOrder.LITTLE_ENDIAN);
         try (FileChannel memory =
                 FileChannel.open(Path.of("/proc/" + pid + "/mem"), StandardOpenOption.READ)) {
@@ -25,5 +30,32 @@ final class ProcessMemory {
         long[] longs = new long[count];
         bytes.flip().asLongBuffer().get(longs);
         return longs;
+    }
+
+    /// Numbers at many addresses, by address; those that cannot be read are not among them.
+    ///
+    /// @param addrs in ascending order
+    public static Map<Long, Long> longsAt(int pid, List<Long> addrs) {
+        Map<Long, Long> values = new HashMap<>();
+        ByteBuffer window = ByteBuffer.allocate(WINDOW).order(ByteOrder.LITTLE_ENDIAN);
+        try (FileChannel memory =
+                FileChannel.open(Path.of("/proc/" + pid + "/mem"), StandardOpenOption.READ)) {
+            long start = 0;
+            window.limit(0);
+            for (long addr : addrs) {
+                if (addr < start || addr + 8 > start + window.limit()) {
+                    start = addr;
+                    window.clear();
+                    memory.read(window, addr);
+                    window.flip();
+                }
+                if (addr + 8 <= start + window.limit()) {
+                    values.put(addr, window.getLong((int) (addr - start)));
+                }
+            }
+        } catch (IOException _) {
+            return values;
+        }
+        return values;
     }
 }

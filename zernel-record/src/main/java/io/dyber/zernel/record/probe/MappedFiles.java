@@ -105,6 +105,30 @@ public final class MappedFiles {
         return files;
     }
 
+    /// Where a process maps which files; empty if it has ended or may not be looked at.
+    public AddressSpace addressSpace(int pid) {
+        Path proc = PROC.resolve(Integer.toString(pid));
+        String program = link(proc.resolve("exe")).map(Path::toString).orElse("");
+        Optional<Path> root = rootOf(proc);
+        List<AddressSpace.Region> regions = new ArrayList<>();
+        try (Stream<String> lines = Files.lines(proc.resolve("maps"))) {
+            lines.forEach(line -> {
+                Mapping mapping = Mapping.parse(line);
+                if (mapping != null && mapping.isOfFile()) {
+                    regions.add(new AddressSpace.Region(
+                            mapping.start(),
+                            mapping.end(),
+                            mapping.offset(),
+                            mapping.isCodeOfFile(),
+                            file(proc, root, program, mapping)));
+                }
+            });
+        } catch (IOException | UncheckedIOException _) {
+            return new AddressSpace(List.of());
+        }
+        return new AddressSpace(regions);
+    }
+
     private static MappedFile file(Path proc, Optional<Path> root, String program, Mapping mapping) {
         boolean deleted = mapping.path().endsWith(DELETED);
         int end = mapping.path().length() - (deleted ? DELETED.length() : 0);

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /// A line of `/proc/PID/maps`: `START-END PERMS OFFSET DEVICE INODE [PATH]`, where only the path may contain blanks.
 ///
 /// @param range start and end address as `/proc/PID/map_files` names the mapping
-record Mapping(String range, String permissions, String device, String inode, String path) {
+record Mapping(String range, String permissions, long offset, String device, String inode, String path) {
     static @Nullable Mapping parse(String line) {
         int[] ends = new int[5];
         int at = -1;
@@ -23,6 +23,7 @@ record Mapping(String range, String permissions, String device, String inode, St
         return new Mapping(
                 range(line.substring(0, ends[0])),
                 line.substring(ends[0] + 1, ends[1]),
+                Long.parseUnsignedLong(line, ends[1] + 1, ends[2], 16),
                 line.substring(ends[2] + 1, ends[3]),
                 line.substring(ends[3] + 1, ends[4]),
                 // The kernel writes a line break in a path as \012 and nothing else in another form.
@@ -47,7 +48,19 @@ record Mapping(String range, String permissions, String device, String inode, St
         return device + ":" + inode;
     }
 
+    long start() {
+        return Long.parseUnsignedLong(range, 0, range.indexOf('-'), 16);
+    }
+
+    long end() {
+        return Long.parseUnsignedLong(range, range.indexOf('-') + 1, range.length(), 16);
+    }
+
+    boolean isOfFile() {
+        return !inode.equals("0") && path.startsWith("/");
+    }
+
     boolean isCodeOfFile() {
-        return permissions.indexOf('x') >= 0 && !inode.equals("0") && path.startsWith("/");
+        return permissions.indexOf('x') >= 0 && isOfFile();
     }
 }

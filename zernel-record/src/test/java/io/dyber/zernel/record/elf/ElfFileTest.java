@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import java.util.Map;
 import org.junit.jupiter.api.io.TempDir;
 
 final class ElfFileTest {
@@ -224,5 +225,35 @@ final class ElfFileTest {
         Path object = Gcc.compile(folder, "f.o", "int f(void) { return 1; }", "-c");
         assertThatThrownBy(() -> ElfFile.open(object))
                 .hasMessage("reading '" + object + "': it is an object file, not a library or program");
+    }
+
+    @Test
+    void codeIsNamedByTheFunctionThatCoversIt(@TempDir Path folder) throws Exception {
+        Path library = Gcc.compile(folder, "libnames.so", """
+                static int hidden(int x) { for (int i = 0; i < 9; i++) x = x * 7 + i; return x; }
+                int shown(int x) { return hidden(x) + hidden(x + 1); }
+                """, "-shared", "-fPIC", "-O0");
+        try (ElfFile elf = ElfFile.open(library)) {
+            long shown = elf.fileOffset(elf.find("shown").symbols().getFirst().address()).orElseThrow();
+            long hidden = elf.fileOffset(elf.find("hidden").symbols().getFirst().address()).orElseThrow();
+            assertThat(elf.functionsAt(List.of(shown, hidden + 5, 0L)))
+                    .isEqualTo(Map.of(shown, "shown", hidden + 5, "hidden"));
+            assertThat(elf.codeAddress(shown).orElseThrow()).isEqualTo(elf.find("shown").symbols().getFirst().address());
+        }
+    }
+
+    @Test
+    void variablesAreFoundByTheEndOfTheirNames(@TempDir Path folder) throws Exception {
+        Path library = Gcc.compile(folder, "libhandles.so", """
+                static void *one asm("_ZZL1aE8__handle");
+                static void *two asm("_ZZL1bE8__handle");
+                static void *other;
+                void *use(int n) { return n ? (n > 1 ? one : two) : other; }
+                void set(void *v) { one = two = other = v; }
+                """, "-shared", "-fPIC", "-O0");
+        try (ElfFile elf = ElfFile.open(library)) {
+            assertThat(elf.variables("E8__handle").values())
+                    .containsExactlyInAnyOrder("_ZZL1aE8__handle", "_ZZL1bE8__handle");
+        }
     }
 }

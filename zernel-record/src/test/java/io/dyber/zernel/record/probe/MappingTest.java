@@ -12,14 +12,14 @@ final class MappingTest {
         Mapping mapping = Mapping.parse(
                 "7f12a4c28000-7f12a4dbd000 r-xp 00028000 fe:01 3147 /usr/lib/x86_64-linux-gnu/libc.so.6");
         assertThat(mapping).isEqualTo(new Mapping(
-                "7f12a4c28000-7f12a4dbd000", "r-xp", "fe:01", "3147", "/usr/lib/x86_64-linux-gnu/libc.so.6"));
+                "7f12a4c28000-7f12a4dbd000", "r-xp", 0x28000, "fe:01", "3147", "/usr/lib/x86_64-linux-gnu/libc.so.6"));
         assertThat(mapping).matches(Mapping::isCodeOfFile);
     }
 
     @Test
     void pathsMayHoldBlanksAndLineBreaks() {
         assertThat(Mapping.parse("00400000-00452000 r-xp 00000000 08:02 173521      /opt/my  app/a\\012b"))
-                .isEqualTo(new Mapping("400000-452000", "r-xp", "08:02", "173521", "/opt/my  app/a\nb"));
+                .isEqualTo(new Mapping("400000-452000", "r-xp", 0, "08:02", "173521", "/opt/my  app/a\nb"));
     }
 
     @ParameterizedTest

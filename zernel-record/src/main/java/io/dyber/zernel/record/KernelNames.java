@@ -1,0 +1,156 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.elf.ElfException;
+import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.job.Job;
+import io.dyber.zernel.record.job.Kernels.Unknown;
+import io.dyber.zernel.record.job.ProcessMemory;
+import io.dyber.zernel.record.probe.AddressSpace;
+import io.dyber.zernel.record.probe.AddressSpace.Region;
+import io.dyber.zernel.record.probe.MappedFile;
+import io.dyber.zernel.record.probe.MappedFiles;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
+
+/// Finds out which kernels the handles in launches mean, beside the recording of them.
+///
+/// A handle is the address of the kernel's host function, which the library's symbols name; or it is a `cudaKernel_t`,
+/// which programs built with CUDA 13 keep in a variable of the kernel's host stub: `__device_stub__Z...::__handle`.
+final class KernelNames {
+    private static final String STUB = "__device_stub_";
+    private static final String HANDLE = "E8__handle";
+
+    private final Job job;
+    private final EventPump pump;
+    private final UnaryOperator<String> readable;
+    private final MappedFiles mapped = new MappedFiles();
+    private final Map<String, Map<Long, String>> stubs = new HashMap<>();
+    private final List<Map<String, Object>> found = new ArrayList<>();
+
+    KernelNames(Job job, EventPump pump, UnaryOperator<String> readable) {
+        this.job = job;
+        this.pump = pump;
+        this.readable = readable;
+    }
+
+    /// Looks up what has come up since the last call.
+    void resolve() {
+        Map<Integer, List<Unknown>> byProcess = new LinkedHashMap<>();
+        Optional<Unknown> next = job.kernels().takeUnknown();
+        while (next.isPresent()) {
+            byProcess.computeIfAbsent(next.get().pid(), _ -> new ArrayList<>()).add(next.get());
+            next = job.kernels().takeUnknown();
+        }
+        byProcess.forEach(this::resolve);
+    }
+
+    private void resolve(int pid, List<Unknown> unknowns) {
+        AddressSpace space = mapped.addressSpace(pid);
+        Map<MappedFile, List<Unknown>> inCode = new LinkedHashMap<>();
+        List<Unknown> handles = new ArrayList<>();
+        for (Unknown unknown : unknowns) {
+            Optional<Region> region = space.at(unknown.place()).filter(Region::code);
+            region.ifPresentOrElse(
+                    code -> inCode.computeIfAbsent(code.file(), _ -> new ArrayList<>()).add(unknown),
+                    () -> handles.add(unknown));
+        }
+        inCode.forEach((file, those) -> nameFunctions(space, file, those));
+        if (!handles.isEmpty()) {
+            nameHandles(pid, space, handles);
+        }
+    }
+
+    private void nameFunctions(AddressSpace space, MappedFile file, List<Unknown> unknowns) {
+        Map<Unknown, Long> offsets = new LinkedHashMap<>();
+        for (Unknown unknown : unknowns) {
+            space.at(unknown.place())
+                    .ifPresent(region -> offsets.put(unknown, unknown.place() - region.start() + region.offset()));
+        }
+        Map<Long, String> names = Map.of();
+        try (ElfFile elf = ElfFile.open(file.opened())) {
+            names = elf.functionsAt(offsets.values());
+        } catch (ElfException _) {
+            // The place in the file says at least where to look.
+        }
+        for (Map.Entry<Unknown, Long> offset : offsets.entrySet()) {
+            String name = names.get(offset.getValue());
+            String fileName = file.path().substring(file.path().lastIndexOf('/') + 1);
+            name(offset.getKey(), name == null ? fileName + "+0x" + Long.toHexString(offset.getValue()) : kernelOf(name));
+        }
+    }
+
+    /// The kernel that a host function launches: its own name, or for a stub the one in it.
+    private static String kernelOf(String function) {
+        int stub = function.indexOf(STUB);
+        if (stub < 0) {
+            return function;
+        }
+        int end = stub;
+        while (end > 0 && Character.isDigit(function.charAt(end - 1))) {
+            end--;
+        }
+        if (end == stub) {
+            return function.substring(stub + STUB.length());
+        }
+        int length = Integer.parseInt(function, end, stub, 10);
+        return function.substring(stub + STUB.length(), Math.min(stub + length, function.length()));
+    }
+
+    private void nameHandles(int pid, AddressSpace space, List<Unknown> unknowns) {
+        Map<Long, String> kernels = new HashMap<>();
+        Map<String, Boolean> seen = new HashMap<>();
+        for (Region region : space.regions()) {
+            if (region.code() && seen.put(region.file().identity(), true) == null) {
+                readHandles(pid, region, kernels);
+            }
+        }
+        for (Unknown unknown : unknowns) {
+            String name = kernels.get(unknown.place());
+            if (name != null) {
+                name(unknown, name);
+            }
+        }
+    }
+
+    private void readHandles(int pid, Region code, Map<Long, String> kernels) {
+        Map<Long, String> variables = stubs.computeIfAbsent(code.file().identity(), _ -> Map.of());
+        OptionalLong linked = OptionalLong.empty();
+        try (ElfFile elf = ElfFile.open(code.file().opened())) {
+            if (variables.isEmpty()) {
+                variables = elf.variables(HANDLE);
+                stubs.put(code.file().identity(), variables);
+            }
+            linked = elf.codeAddress(code.offset());
+        } catch (ElfException _) {
+            return;
+        }
+        if (linked.isEmpty()) {
+            return;
+        }
+        long bias = code.start() - linked.getAsLong();
+        Map<Long, Long> values = ProcessMemory.longsAt(pid, variables.keySet().stream().map(at -> at + bias).toList());
+        variables.forEach((at, name) -> {
+            long value = values.getOrDefault(at + bias, 0L);
+            if (value != 0) {
+                kernels.put(value, kernelOf(name));
+            }
+        });
+    }
+
+    private void name(Unknown unknown, String mangled) {
+        String name = readable.apply(mangled);
+        found.add(Map.of("pid", unknown.pid(), "func", unknown.func(), "kernel", name));
+        pump.later(_ -> job.kernels().name(unknown.pid(), unknown.func(), name));
+    }
+
+    /// The footer's `zernel.kernels`: also launches before the name was found are of these.
+    List<Map<String, Object>> describe() {
+        return List.copyOf(found);
+    }
+}
