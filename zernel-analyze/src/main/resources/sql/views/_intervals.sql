@@ -2,9 +2,10 @@
 --
 -- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions. Left out are calls inside
 -- `__next__` (that whole time is waiting for data) and named regions around a whole step or loop, known by holding a
--- `__next__` or an `Optimizer.step`. Calls without an end are left out too.
+-- `__next__` or an `Optimizer.step`. Calls without an end are left out too. Syncs with the GPU count for what they wait
+-- for: a collective, or computation.
 --
--- needs: events
+-- needs: events, _syncs
 CREATE TABLE _intervals AS
 WITH
     calls AS (
@@ -16,7 +17,7 @@ WITH
             ts_ns + dur_ns AS end_ns,
             name,
             CASE
-                WHEN kind = 'nccl' THEN 'collective'
+                WHEN kind IN ('nccl', 'dist_wait') THEN 'collective'
                 WHEN kind = 'backward' THEN 'backward'
                 WHEN name LIKE 'enumerate(DataLoader)#%' THEN 'data_wait'
                 WHEN name LIKE 'Optimizer.step#%' THEN 'optimizer_step'
@@ -24,8 +25,19 @@ WITH
                 ELSE 'compute'
             END AS part
         FROM events
-        WHERE kind IN ('region', 'backward', 'nccl')
+        WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait')
             AND dur_ns > 0
+            AND coalesce(depth, 0) = 0
+        UNION ALL
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns,
+            end_ns,
+            name,
+            CASE waits_for WHEN 'collective' THEN 'collective' ELSE 'gpu_wait' END AS part
+        FROM _syncs
     ),
     training AS (
         SELECT DISTINCT recording, pid, tid
@@ -63,7 +75,7 @@ SELECT
     start_ns, -- [ns] when the call began
     end_ns, -- [ns] when it returned
     name, -- region or function
-    part -- data_wait, backward, compute, collective, optimizer_step or zero_grad
+    part -- data_wait, backward, compute, gpu_wait, collective, optimizer_step or zero_grad
 FROM neighbours
 WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)
     AND NOT (part = 'compute' AND coalesce(next_marker_ns < end_ns, FALSE))

@@ -91,7 +91,7 @@ SELECT
     start_ns, -- [ns] begin of the segment
     end_ns, -- [ns] end of the segment
     end_ns - start_ns AS dur_ns, -- [ns] wall time
-    part, -- data_wait, forward, backward, compute, collective, optimizer_step, zero_grad or unknown
+    part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
     CASE part
         WHEN 'data_wait' THEN 'DataLoading'
         WHEN 'collective' THEN 'NcclCollective'

@@ -7,7 +7,7 @@
 -- needs: _intervals, workers
 CREATE TABLE data_wait AS
 WITH
-    marks AS (
+    markers AS (
         SELECT
             recording,
             pid,
@@ -35,7 +35,7 @@ WITH
             row_number() OVER run_order AS place,
             count(*) OVER (PARTITION BY recording, pid, tid, run) AS run_length,
             lag(start_ns, 1, 0) OVER (PARTITION BY recording, pid, tid ORDER BY start_ns) AS previous_ns
-        FROM marks
+        FROM markers
         WHERE part = 'data_wait'
         WINDOW run_order AS (PARTITION BY recording, pid, tid, run ORDER BY start_ns)
     ),

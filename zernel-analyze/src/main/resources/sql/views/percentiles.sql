@@ -1,8 +1,9 @@
 -- Durations per kind and name, over all processes: exact percentiles.
 --
--- All durations are taken on the CPU. *blocked*: the thread waited inside a system call. *wall*: from call to return,
--- whatever happened in between. None is GPU execution time. Events without an end have no duration; they are
--- counted apart.
+-- All durations are taken on the CPU. *blocked*: the thread waited, in a system call, for the GPU or for other ranks.
+-- *enqueue*: the call hands work to the GPU and returns. *off-cpu*: the thread was not running. *wall*: from call to
+-- return, whatever happened in between. None is GPU execution time. Calls inside a call of the same kind are left out.
+-- Events without an end have no duration; they are counted apart.
 --
 -- needs: events
 CREATE VIEW percentiles AS
@@ -11,6 +12,13 @@ WITH
         SELECT
             kind,
             name,
+            CASE
+                WHEN kind IN ('wait', 'io', 'cuda_sync', 'dist_wait') THEN 'blocked'
+                WHEN kind = 'cuda_copy' THEN CASE WHEN async = 0 THEN 'blocked' ELSE 'enqueue' END
+                WHEN kind IN ('cuda_launch', 'cuda_graph', 'nccl') THEN 'enqueue'
+                WHEN kind = 'sched' THEN 'off-cpu'
+                ELSE 'wall'
+            END AS time,
             count(dur_ns) AS count,
             count(*) - count(dur_ns) AS unfinished,
             sum(dur_ns) AS sum_ns,
@@ -18,14 +26,15 @@ WITH
             quantile_cont(dur_ns, [0.5, 0.9, 0.99, 0.999]) AS q,
             max(dur_ns) AS max_ns
         FROM events
-        WHERE kind NOT IN ('process', 'lost', 'mark')
+        WHERE kind NOT IN ('process', 'lost', 'mark', 'gpu_sample', 'gpu_process')
+            AND coalesce(depth, 0) = 0
         GROUP BY ALL
         HAVING count(dur_ns) > 0
     )
 SELECT
     kind, -- kind of event
     name, -- region, function or system call
-    CASE WHEN kind IN ('wait', 'io') THEN 'blocked' ELSE 'wall' END AS time, -- what the duration is: blocked or wall
+    time, -- what the duration is: blocked, enqueue, off-cpu or wall
     count, -- events with a duration
     unfinished, -- events whose end was not seen
     CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] sum over all threads, so it may exceed the wall time

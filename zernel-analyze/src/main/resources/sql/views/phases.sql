@@ -1,9 +1,10 @@
 -- Phases of each training thread: where its wall time went.
 --
 -- The five phases never overlap and add up to the time from the thread's first call to its last. DataLoading: inside
--- DataLoader `__next__`. NcclCollective: inside NCCL calls. OptimizerStep: inside `Optimizer.step` and `zero_grad`.
--- GpuCompute: backward, named regions, and the forward pass; it is CPU-side wall time of dispatching and waiting, not
--- GPU time. Unknown: everything else, such as Python code between the calls.
+-- DataLoader `__next__`. NcclCollective: inside NCCL calls, waits of torch.distributed, and waits for the GPU when the
+-- last work enqueued was a collective. OptimizerStep: inside `Optimizer.step` and `zero_grad`. GpuCompute: backward,
+-- named regions, the forward pass, and other waits for the GPU, also inside the optimizer; it is CPU-side wall time of
+-- dispatching and waiting, not GPU time. Unknown: everything else, such as Python code between the calls.
 --
 -- needs: _segments
 CREATE VIEW phases AS

@@ -7,7 +7,7 @@
 -- needs: _intervals, _segments
 CREATE TABLE steps AS
 WITH
-    marks AS (
+    markers AS (
         SELECT
             recording,
             pid,
@@ -29,29 +29,32 @@ WITH
     ),
     boundaries AS (
         SELECT
-            marks.recording,
-            marks.pid,
-            marks.tid,
+            markers.recording,
+            markers.pid,
+            markers.tid,
             CASE
-                WHEN marks.has_optimizer THEN coalesce(
-                    lag(marks.end_ns) OVER (PARTITION BY marks.recording, marks.pid, marks.tid ORDER BY marks.end_ns),
+                WHEN markers.has_optimizer THEN coalesce(
+                    lag(markers.end_ns) OVER (
+                        PARTITION BY markers.recording, markers.pid, markers.tid
+                        ORDER BY markers.end_ns
+                    ),
                     threads.first_ns
                 )
-                ELSE marks.start_ns
+                ELSE markers.start_ns
             END AS start_ns,
-            CASE WHEN marks.has_optimizer THEN marks.end_ns ELSE marks.next_start_ns END AS end_ns,
-            CASE WHEN marks.has_optimizer THEN 'Optimizer.step' ELSE 'DataLoader' END AS source
-        FROM marks
+            CASE WHEN markers.has_optimizer THEN markers.end_ns ELSE markers.next_start_ns END AS end_ns,
+            CASE WHEN markers.has_optimizer THEN 'Optimizer.step' ELSE 'DataLoader' END AS source
+        FROM markers
         JOIN threads
-            ON threads.recording = marks.recording
-            AND threads.pid = marks.pid
-            AND threads.tid = marks.tid
+            ON threads.recording = markers.recording
+            AND threads.pid = markers.pid
+            AND threads.tid = markers.tid
         WHERE CASE
-                WHEN marks.has_optimizer
-                    THEN marks.part = 'optimizer_step'
-                        AND (NOT marks.has_loader OR coalesce(marks.next_part, 'data_wait') = 'data_wait')
-                        AND coalesce(marks.next_start_ns >= marks.end_ns, TRUE)
-                ELSE marks.next_start_ns IS NOT NULL
+                WHEN markers.has_optimizer
+                    THEN markers.part = 'optimizer_step'
+                        AND (NOT markers.has_loader OR coalesce(markers.next_part, 'data_wait') = 'data_wait')
+                        AND coalesce(markers.next_start_ns >= markers.end_ns, TRUE)
+                ELSE markers.next_start_ns IS NOT NULL
             END
     ),
     sums AS (
@@ -86,8 +89,8 @@ SELECT
     end_ns, -- [ns] when it ended
     end_ns - start_ns AS dur_ns, -- [ns] wall time
     CAST(data_loading_ns AS BIGINT) AS data_loading_ns, -- [ns] of it waiting for data
-    CAST(gpu_compute_ns AS BIGINT) AS gpu_compute_ns, -- [ns] of it in forward, backward and named regions
-    CAST(nccl_collective_ns AS BIGINT) AS nccl_collective_ns, -- [ns] of it inside NCCL calls
+    CAST(gpu_compute_ns AS BIGINT) AS gpu_compute_ns, -- [ns] of it in compute and waits for the GPU
+    CAST(nccl_collective_ns AS BIGINT) AS nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
     CAST(optimizer_step_ns AS BIGINT) AS optimizer_step_ns, -- [ns] of it in the optimizer
     CAST(unknown_ns AS BIGINT) AS unknown_ns, -- [ns] of it in anything else
     batches, -- batches fetched in it

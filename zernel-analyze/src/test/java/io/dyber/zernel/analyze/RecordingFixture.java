@@ -81,6 +81,53 @@ public final class RecordingFixture {
         return event("process", "fork", atMs, null, "child_pid = " + child + ", child_tid = " + child);
     }
 
+    /// A kernel launch by the runtime, with the driver's call inside it.
+    public RecordingFixture launch(String kernel, double startMs, double durMs) {
+        String columns = "status = 0, stream = 7, kernel = " + quote(kernel) + ", depth = ";
+        return event("cuda_launch", "cudaLaunchKernel", startMs, durMs, columns + 0)
+                .event("cuda_launch", "cuLaunchKernel", startMs, durMs / 2, columns + 1);
+    }
+
+    /// A copy; `host` is `pinned` or `pageable`.
+    public RecordingFixture copy(String direction, String host, double startMs, double durMs, long bytes) {
+        return event("cuda_copy", "cudaMemcpyAsync", startMs, durMs, "status = 0, depth = 0, async = 1, bytes = " + bytes
+                + ", copy_kind = " + quote(direction) + ", host_memory = " + quote(host));
+    }
+
+    public RecordingFixture sync(double startMs, double durMs) {
+        return event("cuda_sync", "cudaStreamSynchronize", startMs, durMs, "status = 0, depth = 0");
+    }
+
+    public RecordingFixture gpuAlloc(double startMs, double durMs, long bytes, int status) {
+        return event("gpu_alloc", "cudaMalloc", startMs, durMs, "status = " + status + ", depth = 0, device = 0, bytes = "
+                + bytes);
+    }
+
+    /// A release; the bytes of an allocation that was not seen are `NULL`.
+    public RecordingFixture gpuFree(double startMs, double durMs, String bytes) {
+        return event("gpu_free", "cudaFree", startMs, durMs, "status = 0, depth = 0, device = 0, addr = 4096, bytes = "
+                + bytes);
+    }
+
+    public RecordingFixture torchAlloc(double atMs, long bytes) {
+        return event("torch_alloc", "pytorch:malloc", atMs, null, "device = 0, bytes = " + bytes);
+    }
+
+    public RecordingFixture torchFree(double atMs, long bytes) {
+        return event("torch_free", "pytorch:free", atMs, null, "device = 0, bytes = " + bytes);
+    }
+
+    /// An all-reduce of communicator 77, which has two ranks.
+    public RecordingFixture allReduce(int rank, int seq, double startMs, double durMs, long bytes) {
+        return event("nccl", "ncclAllReduce", startMs, durMs, "status = 0, depth = 0, op = 'sum', dtype = 'float32', "
+                + "communicator = " + (500 + rank) + ", comm_id = 77, nranks = 2, rank = " + rank + ", seq = " + seq
+                + ", bytes = " + bytes);
+    }
+
+    public RecordingFixture gpuSample(String metric, double atMs, long value, String unit) {
+        return event("gpu_sample", metric, atMs, null, "device = 0, value = " + value + ", unit = " + quote(unit));
+    }
+
     /// One event; `columns` is a list of assignments to further columns.
     public RecordingFixture event(
             String kind, @Nullable String name, double startMs, @Nullable Double durMs, String columns) {

@@ -151,7 +151,7 @@ class AnalyzeTest {
                 .startsWith("-- Training waits for data.")
                 .contains("0.1 AS min_share, -- share of step time spent waiting");
         assertThat(run("findings", "--explain", "nothing").err())
-                .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are data_bound, ");
+                .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are collective_arrivals, ");
         assertThat(run("findings", "--list").out()).contains("lost_events          Events were lost.");
     }
 

@@ -1,0 +1,84 @@
+-- Calls that block until the GPU is done, and what they wait for.
+--
+-- These are syncs, copies that are not asynchronous, and copies from the GPU to pageable memory, which return only when
+-- the data is there. A sync waits for a collective when that was the last work its process had enqueued; copies to the
+-- host are not counted as work, because they only fetch a result. Kernels that NCCL launches belong to its call.
+--
+-- needs: events
+CREATE TABLE _syncs AS
+WITH
+    waits AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            kind,
+            name,
+            ts_ns,
+            dur_ns,
+            CASE WHEN kind = 'cuda_copy' THEN bytes END AS bytes,
+            kind = 'cuda_copy' AND copy_kind = 'DtoH' AS fetches
+        FROM events
+        WHERE dur_ns > 0
+            AND coalesce(depth, 0) = 0
+            AND (
+                kind = 'cuda_sync'
+                OR (kind = 'cuda_copy' AND copy_kind = 'DtoH' AND (async = 0 OR host_memory = 'pageable'))
+                OR (kind = 'cuda_copy' AND copy_kind IN ('HtoD', 'PtoP', 'default') AND async = 0)
+            )
+    ),
+    communication AS (
+        SELECT recording, pid, ts_ns + dur_ns AS at_ns
+        FROM events
+        WHERE kind = 'nccl' AND coalesce(depth, 0) = 0 AND dur_ns IS NOT NULL
+    ),
+    communicating AS (
+        SELECT DISTINCT recording, pid
+        FROM communication
+    ),
+    enqueued AS (
+        SELECT events.recording, events.pid, events.ts_ns AS at_ns
+        FROM events
+        JOIN communicating ON communicating.recording = events.recording AND communicating.pid = events.pid
+        WHERE events.kind IN ('cuda_launch', 'cuda_graph')
+            AND coalesce(events.depth, 0) = 0
+            AND (events.kind = 'cuda_launch' OR events.name LIKE '%GraphLaunch%')
+    ),
+    after_collectives AS (
+        SELECT
+            waits.recording,
+            waits.pid,
+            waits.tid,
+            waits.kind,
+            waits.name,
+            waits.ts_ns,
+            waits.dur_ns,
+            waits.bytes,
+            waits.fetches,
+            communication.at_ns AS collective_ns
+        FROM waits
+        ASOF LEFT JOIN communication
+            ON communication.recording = waits.recording
+            AND communication.pid = waits.pid
+            AND communication.at_ns <= waits.ts_ns
+    )
+SELECT
+    waits.recording, -- recording
+    waits.pid, -- process
+    waits.tid, -- thread that waits
+    waits.kind, -- cuda_sync or cuda_copy
+    waits.name, -- function
+    waits.ts_ns AS start_ns, -- [ns] when it began to wait
+    waits.ts_ns + waits.dur_ns AS end_ns, -- [ns] when it returned
+    waits.dur_ns, -- [ns] blocked
+    waits.bytes, -- [bytes] size of a copy
+    waits.fetches, -- whether it is a copy to the host
+    CASE
+        WHEN waits.collective_ns >= coalesce(enqueued.at_ns, 0) THEN 'collective'
+        ELSE 'compute'
+    END AS waits_for -- compute or collective
+FROM after_collectives AS waits
+ASOF LEFT JOIN enqueued
+    ON enqueued.recording = waits.recording
+    AND enqueued.pid = waits.pid
+    AND enqueued.at_ns <= waits.ts_ns

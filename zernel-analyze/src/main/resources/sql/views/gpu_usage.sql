@@ -1,0 +1,22 @@
+-- GPUs as the driver saw them: each sampled value with its range.
+--
+-- Utilization is the share of time in which at least one kernel ran, which says nothing of how full the GPU was.
+-- Devices are numbered as the driver does, not as a process with CUDA_VISIBLE_DEVICES does.
+--
+-- needs: events
+CREATE VIEW gpu_usage AS
+SELECT
+    recording, -- recording
+    device, -- GPU as the driver counts them
+    name, -- utilization, memory_used, power, ...
+    unit, -- unit of the values
+    count(*) AS samples, -- samples
+    min(value) AS min_value, -- lowest
+    avg(value) AS mean_value, -- mean
+    CAST(quantile_disc(value, 0.5) AS BIGINT) AS p50_value, -- median
+    max(value) AS max_value, -- highest
+    arg_max(value, ts_ns) AS last_value -- latest
+FROM events
+WHERE kind = 'gpu_sample'
+GROUP BY recording, device, name, unit
+ORDER BY recording, device, name

@@ -1,0 +1,99 @@
+-- What each step had the GPU do: launches, copies, waits, allocations and collectives of the whole process.
+--
+-- A step is one of the process's training thread with the most steps. Work of other threads, such as backward's, counts
+-- where it began. Times are those of calls on the CPU, summed over threads.
+--
+-- needs: events, steps, _step_counts, _syncs
+CREATE TABLE step_work AS
+WITH
+    spans AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            steps.start_ns,
+            steps.end_ns,
+            steps.dur_ns
+        FROM steps
+        JOIN _step_counts AS counts
+            ON counts.recording = steps.recording
+            AND counts.pid = steps.pid
+            AND counts.tid = steps.tid
+    ),
+    calls AS (
+        SELECT recording, pid, ts_ns, kind, name, dur_ns, bytes
+        FROM events
+        WHERE kind IN ('cuda_launch', 'cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
+            AND coalesce(depth, 0) = 0
+    ),
+    work AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.step,
+            count(CASE WHEN kind = 'cuda_launch' THEN 1 END) AS launches,
+            sum(CASE WHEN kind = 'cuda_launch' THEN calls.dur_ns END) AS launch_ns,
+            count(CASE WHEN kind = 'cuda_graph' AND name LIKE '%GraphLaunch%' THEN 1 END) AS graph_launches,
+            count(CASE WHEN kind = 'cuda_copy' THEN 1 END) AS copies,
+            sum(CASE WHEN kind = 'cuda_copy' THEN bytes END) AS copied_bytes,
+            sum(CASE WHEN kind = 'cuda_copy' THEN calls.dur_ns END) AS copy_ns,
+            count(CASE WHEN kind = 'gpu_alloc' THEN 1 END) AS allocs,
+            count(CASE WHEN kind = 'gpu_free' THEN 1 END) AS frees,
+            sum(CASE WHEN kind IN ('gpu_alloc', 'gpu_free') THEN calls.dur_ns END) AS alloc_ns,
+            count(CASE WHEN kind = 'nccl' AND name NOT LIKE 'ncclGroup%' THEN 1 END) AS collectives,
+            sum(CASE WHEN kind = 'nccl' THEN bytes END) AS collective_bytes,
+            sum(CASE WHEN kind = 'nccl' THEN calls.dur_ns END) AS collective_ns,
+            sum(CASE WHEN kind = 'dist_wait' THEN calls.dur_ns END) AS dist_wait_ns
+        FROM calls
+        ASOF JOIN spans
+            ON spans.recording = calls.recording
+            AND spans.pid = calls.pid
+            AND spans.start_ns <= calls.ts_ns
+        WHERE calls.ts_ns < spans.end_ns
+        GROUP BY ALL
+    ),
+    waits AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.step,
+            count(*) AS syncs,
+            sum(_syncs.dur_ns) AS sync_ns,
+            sum(CASE WHEN _syncs.waits_for = 'collective' THEN _syncs.dur_ns END) AS collective_sync_ns
+        FROM _syncs
+        ASOF JOIN spans
+            ON spans.recording = _syncs.recording
+            AND spans.pid = _syncs.pid
+            AND spans.start_ns <= _syncs.start_ns
+        WHERE _syncs.start_ns < spans.end_ns
+        GROUP BY ALL
+    )
+SELECT
+    spans.recording, -- recording
+    spans.pid, -- process
+    spans.tid, -- training thread whose steps these are
+    spans.step, -- number of the step, from 1
+    spans.start_ns, -- [ns] when it began
+    spans.end_ns, -- [ns] when it ended
+    spans.dur_ns, -- [ns] wall time
+    coalesce(work.launches, 0) AS launches, -- kernel launches
+    CAST(coalesce(work.launch_ns, 0) AS BIGINT) AS launch_ns, -- [ns] time to enqueue them
+    coalesce(work.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
+    coalesce(work.copies, 0) AS copies, -- copies and fills
+    CAST(coalesce(work.copied_bytes, 0) AS BIGINT) AS copied_bytes, -- [bytes] of them
+    CAST(coalesce(work.copy_ns, 0) AS BIGINT) AS copy_ns, -- [ns] time in these calls
+    coalesce(waits.syncs, 0) AS syncs, -- calls that blocked until the GPU was done
+    CAST(coalesce(waits.sync_ns, 0) AS BIGINT) AS sync_ns, -- [ns] blocked in them
+    CAST(coalesce(waits.collective_sync_ns, 0) AS BIGINT) AS collective_sync_ns, -- [ns] of it, for a collective
+    coalesce(work.allocs, 0) AS allocs, -- allocations of device memory
+    coalesce(work.frees, 0) AS frees, -- releases of device memory
+    CAST(coalesce(work.alloc_ns, 0) AS BIGINT) AS alloc_ns, -- [ns] time in both
+    coalesce(work.collectives, 0) AS collectives, -- NCCL operations
+    CAST(coalesce(work.collective_bytes, 0) AS BIGINT) AS collective_bytes, -- [bytes] of them
+    CAST(coalesce(work.collective_ns, 0) AS BIGINT) AS collective_ns, -- [ns] time to enqueue them
+    CAST(coalesce(work.dist_wait_ns, 0) AS BIGINT) AS dist_wait_ns -- [ns] blocked on torch.distributed
+FROM spans
+LEFT JOIN work ON work.recording = spans.recording AND work.pid = spans.pid AND work.step = spans.step
+LEFT JOIN waits ON waits.recording = spans.recording AND waits.pid = spans.pid AND waits.step = spans.step
+ORDER BY spans.recording, spans.pid, spans.step

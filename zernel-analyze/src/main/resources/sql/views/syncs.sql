@@ -1,0 +1,37 @@
+-- Time blocked until the GPU is done, per process, thread and function.
+--
+-- That a thread waits for the GPU is healthy when the GPU is what limits the job; many short waits inside a step are
+-- not, because the GPU has nothing to do after each. Copies that block are in here too.
+--
+-- needs: _syncs, _step_counts
+CREATE VIEW syncs AS
+WITH
+    sums AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            name,
+            waits_for,
+            count(*) AS syncs,
+            sum(dur_ns) AS sum_ns,
+            quantile_cont(dur_ns, [0.5, 0.99]) AS q,
+            max(dur_ns) AS max_ns
+        FROM _syncs
+        GROUP BY ALL
+    )
+SELECT
+    sums.recording, -- recording
+    sums.pid, -- process
+    sums.tid, -- thread
+    sums.name, -- function
+    sums.waits_for, -- compute or collective: the last work enqueued before
+    sums.syncs, -- calls
+    sums.syncs / counts.steps AS per_step, -- calls, divided by the steps of the process
+    CAST(sums.sum_ns AS BIGINT) AS sum_ns, -- [ns] blocked
+    CAST(sums.q[1] AS BIGINT) AS p50_ns, -- [ns] median
+    CAST(sums.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
+    sums.max_ns -- [ns] longest
+FROM sums
+LEFT JOIN _step_counts AS counts ON counts.recording = sums.recording AND counts.pid = sums.pid
+ORDER BY sums.recording, sums.pid, sums.sum_ns DESC, sums.tid, sums.name, sums.waits_for

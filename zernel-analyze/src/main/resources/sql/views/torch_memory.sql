@@ -1,0 +1,31 @@
+-- Memory that PyTorch's allocator has handed out, over time: one row per event, with the exact sum after it.
+--
+-- This is what tensors use. What the allocator holds (reserved) is in `device_memory`; the difference is cached or lost
+-- to fragmentation. Memory handed out before recording began is in neither.
+--
+-- needs: events
+CREATE TABLE torch_memory AS
+WITH
+    changes AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            ts_ns AS at_ns,
+            CASE kind WHEN 'torch_alloc' THEN bytes ELSE -bytes END AS change_bytes
+        FROM events
+        WHERE kind IN ('torch_alloc', 'torch_free')
+            AND bytes > 0
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    device, -- GPU as the process counts them
+    at_ns, -- [ns] when it was handed out or given back
+    change_bytes, -- [bytes] handed out, or given back when negative
+    CAST(sum(change_bytes) OVER (
+        PARTITION BY recording, pid, device
+        ORDER BY at_ns
+        ROWS UNBOUNDED PRECEDING
+    ) AS BIGINT) AS allocated_bytes -- [bytes] handed out after it
+FROM changes

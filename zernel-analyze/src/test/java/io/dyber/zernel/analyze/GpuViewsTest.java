@@ -1,0 +1,201 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Views of CUDA, memory, NCCL and driver samples.
+class GpuViewsTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void launchesCountOutermostCallsByKernel() {
+        RecordingFixture fixture = recording().training(2, 5)
+                .launch("gemm", 10, 0.01).launch("gemm", 11, 0.03).launch("add", 12, 0.02)
+                .event("cuda_launch", "cudaLaunchKernel", 13, 0.01, "status = 700, depth = 0, func = 4096")
+                .event("cuda_launch", "cudaLaunchKernel", 14, 0.01, "status = 0, depth = 0, func = 8192")
+                .event("cuda_graph", "cudaGraphLaunch", 15, 0.1, "status = 0, depth = 0, count = 30")
+                .event("cuda_graph", "cudaGraphInstantiate", 15, 0.1, "status = 0, depth = 0, count = 30")
+                .footer("zernel.kernels", "[{\"pid\":100,\"func\":8192,\"name\":\"softmax\"}]");
+        assertThat(query(fixture, "SELECT kernel, launches, kernels, per_step, failed, sum_ns, max_ns FROM launches"))
+                .isEqualTo("""
+                kernel	launches	kernels	per_step	failed	sum_ns	max_ns
+                gemm	2	2	1.0	0	40000	30000
+                CUDA graph	1	30	0.5	0	100000	100000
+                add	1	1	0.5	0	20000	20000
+                kernel at 0x1000	1	1	0.5	1	10000	10000
+                softmax	1	1	0.5	0	10000	10000""");
+    }
+
+    @Test
+    void copiesAreSummedByDirectionAndHostMemory() {
+        RecordingFixture fixture = recording().copy("HtoD", "pageable", 0, 2, 1000).copy("HtoD", "pageable", 5, 4, 3000)
+                .copy("HtoD", "pinned", 10, 0.5, 500)
+                .event("cuda_copy", "cuMemcpyHtoDAsync_v2", 10, 0.1, "depth = 1, bytes = 500, copy_kind = 'HtoD'");
+        assertThat(query(fixture, "SELECT copy_kind, async, host_memory, copies, per_step, bytes, sum_ns FROM copies"))
+                .isEqualTo("""
+                copy_kind	async	host_memory	copies	per_step	bytes	sum_ns
+                HtoD	1	pageable	2	null	4000	6000000
+                HtoD	1	pinned	1	null	500	500000""");
+    }
+
+    @Test
+    void syncsSayWhatTheyWaitFor() {
+        RecordingFixture fixture = recording()
+                .launch("gemm", 0, 0.1).sync(1, 5)
+                .allReduce(0, 0, 10, 1, 400).launch("ncclDevKernel", 10.5, 0.1).sync(12, 7)
+                .copy("DtoH", "pageable", 20, 3, 4).sync(24, 0.5)
+                .launch("gemm", 30, 0.1).copy("DtoH", "pageable", 31, 2, 4).copy("DtoH", "pinned", 34, 1, 4);
+        assertThat(query(fixture, "SELECT name, waits_for, syncs, sum_ns // 1000 AS us FROM syncs")).isEqualTo("""
+                name	waits_for	syncs	us
+                cudaStreamSynchronize	collective	2	7500
+                cudaStreamSynchronize	compute	1	5000
+                cudaMemcpyAsync	collective	1	3000
+                cudaMemcpyAsync	compute	1	2000""");
+    }
+
+    @Test
+    void phasesCountSyncsForWhatTheyWaitFor() {
+        RecordingFixture fixture = recording().region(NEXT, 0, 10)
+                .launch("gemm", 11, 1).sync(20, 10)
+                .backward(30, 20).allReduce(0, 0, 32, 2, 400)
+                .region(STEP, 50, 20).sync(52, 8)
+                .event("dist_wait", "c10d::Work::wait", 70, 5.0, "depth = 0")
+                .event("dist_wait", "c10d::Work::wait", 71, 3.0, "depth = 1")
+                .region(NEXT, 75, 5).sync(76, 2);
+        assertThat(query(fixture, "SELECT phase, total_ns // 1000000 AS ms FROM phases")).isEqualTo("""
+                phase	ms
+                DataLoading	15
+                GpuCompute	38
+                NcclCollective	15
+                OptimizerStep	12
+                Unknown	0""");
+        assertThat(query(fixture, "SELECT part, total_ns // 1000000 AS ms FROM phase_parts WHERE phase = 'GpuCompute'"))
+                .isEqualTo("part\tms\nbackward\t18\nforward\t10\ngpu_wait\t10");
+    }
+
+    @Test
+    void liveDeviceMemoryIsTheRunningSum() {
+        RecordingFixture fixture = recording()
+                .gpuAlloc(0, 1, 1000, 0).gpuAlloc(2, 1, 500, 0).gpuFree(4, 1, "1000")
+                .gpuAlloc(6, 1, 9999, 2) // out of memory
+                .gpuFree(8, 1, "NULL") // allocated before recording began
+                .event("gpu_alloc", "cuMemAlloc_v2", 0, 0.5, "status = 0, depth = 1, device = 0, bytes = 1000")
+                .event("gpu_free", "cudaFree", 9, 0.1, "status = 0, depth = 0, device = 0, addr = 0")
+                .torchAlloc(3, 300).torchAlloc(4, 100).torchFree(5, 300);
+        assertThat(query(fixture, "SELECT (at_ns - 1800000000000000000) // 1000000 AS ms, change_bytes, live_bytes "
+                        + "FROM device_memory ORDER BY at_ns"))
+                .isEqualTo("ms\tchange_bytes\tlive_bytes\n1\t1000\t1000\n3\t500\t1500\n5\t-1000\t500");
+        assertThat(query(fixture, "SELECT allocated_bytes FROM torch_memory ORDER BY at_ns"))
+                .isEqualTo("allocated_bytes\n300\n400\n100");
+        assertThat(query(fixture, "SELECT device, allocs, frees, unknown_frees, failed_allocs, failed_bytes, "
+                        + "peak_bytes, end_bytes, torch_allocs, torch_peak_bytes, torch_end_bytes FROM memory_use"))
+                .isEqualTo("""
+                device	allocs	frees	unknown_frees	failed_allocs	failed_bytes	peak_bytes	end_bytes	\
+                torch_allocs	torch_peak_bytes	torch_end_bytes
+                0	2	1	1	1	9999	1500	500	2	400	100""");
+    }
+
+    @Test
+    void theMemoryCurveKeepsTheLastLevel() {
+        RecordingFixture fixture = recording().gpuAlloc(0, 0, 1000, 0).gpuAlloc(30, 0, 500, 0).gpuFree(60, 0, "1500");
+        assertThat(query(fixture, "SELECT live_bytes, count(*) AS points, min(point) AS first FROM memory_curve "
+                        + "GROUP BY ALL ORDER BY first"))
+                .isEqualTo("live_bytes\tpoints\tfirst\n1000\t30\t0\n1500\t30\t30");
+    }
+
+    @Test
+    void collectivesAreMatchedAcrossRanksWhateverTheirProcess() {
+        RecordingFixture fixture = recording()
+                .allReduce(0, 0, 10, 0.1, 4000).allReduce(0, 1, 20, 0.1, 4000).allReduce(0, 2, 30, 0.1, 8_000_000)
+                .on(101, 101, "python3")
+                .allReduce(1, 0, 12, 0.1, 4000).allReduce(1, 1, 25, 0.1, 4000).allReduce(1, 2, 29, 0.1, 8_000_000);
+        assertThat(query(fixture, "SELECT number, ranks, hosts, skew_ns // 1000 AS skew_us, late_rank, late_pid "
+                        + "FROM collective_arrivals ORDER BY number"))
+                .isEqualTo("""
+                number	ranks	hosts	skew_us	late_rank	late_pid
+                0	2	1	2000	1	101
+                1	2	1	5000	1	101
+                2	2	1	1000	0	100""");
+        assertThat(query(fixture, "SELECT comm_id, name, op, size, nranks, ranks, calls, bytes, sum_ns, skew_p50_ns, "
+                        + "late_rank FROM collectives"))
+                .isEqualTo("""
+                comm_id	name	op	size	nranks	ranks	calls	bytes	sum_ns	skew_p50_ns	late_rank
+                77	ncclAllReduce	sum	< 16 MiB	2	2	2	16000000	200000	1000000	0
+                77	ncclAllReduce	sum	< 64 KiB	2	2	4	16000	400000	3500000	1""");
+    }
+
+    @Test
+    void sendsAndReceivesDoNotShiftTheNumbersOfCollectives() {
+        String send = "depth = 0, communicator = 500, comm_id = 77, nranks = 2, rank = 0, peer = 1, bytes = 8, seq = 0";
+        RecordingFixture fixture = recording()
+                .event("nccl", "ncclSend", 5, 0.1, send).allReduce(0, 1, 10, 0.1, 4000)
+                .on(101, 101, "python3").allReduce(1, 0, 12, 0.1, 4000);
+        assertThat(query(fixture, "SELECT number, ranks, skew_ns FROM collective_arrivals"))
+                .isEqualTo("number\tranks\tskew_ns\n0\t2\t2000000");
+    }
+
+    @Test
+    void stepWorkIsThatOfTheWholeProcess() {
+        RecordingFixture fixture = recording().training(2, 5) // steps of 40 ms
+                .launch("gemm", 10, 0.01).launch("gemm", 50, 0.01).sync(45, 3).gpuAlloc(60, 1, 100, 0)
+                .on(100, 109, "pt_autograd_0").launch("gemm_backward", 20, 0.02).allReduce(0, 0, 21, 0.5, 4000);
+        assertThat(query(fixture, "SELECT step, launches, launch_ns, syncs, sync_ns, allocs, alloc_ns, collectives, "
+                        + "collective_bytes FROM step_work"))
+                .isEqualTo("""
+                step	launches	launch_ns	syncs	sync_ns	allocs	alloc_ns	collectives	collective_bytes
+                1	2	30000	0	0	0	0	1	4000
+                2	1	10000	1	3000000	1	1000000	0	0""");
+    }
+
+    @Test
+    void distWaitsAndMarksAndGpus() {
+        RecordingFixture fixture = recording().training(2, 5)
+                .event("dist_wait", "c10d::Work::wait", 10, 2.0, "depth = 0")
+                .event("mark", "evaluation begins", 45, null, "")
+                .gpuSample("utilization", 0, 40, "percent").gpuSample("utilization", 1000, 60, "percent")
+                .event("gpu_process", "memory_used", 0, null, "device = 0, value = 7, unit = 'bytes'")
+                .footer("zernel.gpus", """
+                        {"driver":"570.1","devices":[{"index":0,"name":"H200","uuid":"GPU-1","memory_total":150}]}
+                        """);
+        assertThat(query(fixture, "SELECT name, waits, per_step, sum_ns FROM dist_waits"))
+                .isEqualTo("name\twaits\tper_step\tsum_ns\nc10d::Work::wait\t1\t0.5\t2000000");
+        assertThat(query(fixture, "SELECT after_ns // 1000000 AS ms, text, step FROM marks"))
+                .isEqualTo("ms\ttext\tstep\n45\tevaluation begins\t2");
+        assertThat(query(fixture, "SELECT device, name, unit, samples, min_value, mean_value, max_value, last_value FROM gpu_usage"))
+                .isEqualTo("device\tname\tunit\tsamples\tmin_value\tmean_value\tmax_value\tlast_value\n"
+                        + "0\tutilization\tpercent\t2\t40\t50.0\t60\t60");
+        assertThat(query(fixture, "SELECT device, pid, comm, name, max_value FROM gpu_process_usage"))
+                .isEqualTo("device\tpid\tcomm\tname\tmax_value\n0\t100\tpython3\tmemory_used\t7");
+        assertThat(query(fixture, "SELECT device, name, memory_bytes, driver FROM gpus"))
+                .isEqualTo("device\tname\tmemory_bytes\tdriver\n0\tH200\t150\t570.1");
+    }
+
+    @Test
+    void percentilesSayWhatTheTimeOfGpuCallsIs() {
+        RecordingFixture fixture = recording().launch("gemm", 0, 0.01).sync(1, 2).allReduce(0, 0, 5, 1, 8)
+                .copy("HtoD", "pinned", 8, 0.5, 1)
+                .event("cuda_copy", "cudaMemcpy", 9, 1.0, "depth = 0, async = 0")
+                .gpuSample("power", 0, 1, "mW");
+        assertThat(query(fixture, "SELECT name, time, count FROM percentiles ORDER BY name")).isEqualTo("""
+                name	time	count
+                cudaLaunchKernel	enqueue	1
+                cudaMemcpy	blocked	1
+                cudaMemcpyAsync	enqueue	1
+                cudaStreamSynchronize	blocked	1
+                ncclAllReduce	enqueue	1""");
+    }
+
+    private String query(RecordingFixture fixture, String sql) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            return database.query(sql).toString();
+        }
+    }
+}
