@@ -112,7 +112,7 @@ public final class MarkListener implements AutoCloseable {
         } catch (IllegalArgumentException | IllegalStateException e) {
             answer.put("error", String.valueOf(e.getMessage()));
         }
-        Messages.write(peer, answer);
+        Messages.write(peer, Messages.encode(answer));
     }
 
     /// Stops listening. A mark that was answered has been taken.

@@ -32,13 +32,14 @@ public record Marking(List<Taken> taken, List<String> refused, int foreign) {
         List<Taken> taken = new ArrayList<>();
         List<String> refused = new ArrayList<>();
         int foreign = 0;
+        byte[] message = Messages.encode(message(mark));
         for (Path socket : MarkFolders.sockets()) {
             if (!Files.isWritable(socket)) {
                 foreign += Files.exists(socket) ? 1 : 0;
                 continue;
             }
             try (SocketChannel peer = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
-                Messages.write(peer, message(mark));
+                Messages.write(peer, message);
                 JsonNode reply = Messages.read(peer);
                 if (reply.has("error")) {
                     refused.add(reply.path("error").asString(""));

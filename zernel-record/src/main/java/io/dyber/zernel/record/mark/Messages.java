@@ -16,12 +16,18 @@ final class Messages {
     static final JsonMapper JSON = JsonMapper.shared();
 
     private static final int MOST_BYTES = 16 << 10;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    /// How long a peer may take over one message. A busy machine is slow, and the other side a JVM that has just begun.
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private Messages() {}
 
-    static void write(SocketChannel peer, JsonNode message) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap((JSON.writeValueAsString(message) + "\n").getBytes(StandardCharsets.UTF_8));
+    static byte[] encode(JsonNode message) {
+        return (JSON.writeValueAsString(message) + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    static void write(SocketChannel peer, byte[] message) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(message);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (bytes.hasRemaining()) {
             await(peer, SelectionKey.OP_WRITE, deadline);

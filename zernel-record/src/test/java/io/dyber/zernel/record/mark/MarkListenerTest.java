@@ -146,7 +146,7 @@ final class MarkListenerTest {
         assertThat(first).extracting(Mark::text).contains("x");
     }
 
-    /// The listener hears one client after the other, and a silent one for two seconds.
+    /// The listener hears one client after the other, and a silent one for some seconds.
     private static Marking sendPatiently() {
         Marking marking = Marking.send(new Mark(1, 1, 1, "x", "x"));
         for (int i = 0; i < 10 && marking.taken().isEmpty(); i++) {
