@@ -20,6 +20,7 @@ EVENT(cuda_launch, "a kernel launch; dur_ns is the time to enqueue it")
 	z_count block_z DOC("threads in a block along z");
 	z_bytes shared_bytes DOC("dynamic shared memory of a block");
 	z_text kernel[1] DOC("name of the kernel, demangled");
+	z_count count DOC("how many");
 };
 
 EVENT(cuda_graph, "capture, instantiation or launch of a CUDA graph; count is the kernel launches "

@@ -12,6 +12,7 @@ CREATE TABLE events (
     addr BIGINT, -- address in the process
     device BIGINT, -- GPU index as the process counts them
     stream BIGINT, -- handle of a CUDA stream, or its id where the library says it so
+    count BIGINT, -- how many
     status BIGINT, -- return code: 0 is success; -errno, exit code, CUresult, cudaError_t, ncclResult_t
     depth BIGINT, -- calls of the same kind around this one: 0 is the outermost, count only these
     func BIGINT, -- handle of a kernel: host stub, cudaKernel_t or CUfunction
@@ -23,7 +24,6 @@ CREATE TABLE events (
     block_z BIGINT, -- threads in a block along z
     shared_bytes BIGINT, -- [bytes] dynamic shared memory of a block
     kernel VARCHAR, -- name of the kernel, demangled
-    count BIGINT, -- how many
     src BIGINT, -- address copied from
     copy_kind VARCHAR, -- direction: HtoH, HtoD, DtoH, DtoD, PtoP, default or memset
     async BIGINT, -- 1 when the call is asynchronous by its name, 0 when it waits

@@ -31,6 +31,7 @@ EVENT(torch_alloc, "memory handed out by the caching allocator of PyTorch for th
 	z_addr addr DOC("address in the process");
 	z_number device DOC("GPU index as the process counts them");
 	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
+	z_count count DOC("how many");
 };
 
 EVENT(torch_free, "memory given back to the caching allocator of PyTorch for the GPU (instant)")
@@ -39,6 +40,7 @@ EVENT(torch_free, "memory given back to the caching allocator of PyTorch for the
 	z_bytes bytes DOC("bytes moved or asked for");
 	z_addr addr DOC("address in the process");
 	z_number device DOC("GPU index as the process counts them");
+	z_count count DOC("how many");
 };
 
 EVENT(py_call, "a call into or within the Python interpreter")

@@ -2,6 +2,7 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.ProbeLinks;
 import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.elf.ElfException;
@@ -14,6 +15,7 @@ import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.LibrarySelector;
+import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
 import io.dyber.zernel.record.probe.Probe;
@@ -41,6 +43,8 @@ final class Attachments {
     private final EventPump pump;
     private final Schema schema;
     private final Job job;
+    private final FrequentCalls frequent;
+    private final boolean virtualMachine = Machine.isVirtual();
     private final Progress progress;
     private final List<Hook> hooks = new ArrayList<>();
     private final Optional<FunctionTable> table;
@@ -55,12 +59,14 @@ final class Attachments {
             EventPump pump,
             Schema schema,
             Job job,
+            FrequentCalls frequent,
             RecordOptions options,
             Progress progress) {
         this.kernel = kernel;
         this.pump = pump;
         this.schema = schema;
         this.job = job;
+        this.frequent = frequent;
         this.progress = progress;
         this.sweeps = options.everyone();
         this.table = kernel.functionsBtf().map(FunctionTable::new);
@@ -145,22 +151,23 @@ final class Attachments {
         String buildId = elf.buildId().orElse("");
         Map<ProbeSpec, Hook> byProbe = new LinkedHashMap<>();
         wanted.forEach(hook -> byProbe.put(hook.probe(), hook));
-        List<Site> sites = new ArrayList<>();
-        List<Site> tracepointSites = new ArrayList<>();
-        List<ProbedFunction> rows = new ArrayList<>();
+        List<Placed> placed = new ArrayList<>();
         Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()));
         for (Symbols.Found found : symbols.found()) {
             Hook hook = byProbe.getOrDefault(found.function(), wanted.getFirst());
-            int id = define(hook, found, functions);
-            sites.add(new Site(found.probeOffset(), id, hook.role().returns(), 0));
-            rows.add(ProbedFunction.attached(id, hook, file.path(), buildId, found));
+            String off = offBecause(hook, found.site());
+            if (off.isEmpty()) {
+                placed.add(place(hook, found, functions, file, buildId));
+            } else {
+                probed.add(ProbedFunction.off(hook, file.path(), buildId, found, off));
+            }
         }
         Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, byProbe.keySet()));
         for (Tracepoints.Found found : tracepoints.found()) {
             Hook hook = byProbe.getOrDefault(found.probe(), wanted.getFirst());
-            int id = define(hook, found, functions);
-            tracepointSites.add(new Site(found.note().fileOffset(), id, false, found.note().semaphoreOffset()));
-            rows.add(ProbedFunction.attached(id, hook, file.path(), buildId, found));
+            if (frequent.launches().attach(hook)) {
+                placed.add(place(hook, found, functions, file, buildId));
+            }
         }
         List<ProbedFunction> missing = new ArrayList<>();
         for (Symbols.Missing one : symbols.missing()) {
@@ -171,8 +178,17 @@ final class Attachments {
             Hook hook = byProbe.getOrDefault(one.probe(), wanted.getFirst());
             missing.add(ProbedFunction.failed(hook, hook.symbol(), file.path(), buildId, "missing", one.why()));
         }
-        note(missing, rows);
-        link(file, sites, tracepointSites, rows);
+        note(missing, symbols.found(), tracepoints.found());
+        attach(file, placed);
+    }
+
+    /// Why a function that is there is not to be probed, or empty.
+    private String offBecause(Hook hook, io.dyber.zernel.record.elf.Site site) {
+        if (!frequent.launches().attach(hook)) {
+            return "left out by --launches " + frequent.launches();
+        }
+        boolean dear = site.cost() == io.dyber.zernel.record.elf.Site.Cost.SINGLE_STEPPED && virtualMachine;
+        return dear && hook.optional() ? "a debug trap at each call is too dear in a virtual machine" : "";
     }
 
     private static <T extends ProbeSpec> List<T> only(Class<T> type, Set<ProbeSpec> probes) {
@@ -181,9 +197,10 @@ final class Attachments {
 
     /// Versions of a library differ in what they export: that some of its optional functions are not there is worth a
     /// word only when all of the kind are missing.
-    private void note(List<ProbedFunction> missing, List<ProbedFunction> found) {
+    private void note(List<ProbedFunction> missing, List<Symbols.Found> found, List<Tracepoints.Found> tracepoints) {
         Set<String> foundKinds = new HashSet<>();
-        found.forEach(row -> foundKinds.add(row.hook().probe().kind()));
+        found.forEach(one -> foundKinds.add(one.function().kind()));
+        tracepoints.forEach(one -> foundKinds.add(one.probe().kind()));
         Set<String> said = new HashSet<>();
         for (ProbedFunction row : missing) {
             String kind = row.hook().probe().kind();
@@ -194,21 +211,46 @@ final class Attachments {
         }
     }
 
-    private int define(Hook hook, Symbols.Found found, FunctionTable functions) {
-        boolean joins = kernel.functions().orElseThrow().backend().joinsByStackPointer();
-        int id = newFunction(hook, found.symbol(), FunctionTable.sendsEnter(hook, joins));
-        kernel.defineFunction(id, functions.encode(hook, Decoder.numberOf(schema, hook.probe().kind()), joins));
-        CallShape shape = functions.shape(hook, found.symbol(), joins, job.interpretation(hook.meaning()));
-        pump.later(decoder -> decoder.define(id, shape));
-        return id;
+    /// A probe that has its number and is about to be attached.
+    private record Placed(Hook hook, Site site, FunctionDefinition definition, ProbedFunction row) {
+        /// Those that may be taken away for themselves are attached for themselves.
+        String group() {
+            String library = hook.probe() instanceof UsdtProbe ? "tracepoint" : "function";
+            return library + (Launches.concern(hook) ? " of many calls" : "");
+        }
     }
 
-    private int define(Hook hook, Tracepoints.Found found, FunctionTable functions) {
+    private Placed place(
+            Hook hook, Symbols.Found found, FunctionTable functions, MappedFile file, String buildId) {
+        boolean joins = kernel.functions().orElseThrow().backend().joinsByStackPointer();
+        int id = newFunction(hook, found.symbol(), FunctionTable.sendsEnter(hook, joins));
+        FunctionDefinition definition = functions.encode(hook, Decoder.numberOf(schema, hook.probe().kind()), joins);
+        CallShape shape = functions.shape(hook, found.symbol(), joins, job.interpretation(hook.meaning()));
+        return new Placed(
+                hook,
+                new Site(found.probeOffset(), id, hook.role().returns(), 0),
+                define(id, hook, definition, shape),
+                ProbedFunction.attached(id, hook, file.path(), buildId, found));
+    }
+
+    private Placed place(
+            Hook hook, Tracepoints.Found found, FunctionTable functions, MappedFile file, String buildId) {
         int id = newFunction(hook, found.symbol(), true);
-        kernel.defineFunction(id, functions.encode(hook, Decoder.numberOf(schema, hook.probe().kind()), found.note()));
+        FunctionDefinition definition = functions.encode(hook, Decoder.numberOf(schema, hook.probe().kind()), found.note());
         CallShape shape = functions.shape(hook, found.note(), job.interpretation(hook.meaning()));
+        return new Placed(
+                hook,
+                new Site(found.note().fileOffset(), id, false, found.note().semaphoreOffset()),
+                define(id, hook, definition, shape),
+                ProbedFunction.attached(id, hook, file.path(), buildId, found));
+    }
+
+    private FunctionDefinition define(int id, Hook hook, FunctionDefinition definition, CallShape shape) {
+        FunctionDefinition sampled =
+                Launches.concern(hook) ? definition.sampled(frequent.launches().sample(hook)) : definition;
+        kernel.defineFunction(id, sampled);
         pump.later(decoder -> decoder.define(id, shape));
-        return id;
+        return definition;
     }
 
     private int newFunction(Hook hook, String symbol, boolean sendsEnter) {
@@ -216,25 +258,39 @@ final class Attachments {
         return kernel.newFunction(kind, symbol, sendsEnter);
     }
 
-    private void link(MappedFile file, List<Site> sites, List<Site> tracepoints, List<ProbedFunction> rows) {
-        int count = sites.size() + tracepoints.size();
-        if (count == 0) {
-            return;
+    private void attach(MappedFile file, List<Placed> placed) {
+        Map<String, List<Placed>> groups = new LinkedHashMap<>();
+        placed.forEach(one -> groups.computeIfAbsent(one.group(), _ -> new ArrayList<>()).add(one));
+        int attached = 0;
+        for (List<Placed> group : groups.values()) {
+            attached += attachTogether(file, group);
         }
-        UprobeProbes probes = kernel.functions().orElseThrow();
-        try {
-            if (!sites.isEmpty()) {
-                probes.attach(file.opened().toString(), sites);
-            }
-            if (!tracepoints.isEmpty()) {
-                probes.attachTracepoints(file.opened().toString(), tracepoints);
-            }
-            probed.addAll(rows);
+        if (attached > 0) {
             probedFiles.add(file.identity());
-            progress.notice("probing " + count + (count == 1 ? " function" : " functions") + " of " + file.path());
+            progress.notice(
+                    "probing " + attached + (attached == 1 ? " function" : " functions") + " of " + file.path());
+        }
+    }
+
+    private int attachTogether(MappedFile file, List<Placed> group) {
+        UprobeProbes probes = kernel.functions().orElseThrow();
+        List<Site> sites = group.stream().map(Placed::site).toList();
+        String path = file.opened().toString();
+        try {
+            ProbeLinks links = group.getFirst().hook().probe() instanceof UsdtProbe
+                    ? probes.attachTracepoints(path, sites)
+                    : probes.attach(path, sites);
+            for (Placed one : group) {
+                probed.add(one.row());
+                if (Launches.concern(one.hook())) {
+                    frequent.add(one.site().function(), one.hook(), one.row().symbol(), one.definition(), links);
+                }
+            }
+            return group.size();
         } catch (BpfException e) {
-            rows.forEach(row -> probed.add(row.failed(e.getMessage())));
+            group.forEach(one -> probed.add(one.row().failed(e.getMessage())));
             progress.notice(e.getMessage());
+            return 0;
         }
     }
 

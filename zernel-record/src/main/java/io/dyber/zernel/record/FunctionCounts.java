@@ -22,7 +22,7 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
     private static final int LOST = 3;
     private static final int RETURNS = 4;
     private static final int RETURNS_LOST = 5;
-    private static final int SAMPLED_OUT = 6;
+    static final int SAMPLED_OUT = 6;
 
     /// From the kernel's counters and the rows written.
     static FunctionCounts of(long[] kernel, long events, long unreturned, boolean sendsEnter) {

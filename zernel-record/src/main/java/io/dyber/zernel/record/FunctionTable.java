@@ -57,6 +57,9 @@ final class FunctionTable {
         Btf.Struct function = btf.struct("function").orElseThrow();
         this.layout = function.members().stream().collect(Collectors.toMap(Btf.Member::name, Btf.Member::offset));
         this.size = function.size();
+        if (at("sample") != FunctionDefinition.SAMPLE) {
+            throw new IllegalArgumentException("reading struct 'function': 'sample' lies at " + at("sample"));
+        }
         this.captureSize = btf.struct("capture").orElseThrow().size();
     }
 
@@ -70,7 +73,7 @@ final class FunctionTable {
     }
 
     /// The value of the `functions` map.
-    byte[] encode(Hook hook, int kind, boolean joinsByStackPointer) {
+    FunctionDefinition encode(Hook hook, int kind, boolean joinsByStackPointer) {
         List<Capture> captures = hook.probe().captures();
         ByteBuffer value = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
         putHead(value, hook, kind, sendsEnter(hook, joinsByStackPointer));
@@ -85,17 +88,17 @@ final class FunctionTable {
                     value.put(at("keep_argument"), (byte) capture.argument());
                     value.put(at("flags"), (byte) (value.get(at("flags")) | KEEP_ARGUMENT));
                 });
-        return value.array();
+        return new FunctionDefinition(value.array());
     }
 
     /// The same for a tracepoint at one of its places.
-    byte[] encode(Hook hook, int kind, UsdtNote note) {
+    FunctionDefinition encode(Hook hook, int kind, UsdtNote note) {
         List<Capture> captures = hook.probe().captures();
         ByteBuffer value = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
         putHead(value, hook, kind, true);
         putCaptures(value, at("capture"), onEnter(captures).stream().map(c -> place(c, note)).toList());
         text(captures).ifPresent(text -> put(value, at("text"), place(text, note)));
-        return value.array();
+        return new FunctionDefinition(value.array());
     }
 
     private void putHead(ByteBuffer value, Hook hook, int kind, boolean sendsEnter) {

@@ -192,9 +192,9 @@ final class KernelSide implements AutoCloseable {
         return events.hasSystemCalls();
     }
 
-    void defineFunction(int id, byte[] definition) {
+    void defineFunction(int id, FunctionDefinition definition) {
         BpfMap map = functions.orElseThrow().object().map("functions");
-        map.put(id, definition);
+        map.put(id, definition.bytes());
     }
 
     /// The kernel's counters of a function.

@@ -12,7 +12,7 @@ import java.util.Map;
 /// @param id its function number in the BPF maps; 0 when it could not be attached
 /// @param site file offset that is probed, possibly some bytes into the function
 /// @param cost `emulated` or `single-stepped`
-/// @param state `attached`, `missing` or `failed`
+/// @param state `attached`, `off`, `missing` or `failed`
 /// @param why it is not attached, or empty
 record ProbedFunction(
         int id,
@@ -54,6 +54,21 @@ record ProbedFunction(
                 Site.Cost.EMULATED.label(),
                 "attached",
                 "");
+    }
+
+    /// A function that is there and left alone.
+    static ProbedFunction off(Hook hook, String library, String buildId, Symbols.Found found, String why) {
+        return new ProbedFunction(
+                0,
+                hook,
+                found.symbol(),
+                library,
+                buildId,
+                found.symbol(),
+                found.probeOffset(),
+                found.site().cost().label(),
+                "off",
+                why);
     }
 
     /// A function that is not attached.

@@ -23,6 +23,7 @@ import java.util.Set;
 /// @param probes the user's own
 /// @param waitMin shorter waits are not recorded
 /// @param gpuInterval between two samples of the GPUs; zero for none
+/// @param launches how much of the calls that come by the thousand
 /// @param backend forced instead of the best one
 /// @param owner of the files and of the command, when not the user running the recorder
 /// @param words of the command line, for the footer
@@ -35,6 +36,7 @@ public record RecordOptions(
         List<ProbeSpec> probes,
         Duration waitMin,
         Duration gpuInterval,
+        Launches launches,
         Optional<Backend> backend,
         Optional<Owner> owner,
         List<String> words) {
@@ -62,6 +64,7 @@ public record RecordOptions(
                 List.of(),
                 WAIT_MIN,
                 GPU_INTERVAL,
+                Launches.ALL,
                 Optional.empty(),
                 Optional.empty(),
                 List.of());
@@ -70,19 +73,19 @@ public record RecordOptions(
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, backend, owner, words);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, backend, owner, words);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, backend, owner, words);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, backend, owner, words);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, backend, owner, words);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, backend, owner, words);
     }
 
     /// Whether there are no chosen processes.

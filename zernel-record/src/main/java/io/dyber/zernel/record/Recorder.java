@@ -122,6 +122,7 @@ public final class Recorder {
         private final Decoder decoder;
         private final EventPump pump;
         private final Attachments attachments;
+        private final FrequentCalls frequent;
         private final Losses losses;
         private final TargetSet targets;
         private final GpuRows gpus;
@@ -146,7 +147,8 @@ public final class Recorder {
             this.columnOfName = schema.index("name");
             this.columnOfChild = schema.index("child_pid");
             this.decoder.interpret("process", this::followProcess);
-            this.attachments = new Attachments(kernel, pump, schema, job, options, progress);
+            this.frequent = new FrequentCalls(kernel, pump, schema, clock, texts, options.launches());
+            this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, progress);
             this.losses = new Losses(kernel, pump, schema, clock, texts);
             this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
             this.gpus = new GpuRows(options, pump, schema, clock, texts);
@@ -228,6 +230,7 @@ public final class Recorder {
                 if (System.nanoTime() >= nextStatus) {
                     nextStatus += STATUS_NANOS;
                     losses.note();
+                    frequent.note();
                     gpus.notices().forEach(progress::notice);
                     file.describe(description.values("", file.events()));
                     progress.going(new Progress.Status(
@@ -271,6 +274,8 @@ public final class Recorder {
             gpus.stop();
             gpus.notices().forEach(progress::notice);
             losses.note();
+            frequent.note();
+            kernelNames.resolve();
             pump.finish();
             workload.ifPresent(Workload::terminate);
             file.finish(description.values(stopReason, file.events()));

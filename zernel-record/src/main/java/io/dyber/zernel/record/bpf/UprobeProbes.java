@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /// The loaded programs for user-space functions, and their links. Closing detaches everything. Not thread-safe.
 public final class UprobeProbes implements AutoCloseable {
@@ -17,8 +18,7 @@ public final class UprobeProbes implements AutoCloseable {
 
     private final Backend backend;
     private final BpfObject object;
-    private final List<Integer> links = new ArrayList<>();
-    private final List<MemorySegment> perfLinks = new ArrayList<>();
+    private final List<ProbeLinks> attached = new ArrayList<>();
 
     UprobeProbes(Backend backend, BpfObject object) {
         this.backend = backend;
@@ -37,44 +37,58 @@ public final class UprobeProbes implements AutoCloseable {
     ///
     /// @param path readable from here, also `/proc/PID/root/...`
     /// @throws BpfException when the kernel refuses; then nothing of this call stays attached
-    public void attach(String path, List<Site> sites) {
+    public ProbeLinks attach(String path, List<Site> sites) {
         List<Site> returns = sites.stream().filter(Site::wantsReturn).toList();
-        switch (backend) {
-            case SESSION, SESSION_CTX -> links.add(link(object.programFd("function"), path, sites, backend.attachType(), 0));
-            case MULTI -> {
-                int entries = link(object.programFd("function_enter"), path, sites, backend.attachType(), 0);
-                links.add(entries);
-                if (!returns.isEmpty()) {
-                    links.add(link(object.programFd("function_return"), path, returns, backend.attachType(), ON_RETURN));
+        return all(links -> {
+            switch (backend) {
+                case SESSION, SESSION_CTX -> links.add(link("function", path, sites, backend.attachType(), 0));
+                case MULTI -> {
+                    links.add(link("function_enter", path, sites, backend.attachType(), 0));
+                    if (!returns.isEmpty()) {
+                        links.add(link("function_return", path, returns, backend.attachType(), ON_RETURN));
+                    }
+                }
+                case PERF -> {
+                    attachPerf(links, "function_return", path, returns, true);
+                    attachPerf(links, "function_enter", path, sites, false);
                 }
             }
-            case PERF -> {
-                attachPerf("function_return", path, returns, true);
-                attachPerf("function_enter", path, sites, false);
-            }
-        }
+        });
     }
 
     /// Probes tracepoints of one library file and switches them on.
     ///
     /// @throws BpfException as for [#attach]
-    public void attachTracepoints(String path, List<Site> sites) {
-        if (backend == Backend.PERF) {
-            attachPerf("tracepoint", path, sites, false);
-        } else {
-            links.add(link(object.programFd("tracepoint"), path, sites, Backend.UPROBE_MULTI, 0));
-        }
+    public ProbeLinks attachTracepoints(String path, List<Site> sites) {
+        return all(links -> {
+            if (backend == Backend.PERF) {
+                attachPerf(links, "tracepoint", path, sites, false);
+            } else {
+                links.add(link("tracepoint", path, sites, Backend.UPROBE_MULTI, 0));
+            }
+        });
     }
 
-    private void attachPerf(String program, String path, List<Site> sites, boolean onReturn) {
+    private ProbeLinks all(Consumer<ProbeLinks> attaching) {
+        ProbeLinks links = new ProbeLinks();
+        try {
+            attaching.accept(links);
+        } catch (BpfException e) {
+            links.detach();
+            throw e;
+        }
+        attached.add(links);
+        return links;
+    }
+
+    private void attachPerf(ProbeLinks links, String program, String path, List<Site> sites, boolean onReturn) {
         for (Site site : sites) {
-            perfLinks.add(LibBpf.attachPerfUprobe(
-                    object.program(program), path, site, onReturn));
+            links.add(LibBpf.attachPerfUprobe(object.program(program), path, site, onReturn));
         }
     }
 
     /// `union bpf_attr` of BPF_LINK_CREATE for uprobe_multi, as in `include/uapi/linux/bpf.h`.
-    private static int link(int program, String path, List<Site> sites, int attachType, int flags) {
+    private int link(String program, String path, List<Site> sites, int attachType, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment offsets = arena.allocate(JAVA_LONG, sites.size());
             MemorySegment semaphores = arena.allocate(JAVA_LONG, sites.size());
@@ -85,7 +99,7 @@ public final class UprobeProbes implements AutoCloseable {
                 cookies.setAtIndex(JAVA_LONG, i, sites.get(i).function());
             }
             MemorySegment attributes = arena.allocate(ATTRIBUTES_SIZE, 8);
-            attributes.set(JAVA_INT, 0, program);
+            attributes.set(JAVA_INT, 0, object.programFd(program));
             attributes.set(JAVA_INT, 8, attachType);
             attributes.set(ADDRESS, 16, arena.allocateFrom(path));
             attributes.set(ADDRESS, 24, offsets);
@@ -103,10 +117,8 @@ public final class UprobeProbes implements AutoCloseable {
 
     /// Detaches everything; the counters stay readable until [#close].
     public void detach() {
-        links.forEach(Libc::close);
-        links.clear();
-        perfLinks.forEach(LibBpf::destroy);
-        perfLinks.clear();
+        attached.forEach(ProbeLinks::detach);
+        attached.clear();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.cli;
 
+import io.dyber.zernel.record.Launches;
 import io.dyber.zernel.record.RecordOptions;
 import io.dyber.zernel.record.RecordResult;
 import io.dyber.zernel.record.Recorder;
@@ -106,6 +107,15 @@ final class RecordCommand implements Callable<Integer> {
             description = "time between two samples of the GPUs, or 'off' (default: 1s)")
     private Optional<Duration> gpuInterval = Optional.empty();
 
+    @Option(
+            names = "--launches",
+            paramLabel = "HOW",
+            converter = LaunchesOption.class,
+            defaultValue = "all",
+            description = "kernel launches and PyTorch's allocator: all, sample:N (one in N), count or off"
+                    + " (default: ${DEFAULT-VALUE})")
+    private Launches launches = Launches.ALL;
+
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
     private Optional<Backend> backend = Optional.empty();
 
@@ -170,6 +180,7 @@ final class RecordCommand implements Callable<Integer> {
                 specs(),
                 waitMin.orElse(defaults.waitMin()),
                 gpuInterval.orElse(defaults.gpuInterval()),
+                launches,
                 backend,
                 Invoker.owner(),
                 spec.commandLine().getParseResult().originalArgs());

@@ -1,0 +1,83 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.event.CallShape.Role;
+import io.dyber.zernel.record.probe.Hook;
+import java.util.Optional;
+import java.util.Set;
+
+/// How much is recorded of the calls that come by the thousand in a step: kernel launches and PyTorch's allocator.
+///
+/// The less is recorded of them, the less it costs the job. When not every call is recorded, launches are taken in the
+/// driver only: each goes through it, and one in the runtime would be taken again there.
+///
+/// @param every of [Mode#SAMPLE], one call in so many is recorded
+public record Launches(Mode mode, int every) {
+    /// From most to least.
+    public enum Mode {
+        ALL,
+        SAMPLE,
+        COUNT,
+        OFF
+    }
+
+    public static final Launches ALL = new Launches(Mode.ALL, 1);
+    static final Launches COUNT = new Launches(Mode.COUNT, 0);
+    static final Launches OFF = new Launches(Mode.OFF, 0);
+    private static final int MOST = 1_000_000;
+    private static final int FIRST_SAMPLE = 16;
+    private static final Set<String> KINDS = Set.of("cuda_launch", "torch_alloc", "torch_free");
+
+    /// Reads `all`, `sample:N`, `count` or `off`.
+    public static Optional<Launches> parse(String text) {
+        if (text.matches("sample:[0-9]{1,7}")) {
+            int every = Integer.parseInt(text.substring("sample:".length()));
+            return every >= 1 && every <= MOST ? Optional.of(new Launches(Mode.SAMPLE, every)) : Optional.empty();
+        }
+        return switch (text) {
+            case "all" -> Optional.of(ALL);
+            case "count" -> Optional.of(COUNT);
+            case "off" -> Optional.of(OFF);
+            default -> Optional.empty();
+        };
+    }
+
+    /// Whether this says anything about the calls of a hook.
+    static boolean concern(Hook hook) {
+        return hook.role().isEvent() && hook.role() != Role.OPEN && KINDS.contains(hook.probe().kind());
+    }
+
+    /// Whether the hook is to be attached.
+    boolean attach(Hook hook) {
+        if (!concern(hook) || mode == Mode.ALL) {
+            return true;
+        }
+        boolean runtime = hook.probe().kind().equals("cuda_launch") && !hook.probe().library().startsWith("libcuda.so");
+        return mode != Mode.OFF && !runtime;
+    }
+
+    /// One call in so many is recorded, 0 for none.
+    int sample(Hook hook) {
+        boolean launch = hook.probe().kind().equals("cuda_launch");
+        // Some allocations without their releases say nothing.
+        return mode == Mode.ALL ? 1 : launch ? every : 0;
+    }
+
+    /// The next cheaper way.
+    Launches less() {
+        return switch (mode) {
+            case ALL -> new Launches(Mode.SAMPLE, FIRST_SAMPLE);
+            case SAMPLE -> COUNT;
+            case COUNT, OFF -> OFF;
+        };
+    }
+
+    @Override
+    public String toString() {
+        return switch (mode) {
+            case ALL -> "all";
+            case SAMPLE -> "sample:" + every;
+            case COUNT -> "count";
+            case OFF -> "off";
+        };
+    }
+}
