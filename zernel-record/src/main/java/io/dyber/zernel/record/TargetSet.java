@@ -120,6 +120,7 @@ final class TargetSet {
         row.put("comm", facts.comm());
         row.put("exe", facts.exe());
         row.put("cmdline", facts.commandLine());
+        row.put("environment", facts.environment());
         row.put("started_ns", facts.started().toEpochMilli() * 1_000_000L);
         return row;
     }

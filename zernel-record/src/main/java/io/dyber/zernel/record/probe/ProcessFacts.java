@@ -8,8 +8,10 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,15 +23,24 @@ import java.util.TreeSet;
 /// @param comm name of the main thread
 /// @param exe path of the program, empty for a kernel thread or if it may not be read
 /// @param commandLine empty for a kernel thread
+/// @param environment ranks, job ids and the like that it was started with; nothing else of its environment
 /// @param uid the real user
 /// @param startedTicks hundredths of a second between boot and start; tells a process from an earlier one with its pid
 public record ProcessFacts(
-        int pid, int parent, String comm, String exe, List<String> commandLine, int uid, long startedTicks) {
+        int pid,
+        int parent,
+        String comm,
+        String exe,
+        List<String> commandLine,
+        Map<String, String> environment,
+        int uid,
+        long startedTicks) {
     private static final Path PROC = Path.of("/proc");
     private static final long NANOS_PER_TICK = 10_000_000;
 
     public ProcessFacts {
         commandLine = List.copyOf(commandLine);
+        environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
     }
 
     /// The facts about a process; none if it has ended, even if nobody has waited for it yet.
@@ -41,7 +52,14 @@ public record ProcessFacts(
                 return Optional.empty();
             }
             return Optional.of(new ProcessFacts(
-                    pid, stat.parent(), stat.comm(), exe(proc), commandLine(proc), uid(proc), stat.startedTicks()));
+                    pid,
+                    stat.parent(),
+                    stat.comm(),
+                    exe(proc),
+                    commandLine(proc),
+                    JobEnvironment.of(proc),
+                    uid(proc),
+                    stat.startedTicks()));
         } catch (IOException _) {
             return Optional.empty();
         }
