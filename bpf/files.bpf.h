@@ -167,7 +167,7 @@ static __always_inline void tell_file(z_file *key, struct file *file, int anew)
 /* Makes a text of a path that could not be opened: there is no file. */
 static __always_inline void tell_asked(z_file *key, const void *path)
 {
-	z_file k = { bpf_get_current_pid_tgid(), bpf_ktime_get_ns() };
+	z_file k = { Z_FILE_ASKED | (__u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns() };
 	struct wire_file *r = reserve_file(&k, FORM_ASKED);
 	long size;
 

@@ -26,6 +26,10 @@ struct inode {
 	unsigned long i_ino;
 } CORE;
 
+struct address_space {
+	struct inode *host;
+} CORE;
+
 struct qstr {
 	const unsigned char *name;
 } CORE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the recorded threads bring into the page cache: what their reads did not find there. */
+/* What the recorded threads bring into the page cache, by reads and by page faults on mapped files. */
 #include "thread.bpf.h"
 
 #define PAGE_SIZE 4096ULL
@@ -38,8 +38,30 @@ int BPF_PROG(mm_filemap_add_to_page_cache, struct folio *folio)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
-	if (t && t->start)
+	if (t && (t->start || t->fault_start))
 		t->miss_bytes += size_of(folio);
+	return 0;
+}
+
+/*
+ * The kernel tells when such a fault begins and not when it ends. If it has to wait for block I/O, the
+ * scheduler's programs see that, and the end of the wait is the end of the event (sched.bpf.c).
+ */
+SEC("tp_btf/mm_filemap_fault")
+int BPF_PROG(mm_filemap_fault, struct address_space *mapping, unsigned long index)
+{
+	struct thread *t;
+
+	if (!is_target(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	t = new_thread(bpf_get_current_task_btf());
+	if (!t || t->start)
+		return 0;
+	t->fault_start = bpf_ktime_get_ns();
+	t->fault_inode = mapping->host->i_ino;
+	t->fault_device = mapping->host->i_sb->s_dev;
+	t->io_ns = 0;
+	t->miss_bytes = 0;
 	return 0;
 }
 

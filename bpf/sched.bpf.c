@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* When the recorded threads are off their CPUs, and why. Other threads cost one look-up each switch. */
 #include "thread.bpf.h"
+#include "io.bpf.h"
 
 EVENT(sched, "a thread was off its CPU for at least the threshold")
 {
@@ -12,6 +13,7 @@ EVENT(sched, "a thread was off its CPU for at least the threshold")
 
 const volatile __u64 wait_min_ns = 50000;
 const volatile __u16 name_off_cpu = 0;
+const volatile __u16 name_page_fault = 0;
 /* 0: spans are not wanted as events, only the time blocked on block I/O. */
 const volatile __u8 record_spans = 1;
 
@@ -22,14 +24,8 @@ const volatile __u8 record_spans = 1;
 #define TASK_NOLOAD 0x400 /* with UNINTERRUPTIBLE: idle, a sleep */
 #define TASK_ENDED 0xb0	  /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 
-/* A text of up to 8 letters. */
-#define LETTERS(a, b, c, d, e, f, g, h)                                                           \
-	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |  \
-	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
-
 #define SLEEPING LETTERS('s', 'l', 'e', 'e', 'p', 'i', 'n', 'g')
 #define BLOCKED LETTERS('b', 'l', 'o', 'c', 'k', 'e', 'd', 0)
-#define IO LETTERS('i', 'o', 0, 0, 0, 0, 0, 0)
 #define STOPPED LETTERS('s', 't', 'o', 'p', 'p', 'e', 'd', 0)
 #define STARTED LETTERS('s', 't', 'a', 'r', 't', 'e', 'd', 0)
 #define PREEMPTED_1 LETTERS('p', 'r', 'e', 'e', 'm', 'p', 't', 'e')
@@ -68,6 +64,46 @@ static __always_inline void send_span(struct task_struct *task, struct thread *t
 	count(&c->sent);
 }
 
+/* A page fault has waited for block I/O. It may have to wait again, which is another event. */
+static __always_inline void send_fault(struct task_struct *task, struct thread *t, __u64 now)
+{
+	struct counter *c = counter_of(name_page_fault);
+	struct io *e;
+
+	if (!c)
+		return;
+	count(&c->hits);
+	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
+	if (!e) {
+		count(&c->lost);
+		return;
+	}
+	fill_head_of(task, (struct head *)e, kind_io, name_page_fault, t->fault_start,
+		     now - t->fault_start);
+	e->fd = Z_NULL32;
+	e->status = 0;
+	e->bytes = t->miss_bytes;
+	e->miss_bytes = t->miss_bytes;
+	e->io_ns = t->io_ns;
+	e->path.file = Z_FILE_INODE | t->fault_device;
+	e->path.id = t->fault_inode;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	count(&c->sent);
+	t->fault_start = now;
+	t->io_ns = 0;
+	t->miss_bytes = 0;
+}
+
+/* The thread has been off its CPU to `end`, as far as is known, and can run since `woken`. */
+static __always_inline void end_wait(struct task_struct *task, struct thread *t, __u64 end)
+{
+	if (t->state[0] != BLOCKED_ON_IO)
+		return;
+	t->io_ns += (t->woken ? t->woken : end) - t->off;
+	if (t->fault_start && !t->start)
+		send_fault(task, t, end);
+}
+
 /* A thread that gives its CPU away though it could run is not told from one that was preempted. */
 static __always_inline void leave(struct task_struct *task, unsigned int state, __u64 now)
 {
@@ -79,14 +115,18 @@ static __always_inline void leave(struct task_struct *task, unsigned int state, 
 	if (!t)
 		return;
 	/* Tracepoints have been seen to leave out a switch: then the end of the span before is not known. */
-	if (t->off && record_spans)
-		send_span(task, t, Z_NULL);
+	if (t->off) {
+		if (t->woken)
+			end_wait(task, t, t->woken);
+		if (record_spans)
+			send_span(task, t, Z_NULL);
+	}
 	t->off = state & TASK_ENDED ? 0 : now;
 	t->woken = 0;
 	if (state & TASK_INTERRUPTIBLE || state & TASK_NOLOAD) {
 		set_state(t, SLEEPING, 0);
 	} else if (state & TASK_UNINTERRUPTIBLE) {
-		set_state(t, BPF_CORE_READ_BITFIELD(task, in_iowait) ? IO : BLOCKED, 0);
+		set_state(t, BPF_CORE_READ_BITFIELD(task, in_iowait) ? BLOCKED_ON_IO : BLOCKED, 0);
 	} else if (state & (TASK_STOPPED | TASK_TRACED)) {
 		set_state(t, STOPPED, 0);
 	} else {
@@ -101,8 +141,7 @@ static __always_inline void arrive(struct task_struct *task, __u64 now)
 
 	if (!t || !t->off)
 		return;
-	if (t->state[0] == IO)
-		t->io_ns += (t->woken ? t->woken : now) - t->off;
+	end_wait(task, t, now);
 	if (record_spans)
 		send_span(task, t, now);
 	t->off = 0;

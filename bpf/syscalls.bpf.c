@@ -2,24 +2,14 @@
 /* Reads, opens and blocking waits of the recorded processes: one program pair on all system calls. */
 #include "thread.bpf.h"
 #include "files.bpf.h"
-
-EVENT(io, "a read of a file, pipe or socket; dur_ns is the time blocked in it")
-{
-	EVENT_HEAD;
-	z_fd fd DOC("file descriptor");
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_bytes miss_bytes DOC("bytes added to the page cache meanwhile, also by readahead");
-	z_duration_ns io_ns DOC("blocked on block I/O meanwhile");
-	z_file path DOC("file the event is about");
-};
+#include "io.bpf.h"
 
 EVENT(io_open, "opening a file")
 {
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");
-	z_status status DOC("return code: 0 or -errno of a system call, exit code of a process");
+	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
+			    "ncclResult_t");
 	z_file path DOC("file the event is about");
 };
 
@@ -86,6 +76,11 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 
 	if (!is_target(bpf_get_current_pid_tgid() >> 32))
 		return 0;
+	if (sees_page_cache) {
+		t = thread_of(bpf_get_current_task_btf());
+		if (t)
+			t->fault_start = 0;
+	}
 	s = bpf_map_lookup_elem(&system_calls, &nr);
 	if (!s || !s->kind || is_wake(regs, s))
 		return 0;
@@ -116,7 +111,7 @@ static __always_inline void send_io(struct pt_regs *regs, struct system_call *s,
 	e->status = result < 0 ? result : 0;
 	e->bytes = result < 0 ? Z_NULL : result;
 	e->miss_bytes = sees_page_cache ? t->miss_bytes : Z_NULL;
-	e->io_ns = sees_io_wait ? t->io_ns : Z_NULL;
+	e->io_ns = sees_io_wait ? blocked_on_io(t) : Z_NULL;
 	e->path = path;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	count(&c->sent);

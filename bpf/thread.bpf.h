@@ -10,10 +10,21 @@ struct thread {
 	__u64 number;
 	__u64 io_ns;	  /* blocked on block I/O in that call */
 	__u64 miss_bytes; /* added to the page cache in that call */
-	__u64 off;	  /* since when it has been off its CPU; 0: it is running */
-	__u64 woken;	  /* since when it has been waiting for a CPU; 0: it is not */
-	__u64 state[2];	  /* why it left its CPU, as a text */
+	/* A page fault on a file that may have to wait for block I/O; it counts in the same two. */
+	__u64 fault_start; /* 0: none since the last system call */
+	__u64 fault_inode;
+	__u64 fault_device;
+	__u64 off;	/* since when it has been off its CPU; 0: it is running */
+	__u64 woken;	/* since when it has been waiting for a CPU; 0: it is not */
+	__u64 state[2]; /* why it left its CPU, as a text */
 };
+
+/* A text of up to 8 letters. */
+#define LETTERS(a, b, c, d, e, f, g, h)                                                           \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |  \
+	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+
+#define BLOCKED_ON_IO LETTERS('i', 'o', 0, 0, 0, 0, 0, 0)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -31,6 +42,14 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
 static __always_inline struct thread *new_thread(struct task_struct *task)
 {
 	return bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Also when the scheduler did not announce that the thread runs again. */
+static __always_inline __u64 blocked_on_io(struct thread *t)
+{
+	if (t->off && t->woken && t->state[0] == BLOCKED_ON_IO)
+		return t->io_ns + t->woken - t->off;
+	return t->io_ns;
 }
 
 #endif

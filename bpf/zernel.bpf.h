@@ -30,11 +30,14 @@ typedef char z_text;
  * open file, told once (files.bpf.h), or one of the constants below. All zero is NULL.
  */
 typedef struct {
-	__u64 file; /* address of the struct file, or 0 */
+	__u64 file; /* address of the struct file, or one of the following */
 	__u64 id;   /* tells it from a later file at the same address */
 } z_file;
 
-#define Z_FUTEX 1 /* with file 0: "futex" */
+#define Z_FILE_CONSTANT 0	  /* id is one of these: */
+#define Z_FUTEX 1		  /* "futex" */
+#define Z_FILE_INODE (1ULL << 61) /* and the device; id is the inode number */
+#define Z_FILE_ASKED (1ULL << 62) /* and the thread; id is the time */
 
 #define Z_NULL 0x8000000000000000ULL
 #define Z_NULL32 ((__s32)0x80000000)

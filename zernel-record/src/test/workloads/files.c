@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -29,8 +30,11 @@
 
 enum { BEFORE = 700, DUPLICATE, PIPE_END, SOCKET_END, EVENT, MEMORY, RELATIVE, AT, LINK, GONE, COLD, WARM, LONG };
 
+#define TOUCHED 16
+
 static const char *directory;
 static char buffer[CHUNK];
+static volatile char *mapped_before;
 
 static void check(int well, const char *doing)
 {
@@ -84,6 +88,8 @@ static void make_all(void)
 	make("at", 100);
 	make("gone", 100);
 	make("cold", COLD_BYTES);
+	make("mapped", COLD_BYTES);
+	make("mapped-before", COLD_BYTES);
 	check(symlink("a", in("link")) == 0, "linking");
 }
 
@@ -204,6 +210,41 @@ static void cold(void)
 	read_all(WARM);
 }
 
+/* Maps a file that is in memory nowhere. */
+static volatile char *map(int fd)
+{
+	void *memory;
+
+	check(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0, "emptying the page cache");
+	memory = mmap(NULL, COLD_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+
+	/* Each fault then reads one page. */
+	check(memory != MAP_FAILED && madvise(memory, COLD_BYTES, MADV_RANDOM) == 0, "mapping");
+	return memory;
+}
+
+/* Reads one byte in every 64 pages. */
+static void touch(const char *name, volatile char *memory)
+{
+	struct rusage before, after;
+
+	getrusage(RUSAGE_THREAD, &before);
+	for (int i = 0; i < TOUCHED; i++)
+		(void)memory[i * (COLD_BYTES / TOUCHED)];
+	getrusage(RUSAGE_THREAD, &after);
+	printf("{\"case\":\"%s\",\"major_faults\":%ld}\n", name, after.ru_majflt - before.ru_majflt);
+}
+
+static void mapped(void)
+{
+	int fd = open(in("mapped"), O_RDONLY);
+	volatile char *memory = map(fd);
+
+	close(fd);
+	touch("mapped", memory);
+	touch("mapped-before", mapped_before);
+}
+
 /* A path of 12 x 101 bytes and more: longer than a record of the recorder. */
 static void deep(void)
 {
@@ -221,6 +262,8 @@ static void deep(void)
 
 int main(int argc, char **argv)
 {
+	int fd;
+
 	if (argc != 2) {
 		fprintf(stderr, "usage: files DIRECTORY\n");
 		return 2;
@@ -229,6 +272,9 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	make_all();
 	as(open(in("before"), O_RDONLY), BEFORE);
+	fd = open(in("mapped-before"), O_RDONLY);
+	mapped_before = map(fd);
+	close(fd);
 	puts("ready");
 	if (!fgets(buffer, sizeof(buffer), stdin))
 		return 1;
@@ -241,6 +287,7 @@ int main(int argc, char **argv)
 	ways();
 	child();
 	cold();
+	mapped();
 	deep();
 	return 0;
 }

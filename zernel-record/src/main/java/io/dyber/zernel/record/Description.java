@@ -176,6 +176,7 @@ final class Description {
             reasons.add(decoder.counts().unknown() + " records could not be decoded");
         }
         kernel.unavailable().forEach((kind, why) -> reasons.add("kind '" + kind + "' is not there: " + why));
+        reasons.addAll(kernel.missing());
         reasons.addAll(attachments.problems());
         if (stop.equals("disk-full")) {
             reasons.add("the disk was full");

@@ -1,10 +1,11 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.bpf.BpfException;
-import io.dyber.zernel.record.bpf.BpfMap;
 import io.dyber.zernel.record.bpf.BpfObject;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +20,8 @@ final class KernelEvents implements AutoCloseable {
     private final RecordOptions options;
     private final Schema schema;
     private final List<BpfObject> objects = new ArrayList<>();
-    private Optional<BpfMap> threads = Optional.empty();
+    private Optional<BpfObject> threads = Optional.empty();
+    private final List<String> missing = new ArrayList<>();
     private boolean hasSystemCalls;
 
     /// Loads what the options ask for.
@@ -29,8 +31,14 @@ final class KernelEvents implements AutoCloseable {
         this.schema = schema;
         boolean io = options.kinds().contains("io");
         boolean spans = options.kinds().contains("sched");
-        boolean seesIoWait = (io || spans) && load(scheduler(spans), spans ? List.of("sched") : List.of());
-        boolean seesPageCache = io && load(kernel.sharing("pages"), List.of());
+        boolean seesIoWait = (io || spans)
+                && loadThreads(
+                        scheduler(spans, io), spans ? List.of("sched") : List.of(), io ? "io_ns and page faults" : "");
+        boolean seesPageCache =
+                io && loadThreads(watchingThreads("pages"), List.of(), "miss_bytes and page faults");
+        if (io) {
+            loadRings();
+        }
         List<String> kinds =
                 SYSTEM_CALLS.stream().filter(options.kinds()::contains).sorted().toList();
         if (!kinds.isEmpty()) {
@@ -38,19 +46,41 @@ final class KernelEvents implements AutoCloseable {
         }
     }
 
-    private BpfObject scheduler(boolean spans) {
-        return kernel.sharing("sched")
+    /// An object that shares what it knows of threads with the others of its sort.
+    private BpfObject watchingThreads(String name) {
+        BpfObject object = kernel.sharing(name);
+        threads.ifPresent(first -> object.share("threads", first.map("threads")));
+        return object;
+    }
+
+    private BpfObject scheduler(boolean spans, boolean io) {
+        return watchingThreads("sched")
                 .constant("wait_min_ns", options.waitMin().toNanos())
                 .constant("record_spans", spans ? 1 : 0)
-                .constant("name_off_cpu", spans ? kernel.newFunction("sched", "off-cpu", false) : 0);
+                .constant("name_off_cpu", spans ? kernel.newFunction("sched", "off-cpu", false) : 0)
+                .constant("name_page_fault", io ? kernel.newFunction("io", "page_fault", false) : 0);
+    }
+
+    private void loadRings() {
+        BpfObject object = kernel.sharing("uring");
+        if (load(object, List.of(), "reads through io_uring")) {
+            for (SystemCalls.RingOperation operation : SystemCalls.ringReads()) {
+                object.map("operations")
+                        .put(operation.opcode(), number(kernel.newFunction("io", operation.name(), false)));
+            }
+        }
+    }
+
+    private static byte[] number(int value) {
+        return ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array();
     }
 
     private void loadSystemCalls(List<String> kinds, boolean seesIoWait, boolean seesPageCache) {
-        BpfObject object = kernel.sharing("syscalls")
+        BpfObject object = watchingThreads("syscalls")
                 .constant("wait_min_ns", options.waitMin().toNanos())
                 .constant("sees_io_wait", seesIoWait ? 1 : 0)
                 .constant("sees_page_cache", seesPageCache ? 1 : 0);
-        hasSystemCalls = load(object, kinds);
+        hasSystemCalls = loadThreads(object, kinds, "");
         if (!hasSystemCalls) {
             return;
         }
@@ -64,18 +94,34 @@ final class KernelEvents implements AutoCloseable {
     }
 
     /// False when the kernel refuses the object; then the kinds it was for are unavailable.
-    private boolean load(BpfObject object, List<String> kinds) {
-        threads.ifPresent(map -> object.share("threads", map));
+    ///
+    /// @param part what of kind `io` it was for, if anything
+    private boolean load(BpfObject object, List<String> kinds, String part) {
         try {
             object.load();
         } catch (BpfException e) {
             object.close();
             kinds.forEach(kind -> kernel.unavailable().put(kind, e.getMessage()));
+            if (!part.isEmpty()) {
+                missing.add(part + " of kind 'io' are not there: " + e.getMessage());
+            }
             return false;
         }
-        threads = Optional.of(threads.orElseGet(() -> object.map("threads")));
         objects.add(object);
         return true;
+    }
+
+    private boolean loadThreads(BpfObject object, List<String> kinds, String part) {
+        boolean loaded = load(object, kinds, part);
+        if (loaded && threads.isEmpty()) {
+            threads = Optional.of(object);
+        }
+        return loaded;
+    }
+
+    /// What the kernel refused without refusing a kind, with the reasons.
+    List<String> missing() {
+        return missing;
     }
 
     /// Whether calls that map libraries are seen.

@@ -144,6 +144,11 @@ final class KernelSide implements AutoCloseable {
         return unavailable;
     }
 
+    /// Parts of a kind that this machine cannot record, with the reason.
+    List<String> missing() {
+        return events.missing();
+    }
+
     Optional<UprobeProbes> functions() {
         return functions;
     }

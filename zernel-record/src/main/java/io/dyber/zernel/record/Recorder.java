@@ -11,6 +11,7 @@ import io.dyber.zernel.record.event.WarmUp;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.mark.Mark;
 import io.dyber.zernel.record.mark.MarkListener;
+import io.dyber.zernel.record.probe.MappedInode;
 import io.dyber.zernel.record.sink.RecordingException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
@@ -139,7 +140,7 @@ public final class Recorder {
             this.file = file;
             this.decoder = new Decoder(
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
-            decoder.readFiles(Programs.fileRecord());
+            decoder.readFiles(Programs.fileRecord(), MappedInode::pathOf);
             this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
             Demangler demangler = new Demangler();
             this.job = new Job(schema, texts, demangler::demangled);

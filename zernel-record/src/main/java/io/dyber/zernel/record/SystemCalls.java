@@ -4,7 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/// The system calls that are recorded, with their x86-64 numbers (`arch/x86/entry/syscalls/syscall_64.tbl`).
+/// The system calls that are recorded, with their x86-64 numbers (`arch/x86/entry/syscalls/syscall_64.tbl`), and what
+/// io_uring does instead of them.
 final class SystemCalls {
     private static final int NOTHING = 0;
     private static final int DESCRIPTOR = 1;
@@ -29,7 +30,17 @@ final class SystemCalls {
         }
     }
 
+    /// A recorded operation of io_uring (`enum io_uring_op` of `linux/io_uring.h`).
+    record RingOperation(String name, int opcode) {}
+
     private SystemCalls() {}
+
+    static List<RingOperation> ringReads() {
+        return List.of(
+                new RingOperation("io_uring_readv", 1),
+                new RingOperation("io_uring_read_fixed", 4),
+                new RingOperation("io_uring_read", 22));
+    }
 
     static List<SystemCall> all() {
         return List.of(

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.job.Job;
+import io.dyber.zernel.record.probe.MappedInode;
 import io.dyber.zernel.record.probe.ProcessFacts;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -45,11 +46,18 @@ final class TargetSet {
 
     private void adopt(int pid) {
         kernel.addTarget(pid);
+        learnMapped(pid);
         pump.later(_ -> job.adopted(pid));
         ProcessFacts.of(pid).ifPresent(facts -> {
             known.put(pid, facts);
             writeRunning(pid, facts);
         });
+    }
+
+    private void learnMapped(int pid) {
+        List<MappedInode> mapped = MappedInode.allOf(pid);
+        pump.later(decoder ->
+                mapped.forEach(file -> decoder.learnMapped(file.device(), file.inode(), file.path())));
     }
 
     /// Without chosen processes, those that use a probed library are recorded.

@@ -86,9 +86,15 @@ public final class Decoder {
         calls.define(function, shape);
     }
 
-    /// Says where the parts of a file record lie. Without it, file records are not read.
-    public void readFiles(FileRecord layout) {
-        files.readAs(layout);
+    /// Says where the parts of a file record lie, and who knows the mapped files of a process. Without it, file
+    /// records are not read.
+    public void readFiles(FileRecord layout, MappedPath mapped) {
+        files.readAs(layout, mapped);
+    }
+
+    /// Takes in the path of a file that is mapped already, for page faults on it.
+    public void learnMapped(int device, long inode, String path) {
+        files.learn(device, inode, path);
     }
 
     /// Decodes one record.

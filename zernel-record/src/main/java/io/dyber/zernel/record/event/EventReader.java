@@ -51,7 +51,7 @@ final class EventReader {
             Field field = fields.get(i);
             switch (field.type()) {
                 case TEXT -> readText(data, at + field.offset(), field, columns[i], rows);
-                case FILE -> readFile(data, at + field.offset(), columns[i], rows);
+                case FILE -> readFile(data, at, field.offset(), columns[i], rows);
                 case TIME -> rows.put(columns[i], data.get(JAVA_LONG_UNALIGNED, at + field.offset()) + clockOffset);
                 case DURATION, BYTES, ADDRESS, COUNT, NUMBER, PROCESS, THREAD, CPU, DESCRIPTOR, STATUS ->
                     readNumber(data, at + field.offset(), field.size(), columns[i], rows);
@@ -73,8 +73,11 @@ final class EventReader {
         }
     }
 
-    private void readFile(MemorySegment data, long at, int column, Rows rows) {
-        int text = files.text(data.get(JAVA_LONG_UNALIGNED, at), data.get(JAVA_LONG_UNALIGNED, at + 8));
+    private void readFile(MemorySegment data, long at, int offset, int column, Rows rows) {
+        int text = files.text(
+                data.get(JAVA_INT_UNALIGNED, at + Wire.PID),
+                data.get(JAVA_LONG_UNALIGNED, at + offset),
+                data.get(JAVA_LONG_UNALIGNED, at + offset + 8));
         if (text >= 0) {
             rows.put(column, text);
         }

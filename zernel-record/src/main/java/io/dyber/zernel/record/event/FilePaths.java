@@ -16,6 +16,14 @@ import java.util.Set;
 /// The kernel side tells a path when it first sees a file, and again when it has forgotten that it did, which is
 /// sooner than it is forgotten here. Not thread-safe.
 final class FilePaths {
+    /// Keys that are not of an open file: of a mapped one by its inode.
+    private static final long INODE = 1L << 61;
+
+    private static final int NO_TEXT = -1;
+
+    /// In the tables: looked for without success.
+    private static final int NOT_FOUND = Integer.MAX_VALUE;
+
     private static final int TYPE = 0xf000;
     private static final int SOCKET = 0xc000;
     private static final int PIPE = 0x1000;
@@ -30,18 +38,31 @@ final class FilePaths {
     private KeyTable recent = new KeyTable(1 << 17);
     private KeyTable older = new KeyTable(16);
     private Optional<FileRecord> layout = Optional.empty();
+    private MappedPath mapped = (_, _, _) -> Optional.empty();
 
     FilePaths(Texts texts) {
         this.texts = texts;
         constants.put(0, 1, texts.id("futex"));
     }
 
-    void readAs(FileRecord record) {
+    void readAs(FileRecord record, MappedPath mappedPath) {
         layout = Optional.of(record);
+        mapped = mappedPath;
     }
 
-    /// The text of a key, -1 for none.
-    int text(long file, long id) {
+    /// The text of a key in an event of a process, -1 for none.
+    int text(int pid, long file, long id) {
+        int text = known(file, id);
+        if (text < 0 && (file & INODE) != 0 && file > 0) {
+            text = mapped.find(pid, (int) file, id)
+                    .map(path -> texts.id(bounded(path)))
+                    .orElse(NOT_FOUND);
+            put(file, id, text);
+        }
+        return text == NOT_FOUND ? NO_TEXT : text;
+    }
+
+    private int known(long file, long id) {
         if (file == 0) {
             return constants.get(file, id);
         }
@@ -63,6 +84,11 @@ final class FilePaths {
         recent.put(file, id, text);
     }
 
+    /// Takes in the path of a file by its inode.
+    void learn(int device, long inode, String path) {
+        put(INODE | Integer.toUnsignedLong(device), inode, texts.id(bounded(path)));
+    }
+
     /// Takes in a record that tells a path. A path that the kernel could not read is none.
     void learn(MemorySegment data, long at) {
         layout.ifPresent(record -> {
@@ -72,6 +98,10 @@ final class FilePaths {
                         data.get(JAVA_LONG_UNALIGNED, at + record.file()),
                         data.get(JAVA_LONG_UNALIGNED, at + record.file() + 8),
                         texts.id(bounded(path)));
+                long inode = data.get(JAVA_LONG_UNALIGNED, at + record.inode());
+                if (inode != 0) {
+                    learn(data.get(JAVA_INT_UNALIGNED, at + record.device()), inode, path);
+                }
             }
         });
     }

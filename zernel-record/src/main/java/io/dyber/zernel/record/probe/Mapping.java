@@ -44,6 +44,12 @@ record Mapping(String range, String permissions, long offset, String device, Str
         return address.substring(start);
     }
 
+    /// The device, written `MAJOR:MINOR` in hexadecimal digits, as the kernel numbers it.
+    int deviceNumber() {
+        int colon = device.indexOf(':');
+        return Integer.parseInt(device, 0, colon, 16) << 20 | Integer.parseInt(device, colon + 1, device.length(), 16);
+    }
+
     String identity() {
         return device + ":" + inode;
     }

@@ -138,6 +138,26 @@ class FilesIT {
     }
 
     @Test
+    void aPageFaultThatWaitsForStorageIsAReadOfTheMappedFile() {
+        assertThat(faults("mapped")).isEqualTo(truth.of("mapped").path("major_faults").asLong() + " true true true");
+    }
+
+    @Test
+    void aFileMappedBeforeTheRecordingHasItsPath() {
+        assertThat(faults("mapped-before"))
+                .isEqualTo(truth.of("mapped-before").path("major_faults").asLong() + " true true true");
+    }
+
+    /// How many, whether each is of one page, and whether the times fit.
+    private static String faults(String name) {
+        return recording.value("""
+                SELECT count(*), coalesce(bool_and(bytes = 4096 AND miss_bytes = 4096), true),
+                    coalesce(bool_and(io_ns > 0 AND io_ns <= dur_ns), true), count(fd) = 0
+                FROM events WHERE kind = 'io' AND name = 'page_fault' AND path = '%s/%s'
+                """.formatted(folder, name));
+    }
+
+    @Test
     void blockedTimeOfReadsIsOffCpuTimeOfTheThread() {
         assertThat(recording.rows("""
                 SELECT (SELECT sum(dur_ns - runq_ns) FROM events WHERE kind = 'sched' AND state = 'io')
