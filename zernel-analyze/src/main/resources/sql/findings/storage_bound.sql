@@ -27,7 +27,7 @@ WITH
         WHERE threads.steady_steps >= thresholds.min_steps
             AND threads.steady_data_ns >= thresholds.min_share * threads.steady_ns
     ),
-    reads AS (
+    read_calls AS (
         SELECT events.recording, events.pid, events.tid, events.ts_ns, events.dur_ns
         FROM events
         JOIN waits
@@ -37,14 +37,14 @@ WITH
         WHERE events.kind = 'io' AND events.dur_ns IS NOT NULL AND waits.loads_in_process
     ),
     own_reads AS (
-        SELECT reads.recording, reads.pid, reads.tid, sum(reads.dur_ns) AS read_ns
-        FROM reads
+        SELECT read_calls.recording, read_calls.pid, read_calls.tid, sum(read_calls.dur_ns) AS read_ns
+        FROM read_calls
         ASOF JOIN data_wait
-            ON data_wait.recording = reads.recording
-            AND data_wait.pid = reads.pid
-            AND data_wait.tid = reads.tid
-            AND data_wait.start_ns <= reads.ts_ns
-        WHERE reads.ts_ns < data_wait.start_ns + data_wait.dur_ns
+            ON data_wait.recording = read_calls.recording
+            AND data_wait.pid = read_calls.pid
+            AND data_wait.tid = read_calls.tid
+            AND data_wait.start_ns <= read_calls.ts_ns
+        WHERE read_calls.ts_ns < data_wait.start_ns + data_wait.dur_ns
         GROUP BY ALL
     ),
     all_waits AS (

@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,7 +128,9 @@ class SqlLibraryTest {
     @ParameterizedTest
     @MethodSource("findings")
     void aFindingHasAFixtureThatFiresAndOneThatIsSilent(SqlObject finding) {
-        assertThat(FindingsTest.class.getDeclaredMethods()).extracting(method -> method.getName())
+        assertThat(Stream.of(FindingsTest.class, GpuFindingsTest.class)
+                        .flatMap(tests -> Stream.of(tests.getDeclaredMethods())))
+                .extracting(method -> method.getName())
                 .anyMatch(name -> name.startsWith(camelCase(finding.name()) + "Fires"))
                 .anyMatch(name -> name.startsWith(camelCase(finding.name()) + "IsSilent"));
     }

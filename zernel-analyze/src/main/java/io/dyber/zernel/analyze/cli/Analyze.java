@@ -19,6 +19,9 @@ import picocli.CommandLine.Spec;
             StepsCommand.class,
             PhasesCommand.class,
             PercentilesCommand.class,
+            MemoryCommand.class,
+            NcclCommand.class,
+            IoCommand.class,
             SqlCommand.class,
             InfoCommand.class
         },

@@ -1,15 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
-import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Table;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "percentiles",
@@ -22,9 +16,6 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze percentiles --by-process --kind wait run.parquet"
         })
 final class PercentilesCommand implements Runnable {
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
-    List<String> files = List.of();
-
     @Option(names = "--by-process", description = "Per process, too.")
     boolean byProcess;
 
@@ -32,25 +23,15 @@ final class PercentilesCommand implements Runnable {
     @Nullable String kind;
 
     @Mixin
-    Input input = new Input();
-
-    @Mixin
-    TableOutput output = new TableOutput();
-
-    @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it
-    CommandSpec spec;
+    TableCommand table = new TableCommand();
 
     @Override
     public void run() {
-        try (Database database = input.open(files)) {
-            database.requireEvents();
-            output.print(table(database), spec.commandLine().getOut(), true);
-        }
-    }
-
-    private Table table(Database database) {
         String sql = "FROM " + (byProcess ? "process_percentiles" : "percentiles");
-        return kind == null ? database.query(sql) : database.query(sql + " WHERE kind = ?", kind);
+        if (kind == null) {
+            table.print(sql);
+        } else {
+            table.print(sql + " WHERE kind = ?", kind);
+        }
     }
 }

@@ -1,14 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
-import io.dyber.zernel.analyze.Database;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "steps",
@@ -21,28 +16,15 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze steps --slowest 10 run.parquet"
         })
 final class StepsCommand implements Runnable {
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
-    List<String> files = List.of();
-
     @Option(names = "--slowest", paramLabel = "N", description = "Only the N slowest, slowest first.")
     @Nullable Integer slowest;
 
     @Mixin
-    Input input = new Input();
-
-    @Mixin
-    TableOutput output = new TableOutput();
-
-    @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it
-    CommandSpec spec;
+    TableCommand table = new TableCommand();
 
     @Override
     public void run() {
-        try (Database database = input.open(files)) {
-            database.requireEvents();
-            output.print(database.query(query()), spec.commandLine().getOut(), true);
-        }
+        table.print(query());
     }
 
     private String query() {

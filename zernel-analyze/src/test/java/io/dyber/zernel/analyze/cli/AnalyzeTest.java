@@ -146,12 +146,41 @@ class AnalyzeTest {
     }
 
     @Test
+    void tablesOfMemoryCollectivesAndReads() {
+        String file = recording().training(2, 5).gpuAlloc(0, 1, 1000, 0).gpuFree(2, 1, "1000")
+                .allReduce(0, 0, 10, 1, 4000).io(3, 2, 8)
+                .event("io", "read", 5, 1.0, "status = 0, bytes = 70, miss_bytes = 64, io_ns = 900, path = '/data/a'")
+                .on(101, 101, "python3").allReduce(1, 0, 13, 1, 4000)
+                .write(folder.resolve("run.parquet")).toString();
+        assertThat(run("memory", "--csv", file).out().lines().skip(1))
+                .containsExactly("0,100,0,1,1,0,0,,2000000,1000,1800000000001000000,0,,,");
+        assertThat(run("memory", "--curve", "--csv", file).out().lines()).hasSize(61);
+        assertThat(run("nccl", "--csv", file).out().lines().skip(1)).hasSize(1).first().asString()
+                .startsWith("77,,,,ncclAllReduce,sum,float32,< 64 KiB,2,2,2,0,8000,2000000,");
+        assertThat(run("nccl", "--ranks", "--csv", file).out().lines().skip(1))
+                .containsExactly("77,1,0,101,2,1,1,1,1.0,3000000,3000000,3000000");
+        assertThat(run("nccl", "--latest", "5", "--csv", file).out().lines()).hasSize(2);
+        assertThat(run("io", "--csv", file).out().lines().skip(1))
+                .containsExactly("0,100,training,python3,2,0,78,64,3000000,900,1500000,1990000,2000000");
+        assertThat(run("io", "--files", "--csv", file).out().lines().skip(1))
+                .containsExactly("0,/data/a,1,0,1,70,64,1000000,900,0,1000000");
+    }
+
+    @Test
+    void anEmptyTableSaysWhereToLook() {
+        String file = recording().training(2, 5).write(folder.resolve("run.parquet")).toString();
+        assertThat(run("memory", file).err())
+                .isEqualTo("nothing of this was recorded; zernel-analyze info says what was probed\n");
+        assertThat(run("memory", file).status()).isZero();
+    }
+
+    @Test
     void explainPrintsTheSqlOfAFinding() {
         assertThat(run("findings", "--explain", "data_bound").out())
                 .startsWith("-- Training waits for data.")
                 .contains("0.1 AS min_share, -- share of step time spent waiting");
         assertThat(run("findings", "--explain", "nothing").err())
-                .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are collective_arrivals, ");
+                .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are allocator_churn, ");
         assertThat(run("findings", "--list").out()).contains("lost_events          Events were lost.");
     }
 

@@ -1,0 +1,44 @@
+package io.dyber.zernel.analyze.cli;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "nccl",
+        mixinStandardHelpOptions = true,
+        description = "NCCL operations per communicator, function and size, and which rank comes late.",
+        footer = {
+            "",
+            "Examples:",
+            "  zernel-analyze nccl run.parquet",
+            "  zernel-analyze nccl --ranks 'rank*.parquet'"
+        })
+final class NcclCommand implements Runnable {
+    @ArgGroup(exclusive = true)
+    Choice choice = new Choice();
+
+    static final class Choice {
+        @Option(names = "--ranks", description = "How often each rank came last, and how late.")
+        boolean ranks;
+
+        @Option(names = "--latest", paramLabel = "N", description = "The N collectives whose last rank came latest.")
+        @Nullable Integer latest;
+    }
+
+    @Mixin
+    TableCommand table = new TableCommand();
+
+    @Override
+    public void run() {
+        if (choice.ranks) {
+            table.print("FROM late_ranks");
+        } else if (choice.latest != null) {
+            table.print("FROM collective_arrivals ORDER BY skew_ns DESC, comm_id, number LIMIT ?", choice.latest);
+        } else {
+            table.print("FROM collectives");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+-- GPU memory grows from step to step. At the end of each step more is in use than at the end of the one before.
+--
+-- Looked at is what PyTorch has handed out at the end of each step, or what was allocated from the driver where that is
+-- unknown, in the second half of the steps, after warm-up. The growth must be steady, not a single rise.
+-- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
+--
+-- needs: step_memory, gpus, gpu_usage, files
+-- severity: high when the memory is full within 10,000 steps, else medium
+-- hint: torch.cuda.memory._record_memory_history() says which code allocated
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_steps, -- steps in the second half
+            0.9 AS min_r2, -- how straight the line is
+            0.02 AS min_growth, -- over the second half, as a share of the level
+            1048576 AS min_bytes -- [bytes] over the second half
+    ),
+    levels AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            step,
+            coalesce(allocated_bytes, live_bytes) AS bytes,
+            allocated_bytes IS NOT NULL AS by_torch,
+            max(step) OVER (PARTITION BY recording, pid, device) AS last_step
+        FROM step_memory
+    ),
+    lines AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            bool_and(by_torch) AS by_torch,
+            count(*) AS steps,
+            regr_slope(bytes, step) AS slope_bytes,
+            regr_r2(bytes, step) AS r2,
+            arg_min(bytes, step) AS first_bytes,
+            arg_max(bytes, step) AS last_bytes
+        FROM levels
+        WHERE 2 * step > last_step AND bytes IS NOT NULL
+        GROUP BY recording, pid, device
+    ),
+    room AS (
+        SELECT gpus.recording, max(gpus.memory_bytes) - max(used.last_value) AS free_bytes
+        FROM gpus
+        JOIN gpu_usage AS used
+            ON used.recording = gpus.recording
+            AND used.device = gpus.device
+            AND used.name = 'memory_used'
+        GROUP BY gpus.recording
+        HAVING count(DISTINCT gpus.device) = 1
+    ),
+    growing AS (
+        SELECT
+            lines.recording,
+            lines.pid,
+            lines.device,
+            lines.by_torch,
+            lines.steps,
+            lines.slope_bytes,
+            lines.r2,
+            lines.first_bytes,
+            lines.last_bytes,
+            CAST(room.free_bytes / lines.slope_bytes AS BIGINT) AS steps_left
+        FROM lines
+        LEFT JOIN room ON room.recording = lines.recording
+        CROSS JOIN thresholds
+        WHERE lines.steps >= thresholds.min_steps
+            AND lines.slope_bytes > 0
+            AND lines.r2 >= thresholds.min_r2
+            AND lines.last_bytes - lines.first_bytes
+                >= greatest(thresholds.min_bytes, thresholds.min_growth * lines.first_bytes)
+    )
+SELECT
+    thread_label(recording, pid, pid) || coalesce(format(' device {}', device), '') AS subject, -- process and GPU
+    round(slope_bytes / 1048576, 3) AS value, -- mebibytes per step
+    'MiB per step' AS unit, -- unit of value
+    CASE WHEN steps_left < 10000 THEN 'high' ELSE 'medium' END AS severity, -- high or medium
+    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
+    CAST(NULL AS DOUBLE) AS max_speedup, -- none
+    format('{} at the end of steps rose from {:.1f} to {:.1f} MiB in {} steps (r2 {:.2f})',
+        CASE WHEN by_torch THEN 'what PyTorch handed out' ELSE 'device memory' END,
+        first_bytes / 1048576, last_bytes / 1048576, steps, r2)
+        || CASE WHEN steps_left IS NULL THEN '' ELSE format('; the GPU is full in about {} steps', steps_left) END
+        AS evidence, -- what it rests on
+    'look for tensors that are kept: losses summed without .item() or .detach(), lists of outputs, retain_graph=True'
+        AS advice, -- what to try
+    format('zernel-analyze memory --curve {}', file_label(recording)) AS next_command -- to see more
+FROM growing
+ORDER BY value DESC, subject
+LIMIT 20

@@ -1,0 +1,124 @@
+-- Steps stop to wait for the GPU. After each wait the GPU has nothing to do until the next launch arrives.
+--
+-- Typical is `.item()`, `.cpu()` or printing a tensor inside the step: a copy to the host, or a sync. Lost is the time
+-- from the return of the last wait to the next launch, or to the next wait for data. The bound is larger: without
+-- waits, the CPU's work could hide behind the GPU's, so the shorter of the two could vanish.
+-- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective.
+--
+-- needs: _syncs, events, data_wait, step_work, files
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
+WITH
+    thresholds AS (
+        SELECT
+            5 AS min_steps, -- steps after the first
+            0.05 AS min_share -- idle time after waits, as a share of step time
+    ),
+    waits AS (
+        SELECT
+            _syncs.recording,
+            _syncs.pid,
+            _syncs.start_ns,
+            _syncs.end_ns,
+            _syncs.dur_ns,
+            spans.step
+        FROM _syncs
+        ASOF JOIN step_work AS spans
+            ON spans.recording = _syncs.recording
+            AND spans.pid = _syncs.pid
+            AND spans.tid = _syncs.tid
+            AND spans.start_ns <= _syncs.start_ns
+        WHERE _syncs.start_ns < spans.end_ns
+            AND spans.step > 1
+            AND _syncs.waits_for = 'compute'
+    ),
+    enqueued AS (
+        SELECT recording, pid, ts_ns AS at_ns
+        FROM events
+        WHERE kind IN ('cuda_launch', 'cuda_graph')
+            AND coalesce(depth, 0) = 0
+            AND (kind = 'cuda_launch' OR name LIKE '%GraphLaunch%')
+    ),
+    followed AS (
+        SELECT waits.recording, waits.pid, waits.step, waits.end_ns, waits.dur_ns, enqueued.at_ns AS launch_ns
+        FROM waits
+        ASOF JOIN enqueued
+            ON enqueued.recording = waits.recording
+            AND enqueued.pid = waits.pid
+            AND enqueued.at_ns >= waits.end_ns
+    ),
+    stops AS (
+        SELECT recording, pid, step, launch_ns, max(end_ns) AS end_ns, sum(dur_ns) AS blocked_ns
+        FROM followed
+        GROUP BY ALL
+    ),
+    loads AS (
+        SELECT recording, pid, start_ns
+        FROM data_wait
+    ),
+    gaps AS (
+        SELECT
+            stops.recording,
+            stops.pid,
+            stops.step,
+            stops.blocked_ns,
+            least(stops.launch_ns, coalesce(loads.start_ns, stops.launch_ns)) - stops.end_ns AS idle_ns
+        FROM stops
+        ASOF LEFT JOIN loads
+            ON loads.recording = stops.recording
+            AND loads.pid = stops.pid
+            AND loads.start_ns >= stops.end_ns
+    ),
+    idle AS (
+        SELECT recording, pid, count(*) AS stops, sum(idle_ns) AS idle_ns, sum(blocked_ns) AS blocked_ns
+        FROM gaps
+        GROUP BY ALL
+    ),
+    work AS (
+        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns
+        FROM step_work
+        WHERE step > 1
+        GROUP BY recording, pid
+    ),
+    loading AS (
+        SELECT recording, pid, sum(dur_ns) AS data_ns
+        FROM data_wait
+        GROUP BY ALL
+    ),
+    costs AS (
+        SELECT
+            work.recording,
+            work.pid,
+            work.tid,
+            work.steps,
+            work.all_ns / work.steps AS step_ns,
+            idle.stops / work.steps AS stops,
+            idle.idle_ns / work.steps AS idle_ns,
+            idle.blocked_ns / work.steps AS blocked_ns,
+            greatest(
+                idle.idle_ns,
+                least(idle.blocked_ns, work.all_ns - idle.blocked_ns - coalesce(loading.data_ns, 0))
+            ) / work.steps AS bound_ns
+        FROM idle
+        JOIN work ON work.recording = idle.recording AND work.pid = idle.pid
+        LEFT JOIN loading ON loading.recording = idle.recording AND loading.pid = idle.pid
+        CROSS JOIN thresholds
+        WHERE work.steps >= thresholds.min_steps
+            AND idle.idle_ns >= thresholds.min_share * work.all_ns
+    )
+SELECT
+    thread_label(recording, pid, tid) AS subject, -- thread that waits
+    round(stops, 1) AS value, -- stops per step
+    'stops per step' AS unit, -- unit of value
+    severity_of(idle_ns / step_ns) AS severity, -- high, medium or low
+    round(idle_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] from waits to the next launch
+    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when CPU and GPU overlap fully
+    format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; at most ',
+        steps, ms(blocked_ns), stops, ms(idle_ns))
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+    'do not read results inside the step: collect costs on the GPU and call .item() every 50 steps, '
+        || 'no print of tensors, non_blocking=True' AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM syncs"', file_label(recording)) AS next_command -- to see more
+FROM costs
+ORDER BY lost_ms_per_step DESC, subject
+LIMIT 20

@@ -1,0 +1,48 @@
+-- Ranks by how often they came last to a collective, and how late.
+--
+-- Only collectives that all ranks were seen to call count. One rank that is nearly always last holds up the others;
+-- where all ranks are last about as often, their lateness is noise.
+--
+-- needs: collective_arrivals
+CREATE VIEW late_ranks AS
+WITH
+    complete AS (
+        SELECT comm_id, nranks, hosts, skew_ns, late_rank, late_recording, late_pid
+        FROM collective_arrivals
+        WHERE nranks > 1 AND ranks = nranks
+    ),
+    totals AS (
+        SELECT comm_id, count(*) AS collectives, sum(skew_ns) AS skew_ns
+        FROM complete
+        GROUP BY ALL
+    ),
+    ranks AS (
+        SELECT
+            comm_id,
+            late_rank AS rank,
+            any_value(late_recording) AS recording,
+            any_value(late_pid) AS pid,
+            max(nranks) AS nranks,
+            max(hosts) AS hosts,
+            count(*) AS times_last,
+            quantile_cont(skew_ns, [0.5, 0.99]) AS skew,
+            max(skew_ns) AS max_skew_ns
+        FROM complete
+        GROUP BY ALL
+    )
+SELECT
+    ranks.comm_id, -- communicator, the same number in all ranks
+    ranks.rank, -- the rank
+    ranks.recording, -- its recording
+    ranks.pid, -- its process
+    ranks.nranks, -- ranks of the communicator
+    ranks.hosts, -- machines they ran on; clocks of several differ
+    totals.collectives, -- collectives that all ranks called
+    ranks.times_last, -- of them, those to which this rank came last
+    ranks.times_last / totals.collectives AS share, -- the same as a share, 0 to 1
+    CAST(ranks.skew[1] AS BIGINT) AS skew_p50_ns, -- [ns] median delay after the first rank, where it came last
+    CAST(ranks.skew[2] AS BIGINT) AS skew_p99_ns, -- [ns] 99th percentile of it
+    ranks.max_skew_ns -- [ns] longest
+FROM ranks
+JOIN totals ON totals.comm_id = ranks.comm_id
+ORDER BY ranks.comm_id, ranks.times_last DESC, ranks.rank

@@ -1,0 +1,382 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Findings about GPUs, memory, ranks and CPUs: each fires on its problem and is silent without.
+class GpuFindingsTest {
+    private static final int MIB = 1_048_576;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aHealthyJobRaisesNoFinding() {
+        RecordingFixture fixture = recording();
+        for (int rank = 0; rank < 2; rank++) {
+            fixture.on(100 + rank, 100 + rank, "python3");
+            fixture.gpuAlloc(1, 0.5, 600 * MIB, 0).torchAlloc(2, 500 * MIB);
+            for (int i = 0; i < 20; i++) {
+                double at = i * 50;
+                fixture.region(NEXT, at, 1).copy("HtoD", "pinned", at + 2, 0.02, MIB);
+                for (int launch = 0; launch < 50; launch++) {
+                    fixture.launch("gemm", at + 3 + launch * 0.1, 0.01);
+                }
+                fixture.torchAlloc(at + 4, 10 * MIB).torchFree(at + 30, 10 * MIB);
+                // Either rank is the last one every other step, by 0.2 ms.
+                fixture.backward(at + 10, 20).allReduce(rank, i, at + 12 + (i + rank) % 2 * 0.2, 0.05, 25L * MIB);
+                fixture.region(STEP, at + 30, 3).launch("adam", at + 31, 0.01).sync(at + 33, 16.5);
+                fixture.event("sched", "off-cpu", at + 40, 1.0, "state = 'sleeping', runq_ns = 20000");
+            }
+        }
+        fixture.gpuSample("utilization", 0, 96, "percent").gpuSample("memory_used", 0, 90, "bytes")
+                .gpuSample("memory_total", 0, 100, "bytes")
+                .event("io_open", "openat", 60, 0.1, "status = 0, path = '/data/part-7.pt'");
+        assertThat(findings(fixture)).isEmpty();
+    }
+
+    @Test
+    void launchBoundFiresWithTheTimeOfLaunchCalls() {
+        Finding finding = only("launch_bound", launches(100, 0.04));
+        assertThat(finding.value()).isEqualTo(100.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(4.0);
+        // 20 ms / (20 ms - 4 ms)
+        assertThat(finding.maxSpeedup()).isEqualTo(1.25);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 9 steps: 100 launches take 4.0 ms of 20.0 ms to enqueue, 40.0 us each; "
+                        + "waits for the GPU 0.0 ms; GPU use is unknown; 20.0 ms / (20.0 - 4.0) ms = 1.25x");
+    }
+
+    @Test
+    void launchBoundFiresWithTheIdlePartOfTheGpu() {
+        RecordingFixture fixture = launches(100, 0.04).gpuSample("utilization", 0, 40, "percent");
+        Finding finding = only("launch_bound", fixture);
+        // 60 % of 20 ms; less than the 19 ms outside the data wait.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(12.0);
+        assertThat(finding.evidence()).contains("; GPU busy 40 % of the time; ");
+    }
+
+    @Test
+    void launchBoundIsSilentForFewLaunchesForLongOnesAndForABusyGpu() {
+        assertThat(run("launch_bound", launches(20, 0.1))).isEmpty();
+        assertThat(run("launch_bound", launches(100, 0.15))).isEmpty();
+        assertThat(run("launch_bound", launches(100, 0.04).gpuSample("utilization", 0, 95, "percent"))).isEmpty();
+    }
+
+    @Test
+    void syncBoundFiresForWaitsInsideTheStep() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            fixture.region(NEXT, at, 1).launch("gemm", at + 2, 0.01);
+            // .item(): a copy that waits and a sync that returns at once; then 5 ms of Python.
+            fixture.copy("DtoH", "pageable", at + 3, 10, 4).sync(at + 13, 0.5).launch("gemm", at + 18.5, 0.01);
+            fixture.sync(at + 20, 10).launch("gemm", at + 33, 0.01).region(STEP, at + 45, 5);
+        }
+        Finding finding = only("sync_bound", fixture);
+        assertThat(finding.value()).isEqualTo(2.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(8.0);
+        // Blocked 20.5 ms of 50 ms; the 28.5 ms of work outside could hide all of it.
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: blocked 20.5 ms for the GPU in 2.0 stops, then 8.0 ms until the next launch; "
+                        + "at most 50.0 ms / (50.0 - 20.5) ms = 1.69x");
+        assertThat(finding.maxSpeedup()).isEqualTo(1.69);
+    }
+
+    @Test
+    void syncBoundIsSilentForOneWaitAtTheEnd() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            fixture.region(NEXT, at, 10).launch("gemm", at + 11, 0.01).region(STEP, at + 15, 5).sync(at + 21, 28.5);
+        }
+        assertThat(run("sync_bound", fixture)).isEmpty();
+    }
+
+    @Test
+    void pageableCopiesFiresWithBytesAndRate() {
+        Finding finding = only("pageable_copies", copies("pageable"));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(5.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: 1.0 copies from pageable memory, 20.0 MB in 5.0 ms (4.0 GB/s); "
+                        + "50.0 ms / (50.0 - 5.0) ms = 1.11x");
+    }
+
+    @Test
+    void pageableCopiesIsSilentForPinnedMemory() {
+        assertThat(run("pageable_copies", copies("pinned"))).isEmpty();
+    }
+
+    @Test
+    void ncclStragglerFiresAndSaysWhy() {
+        Finding finding = only("nccl_straggler", ranks(20, 20));
+        assertThat(finding.subject()).isEqualTo("rank 1 of 2, pid 101");
+        assertThat(finding.value()).isEqualTo(19.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(19.0);
+        assertThat(finding.evidence())
+                .isEqualTo("last in 10 of 10 steps, 19.0 ms after the first rank (median); "
+                        + "it waits 19.0 ms longer for data than the others; 60.0 ms / (60.0 - 19.0) ms = 1.46x");
+        assertThat(finding.advice()).isEqualTo("look at the input of this rank: its shard, its storage, its workers");
+    }
+
+    @Test
+    void ncclStragglerIsSilentWhenRanksTakeTurns() {
+        assertThat(run("nccl_straggler", ranks(20, 1))).isEmpty();
+    }
+
+    @Test
+    void smallCollectivesFiresForManySmallOnes() {
+        Finding finding = only("small_collectives", collectives(40, 4096));
+        assertThat(finding.value()).isEqualTo(40.0);
+        // 39 of 40 at 0.1 ms
+        assertThat(finding.lostMillisPerStep()).isEqualTo(3.9);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: 40 of 40 collectives are below 64 KiB, median 4.0 KiB; "
+                        + "enqueueing takes 3.9 ms; 50.0 ms / (50.0 - 3.9) ms = 1.08x");
+    }
+
+    @Test
+    void smallCollectivesIsSilentForLargeOrFewOnes() {
+        assertThat(run("small_collectives", collectives(40, 4 * MIB))).isEmpty();
+        assertThat(run("small_collectives", collectives(10, 4096))).isEmpty();
+    }
+
+    @Test
+    void exposedCommunicationFiresForWaitsOnOtherRanks() {
+        Finding finding = only("exposed_communication", waits(15));
+        assertThat(finding.value()).isEqualTo(30.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: 15.0 ms of 50.0 ms blocked on other ranks; "
+                        + "50.0 ms / (50.0 - 15.0) ms = 1.43x");
+    }
+
+    @Test
+    void exposedCommunicationIsSilentForShortWaits() {
+        assertThat(run("exposed_communication", waits(2))).isEmpty();
+    }
+
+    @Test
+    void memoryGrowthFiresWithAForecast() {
+        RecordingFixture fixture = recording().training(40, 5).torchAlloc(0, 100 * MIB);
+        for (int i = 0; i < 40; i++) {
+            fixture.torchAlloc(i * 40 + 20, 30 * MIB).torchFree(i * 40 + 35, 29 * MIB);
+        }
+        fixture.gpuSample("memory_used", 0, 1000L * MIB, "bytes")
+                .footer("zernel.gpus", "{\"devices\":[{\"index\":0,\"memory_total\":" + 2000L * MIB + "}]}");
+        Finding finding = only("memory_growth", fixture);
+        assertThat(finding.subject()).isEqualTo("pid 100 device 0");
+        assertThat(finding.value()).isEqualTo(1.0);
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.evidence())
+                .isEqualTo("what PyTorch handed out at the end of steps rose from 121.0 to 140.0 MiB in 20 steps (r2 1.00); "
+                        + "the GPU is full in about 1000 steps");
+    }
+
+    @Test
+    void memoryGrowthIsSilentForASingleRiseAndForWarmUp() {
+        RecordingFixture fixture = recording().training(40, 5);
+        for (int i = 0; i < 15; i++) {
+            fixture.torchAlloc(i * 40 + 20, 30 * MIB);
+        }
+        assertThat(run("memory_growth", fixture.torchAlloc(39 * 40, 30 * MIB))).isEmpty();
+    }
+
+    @Test
+    void nearOomFiresForFailedAllocationsAndForAFullGpu() {
+        RecordingFixture fixture = recording().gpuAlloc(0, 1, 100 * MIB, 0).gpuAlloc(2, 1, 50 * MIB, 2)
+                .gpuSample("memory_total", 0, 80L * 1024 * MIB, "bytes")
+                .gpuSample("memory_used", 0, 40L * 1024 * MIB, "bytes")
+                .gpuSample("memory_used", 1000, 78L * 1024 * MIB, "bytes");
+        List<Finding> findings = run("near_oom", fixture);
+        assertThat(findings).extracting(Finding::subject).containsExactly("pid 100 device 0", "GPU 0");
+        assertThat(findings).extracting(Finding::evidence)
+                .containsExactly(
+                        "1 of 2 allocations failed, the largest of 50.0 MiB; 100.0 MiB were live at the peak",
+                        "78.0 of 80.0 GiB used at most, 40.0 GiB in the median of 2 samples");
+    }
+
+    @Test
+    void nearOomIsSilentWhenMemoryIsLeft() {
+        assertThat(run("near_oom", recording().gpuAlloc(0, 1, MIB, 0).gpuSample("memory_total", 0, 100, "bytes")
+                        .gpuSample("memory_used", 0, 90, "bytes")))
+                .isEmpty();
+    }
+
+    @Test
+    void allocatorChurnFiresInTheSecondHalf() {
+        RecordingFixture fixture = recording().training(20, 15);
+        for (int i = 0; i < 20; i++) {
+            fixture.gpuAlloc(i * 50 + 20, 1, 2 * MIB, 0).gpuFree(i * 50 + 40, 4, "" + 2 * MIB);
+        }
+        Finding finding = only("allocator_churn", fixture);
+        assertThat(finding.value()).isEqualTo(2.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of the last 10 steps: 1.0 allocations and 1.0 releases take 5.0 ms of 50.0 ms; "
+                        + "50.0 ms / (50.0 - 5.0) ms = 1.11x");
+    }
+
+    @Test
+    void allocatorChurnIsSilentForWarmUp() {
+        RecordingFixture fixture = recording().training(20, 15);
+        for (int i = 0; i < 9; i++) {
+            fixture.gpuAlloc(i * 50 + 20, 5, 2 * MIB, 0);
+        }
+        assertThat(run("allocator_churn", fixture)).isEmpty();
+    }
+
+    @Test
+    void fragmentationFiresWhenReservedIsNeverHandedOut() {
+        RecordingFixture fixture =
+                recording().gpuAlloc(0, 1, 1000L * MIB, 0).torchAlloc(2, 600 * MIB).torchFree(3, 600 * MIB);
+        Finding finding = only("fragmentation", fixture);
+        assertThat(finding.value()).isEqualTo(40.0);
+        assertThat(finding.evidence())
+                .isEqualTo("at most 600.0 MiB were handed out of 1000.0 MiB reserved; 0 failed allocations");
+    }
+
+    @Test
+    void fragmentationIsSilentWhenMostWasHandedOut() {
+        assertThat(run("fragmentation", recording().gpuAlloc(0, 1, 1000L * MIB, 0).torchAlloc(2, 900 * MIB)))
+                .isEmpty();
+        assertThat(run("fragmentation", recording().gpuAlloc(0, 1, 1000L * MIB, 0))).isEmpty();
+    }
+
+    @Test
+    void cpuPreemptedFiresForTimeWithoutACpu() {
+        Finding finding = only("cpu_preempted", preempted(10));
+        assertThat(finding.value()).isEqualTo(20.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: 10.0 ms of 50.0 ms ready without a CPU; 10 waits, 10 after losing the CPU to "
+                        + "another thread, longest 10.0 ms; 8 CPUs; 50.0 ms / (50.0 - 10.0) ms = 1.25x");
+    }
+
+    @Test
+    void cpuPreemptedIsSilentForShortDelays() {
+        assertThat(run("cpu_preempted", preempted(0.5))).isEmpty();
+    }
+
+    @Test
+    void checkpointStallFiresForLongStepsThatOpenOne() {
+        Finding finding = only("checkpoint_stall", checkpoints(400));
+        assertThat(finding.value()).isEqualTo(2.0);
+        assertThat(finding.unit()).isEqualTo("of 20 steps");
+        assertThat(finding.evidence())
+                .isEqualTo("400.0 ms over the median step of 50.0 ms each; file /out/step-10.ckpt; "
+                        + "90.0 ms / (90.0 - 40.0) ms = 1.80x");
+    }
+
+    @Test
+    void checkpointStallIsSilentWhenStepsStayShort() {
+        assertThat(run("checkpoint_stall", checkpoints(0))).isEmpty();
+    }
+
+    /// Ten steps of 20 ms with one data wait of 1 ms.
+    private static RecordingFixture launches(int perStep, double enqueueMs) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 10; i++) {
+            fixture.region(NEXT, i * 20, 1).region(STEP, i * 20 + 15, 5);
+            for (int launch = 0; launch < perStep; launch++) {
+                fixture.launch("add", i * 20 + 1 + launch * 0.13, enqueueMs);
+            }
+        }
+        return fixture;
+    }
+
+    private static RecordingFixture copies(String host) {
+        RecordingFixture fixture = recording().training(11, 15);
+        for (int i = 0; i < 11; i++) {
+            fixture.copy("HtoD", host, i * 50 + 16, 5, 20_000_000);
+        }
+        return fixture;
+    }
+
+    /// Two ranks and 11 steps of 60 ms; rank 1 waits `slow` ms for data in every step, or rank 0 in every other one.
+    private static RecordingFixture ranks(double slow, double usual) {
+        RecordingFixture fixture = recording();
+        for (int rank = 0; rank < 2; rank++) {
+            fixture.on(100 + rank, 100 + rank, "python3");
+            for (int i = 0; i < 11; i++) {
+                double at = i * 60;
+                boolean late = usual == slow ? rank == 1 : i % 2 == rank;
+                double wait = late ? slow : 1;
+                fixture.region(NEXT, at, wait).backward(at + wait, 10).allReduce(rank, i, at + wait + 5, 0.1, MIB);
+                fixture.region(STEP, at + 55, 5);
+            }
+        }
+        return fixture;
+    }
+
+    private static RecordingFixture collectives(int perStep, long bytes) {
+        RecordingFixture fixture = recording().training(11, 15);
+        for (int i = 0; i < 11; i++) {
+            for (int call = 0; call < perStep; call++) {
+                fixture.allReduce(0, i * perStep + call, i * 50 + 25 + call * 0.2, 0.1, bytes);
+            }
+        }
+        return fixture;
+    }
+
+    private static RecordingFixture waits(double waitMs) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region(NEXT, i * 50, 5).backward(i * 50 + 5, 20)
+                    .event("dist_wait", "c10d::Work::wait", i * 50 + 25, waitMs, "depth = 0")
+                    .region(STEP, i * 50 + 45, 5);
+        }
+        return fixture;
+    }
+
+    private static RecordingFixture preempted(double runqMs) {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            fixture.event(
+                    "sched", "off-cpu", i * 50 + 20, runqMs, "state = 'preempted', runq_ns = " + Math.round(runqMs * 1e6));
+        }
+        return fixture;
+    }
+
+    /// 21 steps of 50 ms, of which the 10th and 20th open a checkpoint and take `extraMs` longer.
+    private static RecordingFixture checkpoints(double extraMs) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 21; i++) {
+            boolean saves = i % 10 == 0;
+            fixture.region(NEXT, at, 5);
+            if (saves) {
+                fixture.event("io_open", "openat", at + 6, 0.1, "status = 0, path = '/out/step-" + i + ".ckpt'");
+            }
+            at += 50 + (saves ? extraMs : 0);
+            fixture.region(STEP, at - 5, 5);
+        }
+        return fixture;
+    }
+
+    private Finding only(String name, RecordingFixture fixture) {
+        List<Finding> findings = run(name, fixture);
+        assertThat(findings).hasSize(1);
+        return findings.getFirst();
+    }
+
+    private List<Finding> run(String name, RecordingFixture fixture) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            return Finding.run(Objects.requireNonNull(database.library().find(name)), database);
+        }
+    }
+
+    private List<Finding> findings(RecordingFixture fixture) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            return database.findings();
+        }
+    }
+}
