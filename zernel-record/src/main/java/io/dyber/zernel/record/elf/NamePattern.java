@@ -69,6 +69,11 @@ final class NamePattern {
         return Glob.isGlob(name);
     }
 
+    /// What every match begins with.
+    byte[] prefix() {
+        return prefix;
+    }
+
     boolean hasPrefix(ByteBuffer strings, int start) {
         if (start > strings.limit() - prefix.length) {
             return false;

@@ -19,6 +19,7 @@ public final class SymbolQuery {
     private final Map<String, SymbolMatches.Collector> collectors = new LinkedHashMap<>();
     private final List<NamePattern> globs = new ArrayList<>();
     private final Map<String, List<NamePattern>> exact = new LinkedHashMap<>();
+    private final Beginnings beginnings = new Beginnings();
     private final int[] hashes;
     private final int longest;
 
@@ -26,6 +27,7 @@ public final class SymbolQuery {
         for (String pattern : patterns) {
             collectors.put(pattern, new SymbolMatches.Collector());
             for (NamePattern part : NamePattern.of(pattern)) {
+                beginnings.add(part.prefix());
                 if (part.isGlob()) {
                     globs.add(part);
                 } else {
@@ -51,7 +53,8 @@ public final class SymbolQuery {
 
     /// Whether the name that starts at a place of a string table may match: never wrong with a no.
     boolean mayMatch(ByteBuffer strings, int start) {
-        return hasWantedHash(strings, start) || hasWantedPrefix(strings, start);
+        return beginnings.begin(strings, start)
+                && (hasWantedHash(strings, start) || hasWantedPrefix(strings, start));
     }
 
     private boolean hasWantedHash(ByteBuffer strings, int start) {

@@ -56,7 +56,7 @@ final class SymbolTable {
     void find(SymbolQuery query) throws ElfException {
         for (int at = ENTRY; at < symbols.limit(); at += ENTRY) {
             int name = symbols.getInt(at);
-            if (isFunction(at) && name > 0 && name < strings.limit() && query.mayMatch(strings, name)) {
+            if (name > 0 && name < strings.limit() && query.mayMatch(strings, name) && isFunction(at)) {
                 query.offer(symbol(at, name(name)));
             }
         }
