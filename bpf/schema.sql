@@ -8,13 +8,13 @@ CREATE TABLE events (
     tid BIGINT, -- thread
     cpu BIGINT, -- CPU at the end of the event
     comm VARCHAR, -- name of the thread
+    depth BIGINT, -- calls of the same kind around this one: 0 is the outermost, count only these
     bytes BIGINT, -- [bytes] bytes moved or asked for
     addr BIGINT, -- address in the process
     device BIGINT, -- GPU index as the process counts them
     stream BIGINT, -- handle of a CUDA stream, or its id where the library says it so
     count BIGINT, -- how many
     status BIGINT, -- return code: 0 is success; -errno, exit code, CUresult, cudaError_t, ncclResult_t
-    depth BIGINT, -- calls of the same kind around this one: 0 is the outermost, count only these
     func BIGINT, -- handle of a kernel: host stub, cudaKernel_t or CUfunction
     grid_x BIGINT, -- blocks in the grid along x
     grid_y BIGINT, -- blocks in the grid along y

@@ -2,6 +2,7 @@ package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.event.Meaning;
+import java.util.ArrayList;
 import java.util.List;
 
 /// What of PyTorch is probed.
@@ -13,9 +14,7 @@ final class TorchProbes {
             "region",
             "",
             TORCH,
-            List.of(
-                    new Hook(regionEnter(PROFILER + "record_function_enter_new"), Role.OPEN, true),
-                    new Hook(regionExit(PROFILER + "record_function_exit_new"), Role.CLOSE, true)),
+            regions(),
             "PyTorch record_function regions: DataLoader, Optimizer.step, DDP, FSDP and the user's own");
 
     private static final Probe BACKWARD = new Probe(
@@ -44,7 +43,14 @@ final class TorchProbes {
     private TorchProbes() {}
 
     static List<Probe> all() {
-        return List.of(REGION, BACKWARD, TORCH_ALLOC, TORCH_FREE);
+        return List.of(REGION, BACKWARD, DistributedProbes.waits(), TORCH_ALLOC, TORCH_FREE);
+    }
+
+    private static List<Hook> regions() {
+        List<Hook> hooks = new ArrayList<>(DistributedProbes.reducerRegions());
+        hooks.add(new Hook(regionEnter(PROFILER + "record_function_enter_new"), Role.OPEN, true));
+        hooks.add(new Hook(regionExit(PROFILER + "record_function_exit_new"), Role.CLOSE, true));
+        return hooks;
     }
 
     private static Probe allocator(String kind, String tracepoint, Meaning meaning, String summary) {
