@@ -18,6 +18,7 @@ import io.dyber.zernel.record.probe.LibrarySelector;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
+import io.dyber.zernel.record.probe.OperatorProbe;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
@@ -149,8 +150,7 @@ final class Attachments {
     private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions)
             throws ElfException {
         String buildId = elf.buildId().orElse("");
-        Map<ProbeSpec, Hook> byProbe = new LinkedHashMap<>();
-        wanted.forEach(hook -> byProbe.put(hook.probe(), hook));
+        Map<ProbeSpec, Hook> byProbe = byProbe(file, elf, wanted, buildId);
         List<Placed> placed = new ArrayList<>();
         Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()));
         for (Symbols.Found found : symbols.found()) {
@@ -189,6 +189,20 @@ final class Attachments {
         }
         boolean dear = site.cost() == io.dyber.zernel.record.elf.Site.Cost.SINGLE_STEPPED && virtualMachine;
         return dear && hook.optional() ? "a debug trap at each call is too dear in a virtual machine" : "";
+    }
+
+    /// What the hooks mean in this file.
+    private Map<ProbeSpec, Hook> byProbe(MappedFile file, ElfFile elf, List<Hook> wanted, String buildId)
+            throws ElfException {
+        Map<ProbeSpec, Hook> byProbe = new LinkedHashMap<>();
+        for (Hook hook : wanted) {
+            List<Hook> meant = hook.in(elf);
+            meant.forEach(one -> byProbe.put(one.probe(), one));
+            if (meant.isEmpty()) {
+                fail(hook, file, buildId, hook.symbol(), "missing", "no such function in the file");
+            }
+        }
+        return byProbe;
     }
 
     private static <T extends ProbeSpec> List<T> only(Class<T> type, Set<ProbeSpec> probes) {
@@ -301,15 +315,22 @@ final class Attachments {
     /// The footer's `zernel.probes`.
     List<Map<String, Object>> describe(CallCounts counts) {
         boolean joins = kernel.functions().map(probes -> probes.backend().joinsByStackPointer()).orElse(false);
-        return probed.stream()
-                .map(row -> row.describe(row.isAttached()
-                        ? FunctionCounts.of(
-                                kernel.counters(row.id()),
-                                counts.events(row.id()),
-                                counts.unreturnedRows(row.id()),
-                                FunctionTable.sendsEnter(row.hook(), joins))
-                        : FunctionCounts.NONE))
-                .toList();
+        List<Map<String, Object>> rows = new ArrayList<>();
+        for (ProbedFunction row : probed) {
+            FunctionCounts counted = row.isAttached()
+                    ? FunctionCounts.of(
+                            kernel.counters(row.id()),
+                            counts.events(row.id()),
+                            counts.unreturnedRows(row.id()),
+                            FunctionTable.sendsEnter(row.hook(), joins))
+                    : FunctionCounts.NONE;
+            // Of thousands of operators, a program calls some dozens.
+            boolean idleOperator = row.hook().probe().kind().equals(OperatorProbe.KIND) && row.isAttached();
+            if (!idleOperator || counted.entries() > 0) {
+                rows.add(row.describe(counted));
+            }
+        }
+        return rows;
     }
 
     /// Why a kind whose library is there could not be attached, if so.

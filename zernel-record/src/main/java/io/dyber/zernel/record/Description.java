@@ -136,9 +136,11 @@ final class Description {
         if (kind.equals("mark")) {
             return new KindState("attached", marks.problem());
         }
-        boolean asked = kind.equals("call") ? !options.probes().isEmpty() : options.kinds().contains(kind);
+        boolean asked = probe.isOptIn()
+                ? options.probes().stream().anyMatch(spec -> spec.kind().equals(kind))
+                : options.kinds().contains(kind);
         if (!asked) {
-            return new KindState("off", kind.equals("call") ? "no --probe given" : "left out by --kinds");
+            return new KindState("off", probe.isOptIn() ? "no --probe given" : "left out by --kinds");
         }
         if (GpuRows.KINDS.contains(kind)) {
             return gpuState();

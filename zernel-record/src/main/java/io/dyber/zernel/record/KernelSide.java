@@ -8,6 +8,7 @@ import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Btf;
 import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.OperatorProbe;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Files;
@@ -28,6 +29,8 @@ final class KernelSide implements AutoCloseable {
     static final String FACT = "";
 
     private static final int MOST_FUNCTIONS = 4096;
+    /// One copy of PyTorch has 3,000 operators.
+    private static final int MOST_WITH_OPERATORS = 16384;
     private static final int VITAL_SIZE = 4 << 20;
     private static final int BULK_SIZE = 64 << 20;
     private static final byte[] PRESENT = {1};
@@ -67,11 +70,16 @@ final class KernelSide implements AutoCloseable {
     }
 
     private BpfObject openProcess() {
-        BpfObject object = configured("process").entries("counters", MOST_FUNCTIONS);
+        BpfObject object = configured("process").entries("counters", mostFunctions());
         for (String event : PROCESS_EVENTS) {
             object.constant("name_" + event, newFunction("process", event, false));
         }
         return object;
+    }
+
+    private int mostFunctions() {
+        boolean operators = options.probes().stream().anyMatch(OperatorProbe.class::isInstance);
+        return operators ? MOST_WITH_OPERATORS : MOST_FUNCTIONS;
     }
 
     /// Nothing loads on a kernel that does not describe its types, and libbpf's error for that misleads.
@@ -110,7 +118,7 @@ final class KernelSide implements AutoCloseable {
             return Optional.of(Backend.choose(
                     candidates,
                     name -> sharing(name)
-                            .entries("functions", MOST_FUNCTIONS)
+                            .entries("functions", mostFunctions())
                             .constant("everyone", options.everyone() ? 1 : 0)));
         } catch (BpfException e) {
             Probes.all().stream()
@@ -125,9 +133,9 @@ final class KernelSide implements AutoCloseable {
     /// @throws RecorderException when the maps are full
     int newFunction(String kind, String name, boolean sendsEnter) {
         int id = names.size() + 1;
-        if (id >= MOST_FUNCTIONS) {
+        if (id >= mostFunctions()) {
             throw new RecorderException(
-                    "probing '" + name + "': more than " + MOST_FUNCTIONS + " functions",
+                    "probing '" + name + "': more than " + mostFunctions() + " functions",
                     "narrow the --probe patterns");
         }
         names.put(id, new Named(kind, name, sendsEnter));

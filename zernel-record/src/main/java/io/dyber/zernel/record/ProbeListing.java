@@ -2,6 +2,7 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.elf.Site;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.LibrarySelector;
@@ -12,6 +13,8 @@ import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.probe.ProcessFacts;
 import io.dyber.zernel.record.probe.Symbols;
+import io.dyber.zernel.record.probe.Tracepoints;
+import io.dyber.zernel.record.probe.UsdtProbe;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,17 +44,9 @@ public final class ProbeListing {
         ProbeListing listing = new ProbeListing();
         listing.collect(libraries);
         for (Probe probe : Probes.all()) {
-            List<Function> functions =
-                    new ArrayList<>(probe.hooks().stream()
-                            .map(Hook::probe)
-                            .filter(Function.class::isInstance)
-                            .map(Function.class::cast)
-                            .toList());
-            specs.stream()
-                    .filter(spec -> spec.kind().equals(probe.kind()))
-                    .filter(Function.class::isInstance)
-                    .forEach(spec -> functions.add((Function) spec));
-            listing.add(probe, functions);
+            List<Hook> hooks = new ArrayList<>(probe.hooks());
+            specs.stream().filter(spec -> spec.kind().equals(probe.kind())).map(Hook::named).forEach(hooks::add);
+            listing.add(probe, hooks);
         }
         return List.copyOf(listing.rows);
     }
@@ -70,39 +65,55 @@ public final class ProbeListing {
         }
     }
 
-    private void add(Probe probe, List<Function> functions) {
-        if (functions.isEmpty()) {
-            boolean needsSpec = probe.kind().equals(ProbeSpec.CALL);
-            rows.add(new Row(probe.kind(), needsSpec ? "waiting" : "kernel", "", "", "", probe.summary()));
+    private void add(Probe probe, List<Hook> hooks) {
+        if (hooks.isEmpty()) {
+            rows.add(new Row(probe.kind(), probe.isOptIn() ? "waiting" : "kernel", "", "", "", probe.summary()));
             return;
         }
         int before = rows.size();
         for (MappedFile file : files.values()) {
-            List<Function> wanted = functions.stream()
-                    .filter(function ->
-                            new LibrarySelector(function.library()).matches(file.path(), file.program()))
+            List<Hook> wanted = hooks.stream()
+                    .filter(hook -> new LibrarySelector(hook.probe().library()).matches(file.path(), file.program()))
                     .toList();
             if (!wanted.isEmpty()) {
                 resolve(probe, file, wanted);
             }
         }
         if (rows.size() == before) {
-            rows.add(new Row(probe.kind(), "waiting", functions.getFirst().library(), "", "", probe.summary()));
+            String library = hooks.getFirst().probe().library();
+            rows.add(new Row(probe.kind(), "waiting", library, "", "", probe.summary()));
         }
     }
 
-    private void resolve(Probe probe, MappedFile file, List<Function> wanted) {
+    private void resolve(Probe probe, MappedFile file, List<Hook> wanted) {
         try (ElfFile elf = ElfFile.open(file.opened())) {
-            Symbols symbols = Symbols.resolve(elf, wanted);
-            symbols.found().forEach(found -> rows.add(new Row(
-                    probe.kind(), "found", file.path(), found.symbol(), found.site().cost().label(), probe.summary())));
-            boolean anyFound = !symbols.found().isEmpty();
-            symbols.missing().stream()
-                    .filter(missing -> !anyFound || probe.kind().equals(ProbeSpec.CALL))
-                    .forEach(missing -> rows.add(new Row(
-                            probe.kind(), "missing", file.path(), missing.symbol(), "", missing.explanation())));
+            List<ProbeSpec> specs = new ArrayList<>();
+            for (Hook hook : wanted) {
+                hook.in(elf).forEach(meant -> specs.add(meant.probe()));
+            }
+            Symbols symbols = Symbols.resolve(elf, only(Function.class, specs));
+            Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, specs));
+            symbols.found().forEach(found -> found(probe, file, found.symbol(), found.site().cost().label()));
+            tracepoints.found().forEach(found -> found(probe, file, found.symbol(), Site.Cost.EMULATED.label()));
+            boolean anyFound = !symbols.found().isEmpty() || !tracepoints.found().isEmpty();
+            if (!anyFound || probe.kind().equals(ProbeSpec.CALL)) {
+                symbols.missing().forEach(one -> missing(probe, file, one.symbol(), one.explanation()));
+                tracepoints.missing().forEach(one -> missing(probe, file, Hook.named(one.probe()).symbol(), one.why()));
+            }
         } catch (ElfException e) {
-            rows.add(new Row(probe.kind(), "missing", file.path(), "", "", String.valueOf(e.getMessage())));
+            missing(probe, file, "", String.valueOf(e.getMessage()));
         }
+    }
+
+    private static <T extends ProbeSpec> List<T> only(Class<T> type, List<ProbeSpec> probes) {
+        return probes.stream().filter(type::isInstance).map(type::cast).toList();
+    }
+
+    private void found(Probe probe, MappedFile file, String symbol, String cost) {
+        rows.add(new Row(probe.kind(), "found", file.path(), symbol, cost, probe.summary()));
+    }
+
+    private void missing(Probe probe, MappedFile file, String symbol, String why) {
+        rows.add(new Row(probe.kind(), "missing", file.path(), symbol, "", why));
     }
 }

@@ -144,6 +144,11 @@ public final class ElfFile implements AutoCloseable {
         return Damage.check(bytes, () -> UsdtNotes.read(bytes, layout));
     }
 
+    /// Its constants, among them its texts.
+    public byte[] readOnlyData() throws ElfException {
+        return Damage.check(bytes, () -> ReadOnlyData.read(bytes, layout));
+    }
+
     private List<SymbolTable> tables() throws ElfException {
         List<SymbolTable> tables = new ArrayList<>();
         for (Section section : layout.sections()) {

@@ -1,7 +1,10 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.elf.ElfException;
+import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.event.Meaning;
+import java.util.List;
 
 /// A function to probe and what its calls mean.
 ///
@@ -19,11 +22,24 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, b
         return new Hook(probe, probe instanceof UsdtProbe ? Role.INSTANT : Role.CALL, false, Meaning.NOTHING, false);
     }
 
+    /// What it means in a library: itself, unless the library has to be asked which functions those are.
+    public List<Hook> in(ElfFile elf) throws ElfException {
+        return switch (probe) {
+            case Function _, UsdtProbe _ -> List.of(this);
+            case OperatorProbe operators -> operators.functions(elf).stream().map(this::of).toList();
+        };
+    }
+
+    private Hook of(Function function) {
+        return new Hook(function, role, vital, meaning, optional);
+    }
+
     /// What it probes, as a footer names it.
     public String symbol() {
         return switch (probe) {
             case Function function -> function.symbol();
             case UsdtProbe usdt -> usdt.provider() + ":" + usdt.tracepoint();
+            case OperatorProbe operators -> operators.glob();
         };
     }
 }

@@ -15,6 +15,11 @@ public record Probe(String kind, String object, String library, List<Hook> hooks
 
     /// Whether it is seen in calls of user-space functions.
     public boolean isOfFunctions() {
-        return !hooks.isEmpty() || kind.equals(ProbeSpec.CALL);
+        return !hooks.isEmpty() || isOptIn();
+    }
+
+    /// Whether it is only recorded where `--probe` says what of it.
+    public boolean isOptIn() {
+        return hooks.isEmpty() && object.isEmpty();
     }
 }

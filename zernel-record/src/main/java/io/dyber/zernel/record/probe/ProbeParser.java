@@ -34,11 +34,24 @@ final class ProbeParser {
             assignments();
             return new UsdtProbe(ProbeSpec.CALL, name, library, provider, tracepoint, captures, constants);
         }
+        if (in.take(OperatorProbe.KIND + ":")) {
+            return new OperatorProbe(pattern("operator", "write torch_op:OPERATOR, for example torch_op:aten::conv* or torch_op:*"));
+        }
         String library = part("library", ":(", EXAMPLE);
         colon("library", "symbol", EXAMPLE);
         String symbol = part("symbol", "(", EXAMPLE);
         assignments();
         return new Function(ProbeSpec.CALL, name, library, symbol, captures, constants);
+    }
+
+    /// The rest of the text, which names something or is a glob of names.
+    private String pattern(String what, String hint) {
+        String found = part(what, " \t,(=)", hint);
+        in.skipBlanks();
+        if (!in.atEnd()) {
+            throw in.error(in.position(), "the " + what + " ends before " + in.here(), hint);
+        }
+        return found;
     }
 
     private String part(String what, String stops, String hint) {

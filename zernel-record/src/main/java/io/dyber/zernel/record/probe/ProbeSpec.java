@@ -3,13 +3,14 @@ package io.dyber.zernel.record.probe;
 import io.dyber.zernel.record.event.Constant;
 import java.util.List;
 
-/// What somebody wants to be probed: a [Function] or a [UsdtProbe], before any library has been looked at.
+/// What somebody wants to be probed, before any library has been looked at.
 ///
 /// As text (the `--probe` option):
 ///
 /// ```
 /// LIBRARY:SYMBOL[(COLUMN=VALUE, ...)]               libfoo.so:my_call(bytes=arg2, stream=arg4, status=ret:s32)
 /// usdt:LIBRARY:PROVIDER:NAME[(COLUMN=VALUE, ...)]   usdt:libc10_cuda.so:pytorch:malloc(addr=arg1, bytes=arg3)
+/// torch_op:OPERATOR                                 torch_op:aten::conv*, see [OperatorProbe]
 /// ```
 ///
 /// - `LIBRARY` is a file name (`libfoo.so` also means `libfoo.so.1`), a glob (`libfoo*.so*`), an absolute path, a
@@ -37,7 +38,7 @@ import java.util.List;
 /// - `COLUMN` is a column of the recording (`bytes`, `addr`, `fd`, ...) or a new one. `name=arg1:str` names the
 ///   event after a string argument, `name="forward"` gives it a fixed name.
 /// - At most 12 integers at entry, 4 at return and 1 string per function. Floating-point arguments cannot be read.
-public sealed interface ProbeSpec permits Function, UsdtProbe {
+public sealed interface ProbeSpec permits Function, UsdtProbe, OperatorProbe {
     /// The event kind of user-named probes.
     String CALL = "call";
 

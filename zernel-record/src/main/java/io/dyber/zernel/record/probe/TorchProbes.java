@@ -28,6 +28,13 @@ final class TorchProbes {
                     true)),
             "backward passes of PyTorch's autograd engine");
 
+    private static final Probe TORCH_OP = new Probe(
+            OperatorProbe.KIND,
+            "",
+            OperatorProbe.LIBRARY,
+            List.of(),
+            "PyTorch operators as the dispatcher is called, which you choose with --probe 'torch_op:aten::*'");
+
     private static final Probe TORCH_ALLOC = allocator(
             "torch_alloc",
             "usdt:libc10_cuda.so:pytorch:malloc(addr=arg1, device=arg2, bytes=arg3, stream=arg4)",
@@ -43,7 +50,7 @@ final class TorchProbes {
     private TorchProbes() {}
 
     static List<Probe> all() {
-        return List.of(REGION, BACKWARD, DistributedProbes.waits(), TORCH_ALLOC, TORCH_FREE);
+        return List.of(REGION, BACKWARD, DistributedProbes.waits(), TORCH_OP, TORCH_ALLOC, TORCH_FREE);
     }
 
     private static List<Hook> regions() {

@@ -1,0 +1,84 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// A PyTorch training in two threads, against what torch.profiler records of the same steps.
+class OperatorsIT {
+    private static Recording recording = Recording.none();
+    private static JsonNode profiled = JsonMapper.shared().createObjectNode();
+
+    @BeforeAll
+    static void record(@TempDir Path directory) {
+        Needs.bpf();
+        String python = Needs.python("torch");
+        Path file = directory.resolve("run.parquet");
+        try (Running training = Running.start(python, Programs.source("operators.py"), "--threads", "2")) {
+            training.awaitLine("ready");
+            Recorder recorder = Recorder.recordTo(file, "-p", Long.toString(training.pid()), "--probe", "torch_op:*");
+            try (Running recording = recorder.startRecording()) {
+                training.say("go");
+                Running.Outcome trained = training.await();
+                assertThat(trained.status()).as(trained.toString()).isZero();
+                profiled = Truth.of(trained.out()).only();
+                assertThat(recording.await().status()).isZero();
+            }
+        }
+        recording = Recording.open(file);
+    }
+
+    @AfterAll
+    static void close() {
+        recording.close();
+    }
+
+    @Test
+    void namesAndCountsAreThoseOfTheProfiler() {
+        Map<String, Long> recorded = new HashMap<>();
+        recording.rows("""
+                SELECT name, count(*) FROM events WHERE kind = 'torch_op' AND ts_ns BETWEEN %d AND %d GROUP BY name
+                """.formatted(profiled.path("began_ns").asLong(), profiled.path("ended_ns").asLong()))
+                .forEach(row -> recorded.put(row.split(" ")[0], Long.valueOf(row.split(" ")[1])));
+        Map<String, Long> counted = new HashMap<>();
+        profiled.path("counts").properties().forEach(count -> counted.put(count.getKey(), count.getValue().asLong()));
+
+        assertThat(counted).hasSizeGreaterThan(100).containsEntry("aten::conv2d", 10L);
+        assertThat(recorded).isEqualTo(counted);
+    }
+
+    /// The profiler's tables leave out a call that is the only one its caller of the same name makes, such as that of
+    /// `div_` with a tensor by `div_` with a number.
+    @Test
+    void theProfilersTablesHaveTheSameNames() {
+        assertThat(recording.rows("SELECT DISTINCT name FROM events WHERE kind = 'torch_op'"))
+                .containsExactlyInAnyOrderElementsOf(profiled.path("table").propertyNames());
+    }
+
+    @Test
+    void everyCallHasADurationAndAThread() {
+        assertThat(recording.rows("""
+                SELECT count(*) = count(dur_ns), count(DISTINCT tid), count(DISTINCT pid) FROM events
+                WHERE kind = 'torch_op'
+                """)).containsExactly("true 2 1");
+        assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
+    }
+
+    @Test
+    void theFooterListsTheOperatorsThatWereCalled() {
+        assertThat(recording.footer("zernel.probes").valueStream()
+                        .filter(probe -> probe.path("kind").asString().equals("torch_op"))
+                        .map(probe -> probe.path("name").asString())
+                        .distinct())
+                .containsExactlyInAnyOrderElementsOf(
+                        recording.rows("SELECT DISTINCT name FROM events WHERE kind = 'torch_op'"));
+    }
+}
