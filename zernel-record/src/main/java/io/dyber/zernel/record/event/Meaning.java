@@ -3,6 +3,8 @@ package io.dyber.zernel.record.event;
 /// What a call tells about the job, beyond being an event.
 public enum Meaning {
     NOTHING,
+    /// The thread waits, perhaps in a call inside another that waits: their entries tell which.
+    WAIT,
     /// Of CUDA: a kernel is launched.
     LAUNCH,
     /// A handle of a kernel gets its name, or stands for another handle's kernel.

@@ -121,8 +121,9 @@ final class Communicators {
         }
     }
 
+    /// It stays known: one that is finalized is still to be destroyed.
     void ended(Row row) {
-        fill(row, communicators.remove(handle(row)));
+        fill(row, communicators.get(handle(row)));
     }
 
     /// Groups nest; the work of all is issued when the outermost ends.

@@ -29,7 +29,7 @@ final class Graphs {
     }
 
     void launched(Row row) {
-        if (!capturing.isEmpty() && columns.isOutermost(row)) {
+        if (!capturing.isEmpty() && columns.isOutermost(row) && columns.succeeded(row)) {
             capturing.computeIfPresent(stream(row), (_, count) -> count + 1);
         }
     }

@@ -51,7 +51,7 @@ public final class Job {
     /// What to make of calls that mean this.
     public Interpretation interpretation(Meaning meaning) {
         return switch (meaning) {
-            case NOTHING -> Interpretation.NONE;
+            case NOTHING, WAIT -> Interpretation.NONE;
             case LAUNCH -> (row, _) -> {
                 kernels.launched(row);
                 graphs.launched(row);

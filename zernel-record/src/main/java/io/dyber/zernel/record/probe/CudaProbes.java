@@ -183,13 +183,13 @@ final class CudaProbes {
     }
 
     private static List<Hook> syncs() {
-        List<Hook> hooks = new ArrayList<>(new HookTable("cuda_sync", DRIVER, true).calls(Meaning.NOTHING, """
+        List<Hook> hooks = new ArrayList<>(new HookTable("cuda_sync", DRIVER, true).calls(Meaning.WAIT, """
                 cuStreamSynchronize[_ptsz](stream=arg1, status=ret:s32)
                 cuEventSynchronize cuCtxSynchronize_v2(addr=arg1, status=ret:s32)
                 cuCtxSynchronize(status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
-            hooks.addAll(new HookTable("cuda_sync", library, true).calls(Meaning.NOTHING, """
+            hooks.addAll(new HookTable("cuda_sync", library, true).calls(Meaning.WAIT, """
                     cudaStreamSynchronize[_ptsz](stream=arg1, status=ret:s32)
                     cudaEventSynchronize(addr=arg1, status=ret:s32)
                     cudaDeviceSynchronize(status=ret:s32)
