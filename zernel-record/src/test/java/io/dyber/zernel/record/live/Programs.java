@@ -16,13 +16,22 @@ final class Programs {
 
     /// A program or library, built by `make` when it is not up to date.
     static Path built(String name) {
-        Path file = BUILT.resolve(name);
-        try (Running make = Running.start("make", "-s", "-C", SOURCES.toString(), "OUT=" + BUILT, file.toString())) {
+        make(SOURCES, BUILT, BUILT.resolve(name).toString());
+        return BUILT.resolve(name);
+    }
+
+    /// The folder of the stand-ins for the vendors' libraries and the programs that call them, all built.
+    static Path standIns() {
+        make(SOURCES.resolve("standin"), BUILT.resolve("standin"), "all");
+        return BUILT.resolve("standin");
+    }
+
+    private static void make(Path sources, Path built, String target) {
+        try (Running make = Running.start("make", "-s", "-C", sources.toString(), "OUT=" + built, target)) {
             Running.Outcome outcome = make.await();
             if (outcome.status() != 0) {
-                throw new AssertionError("building " + name + ": " + outcome);
+                throw new AssertionError("building " + target + ": " + outcome);
             }
         }
-        return file;
     }
 }

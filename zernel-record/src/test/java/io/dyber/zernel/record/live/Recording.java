@@ -43,6 +43,19 @@ final class Recording implements AutoCloseable {
         }
     }
 
+    Path file() {
+        return file;
+    }
+
+    /// Adds a table or view to those that can be asked.
+    void define(String sql) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new AssertionError(sql + ": " + e.getMessage(), e);
+        }
+    }
+
     /// Each row as its values joined by one space, NULL as `null`.
     List<String> rows(String sql) {
         List<String> rows = new ArrayList<>();

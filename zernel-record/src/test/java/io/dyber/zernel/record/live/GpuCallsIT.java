@@ -1,0 +1,173 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Six processes of four threads each call every function that is probed of CUDA, NCCL and PyTorch's allocator, once
+/// per way of probing: with the runtime of CUDA 12, that of CUDA 13, and one linked statically. Each call is one row,
+/// and the row says what the program itself wrote down.
+///
+/// Perf events take a tenth of a second each to detach, one after the other, so the run with them is of one program
+/// and fewer kinds.
+@ParameterizedClass
+@CsvSource({
+    "session, " + GpuCallsIT.ALL_KINDS + ", job-12 job-static",
+    "multi, " + GpuCallsIT.ALL_KINDS + ", job-12 job-static",
+    "perf, cuda_launch torch_alloc torch_free nccl nccl_comm, ''"
+})
+class GpuCallsIT {
+    static final String ALL_KINDS = "cuda_launch cuda_graph cuda_copy cuda_sync gpu_alloc gpu_free gpu_map "
+            + "torch_alloc torch_free nccl nccl_comm";
+
+    /// Compared otherwise: numbers that differ by design, and names that may come after the call.
+    private static final List<String> NOT_COMPARED =
+            List.of("pid", "tid", "ts_ns", "dur_ns", "cpu", "comm", "comm_id", "kernel");
+
+    private static Recording recording = Recording.none();
+    private static List<String> symbols = List.of();
+
+    private final String backend;
+    private final List<String> kinds;
+    private final int programs;
+
+    GpuCallsIT(String backend, String kinds, String others) {
+        this.backend = backend;
+        this.kinds = List.of(kinds.split(" "));
+        this.programs = others.isEmpty() ? 1 : 3;
+    }
+
+    @BeforeParameterizedClassInvocation
+    static void record(String backend, String kinds, String others, @TempDir Path directory) {
+        Needs.bpf();
+        List<String> programs = Stream.of(others.split(" ")).filter(name -> !name.isEmpty()).toList();
+        List<String> files = new ArrayList<>(
+                List.of("libcuda.so.1", "libcudart.so.13", "libnccl.so.2", "libc10_cuda.so"));
+        if (!programs.isEmpty()) {
+            files.addAll(List.of("libcudart.so.12", "job-static"));
+        }
+        symbols = StandIns.probedSymbols(List.of(kinds.split(" ")));
+        List<String> arguments = new ArrayList<>(List.of("all", "4", programs.isEmpty() ? "36" : "12", "7"));
+        arguments.addAll(programs);
+        Recorder recorder = Recorder.recordTo(directory.resolve("run.parquet"))
+                .with("--backend", backend, "--kinds", kinds.replace(' ', ','));
+        recording = StandIns.record(directory, recorder, symbols, files, arguments).recording();
+        recording.define("""
+                CREATE TABLE pairs AS
+                SELECT t, e
+                FROM (
+                    SELECT t, t.pid, t.tid, row_number() OVER (PARTITION BY t.pid, t.tid ORDER BY t.n) AS i
+                    FROM truth t WHERE t.probed = 1 AND t.kind <> 'none')
+                FULL JOIN (
+                    SELECT e, e.pid, e.tid, row_number() OVER (PARTITION BY e.pid, e.tid ORDER BY e.ts_ns) AS i
+                    FROM events e WHERE e.kind IN ('%s'))
+                USING (pid, tid, i)
+                """.formatted(kinds.replace(" ", "','")));
+    }
+
+    @AfterParameterizedClassInvocation
+    static void close() {
+        recording.close();
+    }
+
+    @Test
+    void everyProbedFunctionIsCalledOften() {
+        List<String> seldom = new ArrayList<>(symbols);
+        seldom.removeAll(recording.rows("SELECT name FROM truth GROUP BY name HAVING count(*) >= 100"));
+        assertThat(seldom).isEmpty();
+        assertThat(recording.footer("zernel.recording").path("backend").asString()).isEqualTo(backend);
+        assertThat(recording.number("SELECT count(DISTINCT tid) FROM truth WHERE kind <> 'none'"))
+                .isEqualTo(8L * programs);
+    }
+
+    @Test
+    void everyCallIsCountedWhereItWasProbed() {
+        recording.define("""
+                CREATE OR REPLACE TABLE entries AS
+                SELECT unnest(from_json(decode(value), '[{"symbol":"VARCHAR","entries":"BIGINT","lost":"BIGINT"}]'),
+                    recursive := true)
+                FROM parquet_kv_metadata('%s') WHERE decode(key) = 'zernel.probes'
+                """.formatted(recording.file()));
+        assertThat(recording.rows("""
+                SELECT name, truth.calls, entries.calls
+                FROM (SELECT name, count(*) AS calls FROM truth WHERE probed = 1 GROUP BY name) truth
+                LEFT JOIN (SELECT symbol AS name, sum(entries) AS calls FROM entries GROUP BY symbol) entries USING (name)
+                WHERE truth.calls IS DISTINCT FROM entries.calls ORDER BY name
+                """)).isEmpty();
+        assertThat(recording.footer("zernel.losses").path("total").asLong()).isZero();
+        assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
+    }
+
+    @Test
+    void everyCallIsOneRow() {
+        assertThat(recording.rows("""
+                SELECT name, truth.pid, truth.calls, events.calls
+                FROM (SELECT name, pid, count(*) AS calls FROM truth
+                    WHERE probed = 1 AND kind <> 'none' GROUP BY ALL) truth
+                FULL JOIN (SELECT name, pid, count(*) AS calls FROM events WHERE kind IN ('%s') GROUP BY ALL) events
+                USING (name, pid)
+                WHERE truth.calls IS DISTINCT FROM events.calls ORDER BY ALL
+                """.formatted(String.join("','", kinds)))).isEmpty();
+    }
+
+    @Test
+    void everyRowSaysWhatTheProgramWroteDownInTheOrderOfItsCalls() {
+        List<String> differences = new ArrayList<>();
+        for (String column : recording.rows("SELECT column_name FROM (DESCRIBE events)")) {
+            if (!NOT_COMPARED.contains(column)) {
+                differences.addAll(differences(column));
+            }
+        }
+        assertThat(differences).isEmpty();
+    }
+
+    private static List<String> differences(String column) {
+        boolean written = recording.number(
+                "SELECT count(*) FROM (DESCRIBE truth) WHERE column_name = '" + column + "'") == 1;
+        String expected = written ? "CAST(t." + column + " AS VARCHAR)" : "NULL";
+        return recording.rows("""
+                SELECT coalesce(t.name, e.name) || '.%1$s', 'is', any_value(CAST(e.%1$s AS VARCHAR)), 'but was',
+                    any_value(%2$s), count(*), 'times'
+                FROM pairs WHERE CAST(e.%1$s AS VARCHAR) IS DISTINCT FROM %2$s GROUP BY 1 ORDER BY 1
+                """.formatted(column, expected));
+    }
+
+    @Test
+    void aKernelHasItsNameWhenItIsKnown() {
+        assertThat(recording.rows("""
+                SELECT DISTINCT e.name, e.kernel, t.kernel FROM pairs
+                WHERE e.kernel IS NOT NULL AND e.kernel IS DISTINCT FROM t.kernel
+                """)).isEmpty();
+    }
+
+    @Test
+    void aCommunicatorHasOneNumberInAllItsRanksAndNoOther() {
+        assertThat(recording.number("SELECT count(*) FROM pairs WHERE (t.comm_id IS NULL) <> (e.comm_id IS NULL)")).isZero();
+        assertThat(recording.number("""
+                SELECT count(*) FROM (SELECT t.comm_id FROM pairs GROUP BY 1 HAVING count(DISTINCT e.comm_id) > 1)
+                """)).isZero();
+        assertThat(recording.number("""
+                SELECT count(*) FROM (SELECT e.comm_id FROM pairs GROUP BY 1 HAVING count(DISTINCT t.comm_id) > 1)
+                """)).isZero();
+    }
+
+    /// The program's clock is read outside the probes, so a recorded duration is shorter: by what the probes cost.
+    @Test
+    void durationsAreThoseOfTheCaller() {
+        assertThat(recording.number("SELECT count(*) FROM pairs WHERE (t.dur_ns IS NULL) <> (e.dur_ns IS NULL)")).isZero();
+        assertThat(recording.number("SELECT count(*) FROM pairs WHERE e.dur_ns > t.dur_ns")).isZero();
+        long median = recording.number("SELECT CAST(median(t.dur_ns - e.dur_ns) AS BIGINT) FROM pairs");
+        System.out.println(backend + ": durations differ from the caller's by " + median + " ns in the median of "
+                + recording.value("SELECT count(*) FROM pairs") + " calls");
+        assertThat(median).isLessThan(20_000);
+    }
+}

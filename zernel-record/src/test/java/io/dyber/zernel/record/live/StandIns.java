@@ -1,0 +1,78 @@
+package io.dyber.zernel.record.live;
+
+import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.Machine;
+import io.dyber.zernel.record.probe.Probes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/// Libraries that have the names, functions and nesting of CUDA, NCCL and PyTorch's allocator, but no GPU, and programs
+/// that call them at random. What they do they write down themselves: the table `truth` beside `events`.
+///
+/// @param recording what the recorder says, with `truth`
+/// @param truth what the programs said: one line per process
+record StandIns(Recording recording, Truth truth) {
+    private static final List<String> LIBRARIES =
+            List.of("libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libnccl.so.2", "libc10_cuda.so", "exe");
+    private static final List<String> TEXTS = List.of("copy_kind", "dtype", "host_memory", "kernel", "op");
+
+    /// The symbols of the recorder's tables for these kinds that the stand-ins must have.
+    static List<String> probedSymbols(List<String> kinds) {
+        return Probes.all().stream()
+                .filter(probe -> kinds.contains(probe.kind()))
+                .flatMap(probe -> probe.hooks().stream())
+                .filter(hook -> LIBRARIES.stream().anyMatch(file -> file.startsWith(hook.probe().library())))
+                .map(Hook::symbol)
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    /// Records `job-13` with these arguments, which may name more programs to run beside it. They begin when the files
+    /// are probed.
+    ///
+    /// @param symbols which calls count for the truth's depth
+    static StandIns record(
+            Path directory, Recorder recorder, List<String> symbols, List<String> files, List<String> arguments) {
+        Path folder = Programs.standIns();
+        Path truth = directory.resolve("truth");
+        write(truth, directory.resolve("probed"), symbols);
+        Recorder complete = recorder.property(Machine.BARE_METAL, "true")
+                .environment("STANDIN_TRUTH", truth.toString())
+                .environment("STANDIN_PROBED", directory.resolve("probed").toString())
+                .with("--", folder.resolve("job-13").toString())
+                .with(arguments.toArray(String[]::new));
+        int programs = 1 + (int) arguments.stream().filter(argument -> argument.startsWith("job-")).count();
+        try (Running running = complete.start()) {
+            running.awaitLine("waiting ", programs);
+            files.forEach(file -> running.awaitLine(" of " + folder.resolve(file)));
+            for (int i = 0; i < programs; i++) {
+                running.say("go");
+            }
+            Running.Outcome outcome = running.await();
+            if (outcome.status() != 0) {
+                throw new AssertionError(outcome.toString());
+            }
+            return new StandIns(recording(directory.resolve("run.parquet"), truth), Truth.of(outcome.out()));
+        }
+    }
+
+    private static void write(Path truth, Path probed, List<String> symbols) {
+        try {
+            Files.createDirectories(truth);
+            Files.write(probed, symbols);
+        } catch (IOException e) {
+            throw new AssertionError("writing " + probed + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Recording recording(Path file, Path truth) {
+        Recording recording = Recording.open(file);
+        String texts = String.join(", ", TEXTS.stream().map(name -> "'" + name + "': 'VARCHAR'").toList());
+        recording.define("CREATE TABLE truth AS FROM read_csv('" + truth + "/*.csv', types = {" + texts
+                + "}, sample_size = -1)");
+        return recording;
+    }
+}
