@@ -3,9 +3,10 @@
 -- Typical is `.item()`, `.cpu()` or printing a tensor inside the step: a copy to the host, or a sync. Lost is the time
 -- from the return of the last wait to the next launch, or to the next wait for data. The bound is larger: without
 -- waits, the CPU's work could hide behind the GPU's, so the shorter of the two could vanish.
--- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective.
+-- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
+-- only a sample of launches was recorded.
 --
--- needs: _syncs, events, data_wait, step_work, files
+-- needs: _syncs, _sampled, events, data_wait, step_work, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 WITH
@@ -38,6 +39,7 @@ WITH
         WHERE kind IN ('cuda_launch', 'cuda_graph')
             AND coalesce(depth, 0) = 0
             AND (kind = 'cuda_launch' OR name LIKE '%GraphLaunch%')
+            AND recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
     ),
     followed AS (
         SELECT waits.recording, waits.pid, waits.step, waits.end_ns, waits.dur_ns, enqueued.at_ns AS launch_ns

@@ -7,7 +7,8 @@ WITH
         SELECT
             recording,
             unnest(from_json(value, '[{"pid":"BIGINT","ppid":"BIGINT","comm":"VARCHAR","exe":"VARCHAR",
-                "cmdline":["VARCHAR"],"started_ns":"BIGINT","exited_ns":"BIGINT","exit_status":"BIGINT"}]')) AS p
+                "cmdline":["VARCHAR"],"environment":"MAP(VARCHAR, VARCHAR)",
+                "started_ns":"BIGINT","exited_ns":"BIGINT","exit_status":"BIGINT"}]')) AS p
         FROM footer
         WHERE key = 'zernel.processes'
     )
@@ -18,6 +19,9 @@ SELECT
     p.comm AS comm, -- its name
     p.exe AS exe, -- its program
     array_to_string(p.cmdline, ' ') AS cmdline, -- its command line
+    p.environment['RANK'] AS rank, -- its rank, as it was started with
+    p.environment['LOCAL_RANK'] AS local_rank, -- its rank on the machine
+    p.environment['WORLD_SIZE'] AS world_size, -- ranks of the job
     p.started_ns AS started_ns, -- [ns] when it started, if known
     p.exited_ns AS exited_ns, -- [ns] when it ended, if it did
     p.exit_status AS exit_status -- its exit code

@@ -2,9 +2,10 @@
 --
 -- These are syncs, copies that are not asynchronous, and copies from the GPU to pageable memory, which return only when
 -- the data is there. A sync waits for a collective when that was the last work its process had enqueued; copies to the
--- host are not counted as work, because they only fetch a result. Kernels that NCCL launches belong to its call.
+-- host are not counted as work, because they only fetch a result. Kernels that NCCL launches belong to its call. Where
+-- launches were not recorded, or only a sample of them, the last work is not known and taken for computation.
 --
--- needs: events
+-- needs: events, _sampled
 CREATE TABLE _syncs AS
 WITH
     waits AS (
@@ -43,6 +44,11 @@ WITH
         WHERE events.kind IN ('cuda_launch', 'cuda_graph')
             AND coalesce(events.depth, 0) = 0
             AND (events.kind = 'cuda_launch' OR events.name LIKE '%GraphLaunch%')
+            AND events.recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
+    ),
+    known AS (
+        SELECT DISTINCT recording, pid
+        FROM enqueued
     ),
     after_collectives AS (
         SELECT
@@ -74,10 +80,11 @@ SELECT
     waits.bytes, -- [bytes] size of a copy
     waits.fetches, -- whether it is a copy to the host
     CASE
-        WHEN waits.collective_ns >= coalesce(enqueued.at_ns, 0) THEN 'collective'
+        WHEN known.pid IS NOT NULL AND waits.collective_ns >= coalesce(enqueued.at_ns, 0) THEN 'collective'
         ELSE 'compute'
     END AS waits_for -- compute or collective
 FROM after_collectives AS waits
+LEFT JOIN known ON known.recording = waits.recording AND known.pid = waits.pid
 ASOF LEFT JOIN enqueued
     ON enqueued.recording = waits.recording
     AND enqueued.pid = waits.pid

@@ -2,8 +2,9 @@
 --
 -- The time is that of the call on the CPU, never that of the kernel. A call that takes long found the queue of the GPU
 -- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels.
+-- Launches that were only counted, not recorded, are one row without a process.
 --
--- needs: events, footer, _step_counts
+-- needs: events, footer, _step_counts, _sampled
 CREATE VIEW launches AS
 WITH
     known AS (
@@ -35,7 +36,10 @@ WITH
             AND named.pid = events.pid
             AND named.func = events.func
         WHERE coalesce(events.depth, 0) = 0
-            AND (events.kind = 'cuda_launch' OR (events.kind = 'cuda_graph' AND events.name LIKE '%GraphLaunch%'))
+            AND (
+                (events.kind = 'cuda_launch' AND events.count IS NULL)
+                OR (events.kind = 'cuda_graph' AND events.name LIKE '%GraphLaunch%')
+            )
     ),
     sums AS (
         SELECT
@@ -50,19 +54,27 @@ WITH
             max(dur_ns) AS max_ns
         FROM calls
         GROUP BY ALL
+    ),
+    everything AS (
+        SELECT recording, pid, kernel, launches, kernels, failed, sum_ns, q, max_ns
+        FROM sums
+        UNION ALL
+        SELECT recording, NULL, 'not recorded, only counted', counted, counted, 0, NULL, NULL, NULL
+        FROM _sampled
+        WHERE kind = 'cuda_launch'
     )
 SELECT
-    sums.recording, -- recording
-    sums.pid, -- process
-    sums.kernel, -- name of the kernel, demangled
-    sums.launches, -- calls
-    CAST(sums.kernels AS BIGINT) AS kernels, -- kernels they launched; unknown for a graph captured before recording
-    sums.launches / counts.steps AS per_step, -- calls, divided by the steps of the process
-    sums.failed, -- calls that returned an error
-    CAST(sums.sum_ns AS BIGINT) AS sum_ns, -- [ns] time to enqueue, all calls
-    CAST(sums.q[1] AS BIGINT) AS p50_ns, -- [ns] median
-    CAST(sums.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
-    sums.max_ns -- [ns] longest
-FROM sums
-LEFT JOIN _step_counts AS counts ON counts.recording = sums.recording AND counts.pid = sums.pid
-ORDER BY sums.recording, sums.pid, sums.launches DESC, sums.kernel
+    everything.recording, -- recording
+    everything.pid, -- process
+    everything.kernel, -- name of the kernel, demangled
+    everything.launches, -- calls
+    CAST(everything.kernels AS BIGINT) AS kernels, -- kernels they launched; NULL for a graph whose capture was not seen
+    everything.launches / counts.steps AS per_step, -- calls, divided by the steps of the process
+    everything.failed, -- calls that returned an error
+    CAST(everything.sum_ns AS BIGINT) AS sum_ns, -- [ns] time to enqueue, all calls
+    CAST(everything.q[1] AS BIGINT) AS p50_ns, -- [ns] median
+    CAST(everything.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
+    everything.max_ns -- [ns] longest
+FROM everything
+LEFT JOIN _step_counts AS counts ON counts.recording = everything.recording AND counts.pid = everything.pid
+ORDER BY everything.recording, everything.pid, everything.launches DESC, everything.kernel

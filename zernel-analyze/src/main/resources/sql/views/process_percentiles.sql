@@ -30,6 +30,7 @@ WITH
         FROM events
         WHERE kind NOT IN ('process', 'lost', 'mark', 'gpu_sample', 'gpu_process')
             AND coalesce(depth, 0) = 0
+            AND NOT (kind IN ('cuda_launch', 'torch_alloc', 'torch_free') AND count IS NOT NULL)
         GROUP BY ALL
         HAVING count(dur_ns) > 0
     )

@@ -32,6 +32,8 @@ WITH
             seen.first_ns,
             seen.last_ns,
             info.cmdline,
+            info.rank,
+            info.world_size,
             info.exit_status
         FROM seen
         FULL JOIN _process_info AS info ON info.recording = seen.recording AND info.pid = seen.pid
@@ -50,6 +52,8 @@ SELECT
     merged.threads, -- its threads with events
     merged.first_ns, -- [ns] start of its first event
     merged.last_ns, -- [ns] end of its last event
+    merged.rank, -- its rank in the job, as it was started with
+    merged.world_size, -- ranks of the job
     merged.exit_status, -- its exit code, if it ended
     merged.cmdline -- its command line, if known
 FROM merged

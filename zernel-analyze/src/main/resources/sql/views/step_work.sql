@@ -1,9 +1,10 @@
 -- What each step had the GPU do: launches, copies, waits, allocations and collectives of the whole process.
 --
 -- A step is one of the process's training thread with the most steps. Work of other threads, such as backward's, counts
--- where it began. Times are those of calls on the CPU, summed over threads.
+-- where it began. Times are those of calls on the CPU, summed over threads. Where only a sample of launches was
+-- recorded, their number and time are scaled up.
 --
--- needs: events, steps, _step_counts, _syncs
+-- needs: events, steps, _step_counts, _syncs, _sampled
 CREATE TABLE step_work AS
 WITH
     spans AS (
@@ -26,6 +27,7 @@ WITH
         FROM events
         WHERE kind IN ('cuda_launch', 'cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
             AND coalesce(depth, 0) = 0
+            AND NOT (kind = 'cuda_launch' AND count IS NOT NULL)
     ),
     work AS (
         SELECT
@@ -77,8 +79,10 @@ SELECT
     spans.start_ns, -- [ns] when it began
     spans.end_ns, -- [ns] when it ended
     spans.dur_ns, -- [ns] wall time
-    coalesce(work.launches, 0) AS launches, -- kernel launches
-    CAST(coalesce(work.launch_ns, 0) AS BIGINT) AS launch_ns, -- [ns] time to enqueue them
+    CAST(round(coalesce(work.launches, 0) * coalesce(_sampled.calls / _sampled.stored, 1)) AS BIGINT)
+        AS launches, -- kernel launches
+    CAST(coalesce(work.launch_ns, 0) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)
+        AS launch_ns, -- [ns] time to enqueue them
     coalesce(work.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
     coalesce(work.copies, 0) AS copies, -- copies and fills
     CAST(coalesce(work.copied_bytes, 0) AS BIGINT) AS copied_bytes, -- [bytes] of them
@@ -95,5 +99,6 @@ SELECT
     CAST(coalesce(work.dist_wait_ns, 0) AS BIGINT) AS dist_wait_ns -- [ns] blocked on torch.distributed
 FROM spans
 LEFT JOIN work ON work.recording = spans.recording AND work.pid = spans.pid AND work.step = spans.step
+LEFT JOIN _sampled ON _sampled.recording = spans.recording AND _sampled.kind = 'cuda_launch'
 LEFT JOIN waits ON waits.recording = spans.recording AND waits.pid = spans.pid AND waits.step = spans.step
 ORDER BY spans.recording, spans.pid, spans.step

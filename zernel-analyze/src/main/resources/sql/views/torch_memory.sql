@@ -1,9 +1,10 @@
 -- Memory that PyTorch's allocator has handed out, over time: one row per event, with the exact sum after it.
 --
 -- This is what tensors use. What the allocator holds (reserved) is in `device_memory`; the difference is cached or lost
--- to fragmentation. Memory handed out before recording began is in neither.
+-- to fragmentation. Memory handed out before recording began is in neither. A recording that
+-- holds only a sample of these events has no rows here.
 --
--- needs: events
+-- needs: events, _sampled
 CREATE TABLE torch_memory AS
 WITH
     changes AS (
@@ -16,6 +17,7 @@ WITH
         FROM events
         WHERE kind IN ('torch_alloc', 'torch_free')
             AND bytes > 0
+            AND recording NOT IN (SELECT recording FROM _sampled WHERE kind <> 'cuda_launch')
     )
 SELECT
     recording, -- recording

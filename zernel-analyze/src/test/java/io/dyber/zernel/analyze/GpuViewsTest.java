@@ -192,6 +192,23 @@ class GpuViewsTest {
                 ncclAllReduce	enqueue	1""");
     }
 
+    @Test
+    void sampledLaunchesAreScaledUpAndCounted() {
+        RecordingFixture fixture = recording().training(2, 5) // steps of 40 ms
+                .launch("gemm", 10, 0.01).launch("gemm", 50, 0.01).launch("gemm", 55, 0.02)
+                .event("cuda_launch", "cuLaunchKernel", 0, 80.0, "depth = 0, count = 27")
+                .event("torch_alloc", "pytorch:malloc", 0, 80.0, "count = 5").torchAlloc(5, 100)
+                .allReduce(0, 0, 60, 1, 8).sync(65, 5);
+        assertThat(query(fixture, "SELECT pid, kernel, launches, sum_ns FROM launches"))
+                .isEqualTo("pid\tkernel\tlaunches\tsum_ns\n100\tgemm\t3\t40000\nnull\tnot recorded, only counted\t27\tnull");
+        assertThat(query(fixture, "SELECT step, launches, launch_ns FROM step_work"))
+                .isEqualTo("step\tlaunches\tlaunch_ns\n1\t10\t100000\n2\t20\t300000");
+        // What was enqueued last is not known, and neither is what PyTorch has handed out.
+        assertThat(query(fixture, "SELECT waits_for FROM syncs")).isEqualTo("waits_for\ncompute");
+        assertThat(query(fixture, "SELECT at_ns FROM torch_memory")).isEqualTo("at_ns");
+        assertThat(query(fixture, "SELECT count FROM percentiles WHERE kind = 'cuda_launch'")).isEqualTo("count\n3");
+    }
+
     private String query(RecordingFixture fixture, String sql) {
         Path file = fixture.write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(file.toString())) {

@@ -77,6 +77,35 @@ class ViewsTest {
     }
 
     @Test
+    void phasesOfAnyStreamOfEventsPartitionTheWallTime() {
+        for (long seed = 1; seed <= 15; seed++) {
+            Path file = anyEvents(new Random(seed)).write(folder.resolve("run.parquet"));
+            try (Database database = Recordings.open(file.toString())) {
+                assertThat(database.query("""
+                        SELECT pid, tid
+                        FROM phases
+                        GROUP BY ALL
+                        HAVING sum(total_ns) <> any_value(wall_ns) OR min(total_ns) < 0
+                            OR abs(sum(share) - 1) > 1e-9 OR count(*) <> 5
+                        """).rows()).as("seed %d", seed).isEmpty();
+                assertThat(database.query("""
+                        SELECT start_ns
+                        FROM _segments
+                        QUALIFY end_ns <> lead(start_ns, 1, end_ns) OVER (PARTITION BY pid, tid ORDER BY start_ns)
+                        """).rows()).as("holes or overlaps, seed %d", seed).isEmpty();
+                assertThat(database.query("""
+                        SELECT threads.wall_ns, spans.end_ns - spans.start_ns AS span_ns
+                        FROM training_threads AS threads
+                        JOIN (SELECT pid, tid, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+                            FROM _intervals GROUP BY ALL) AS spans USING (pid, tid)
+                        WHERE threads.wall_ns <> spans.end_ns - spans.start_ns
+                        """).rows()).as("wall time, seed %d", seed).isEmpty();
+                assertThat(database.query("SELECT * FROM training_threads").rows()).isNotEmpty();
+            }
+        }
+    }
+
+    @Test
     void aStepEndsWithTheOptimizerAndHoldsItsPhases() {
         Path file = recording().training(3, 15).write(folder.resolve("run.parquet"));
         assertThat(query(file, """
@@ -218,6 +247,29 @@ class ViewsTest {
         try (Database database = Recordings.open(file.toString())) {
             return database.query(sql).toString();
         }
+    }
+
+    /// Random calls of all kinds on three threads; calls of one thread may overlap without nesting, which no program does.
+    private static RecordingFixture anyEvents(Random random) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 150; i++) {
+            int tid = 100 + random.nextInt(3);
+            fixture.on(tid / 102 * 2 + 100, tid, "python3");
+            double start = random.nextInt(500);
+            double length = 1 + random.nextInt(random.nextInt(10) == 0 ? 200 : 20);
+            switch (random.nextInt(9)) {
+                case 0 -> fixture.region(NEXT, start, length);
+                case 1 -> fixture.region(STEP, start, length);
+                case 2 -> fixture.region(ZERO_GRAD, start, length);
+                case 3 -> fixture.backward(start, length);
+                case 4 -> fixture.allReduce(0, i, start, length, 1000);
+                case 5 -> fixture.sync(start, length);
+                case 6 -> fixture.copy("DtoH", "pageable", start, length, 4);
+                case 7 -> fixture.event("dist_wait", "c10d::Work::wait", start, length, "depth = 0");
+                default -> fixture.launch("gemm", start, length);
+            }
+        }
+        return fixture;
     }
 
     /// Random properly nested calls on one thread, and the same painted millisecond by millisecond, outer before inner.

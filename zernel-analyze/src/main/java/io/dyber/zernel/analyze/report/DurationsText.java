@@ -28,9 +28,13 @@ record DurationsText(Page page) {
     }
 
     private void kind(String kind, List<Table.Row> rows, List<String> columns, int names) {
-        String meaning = "blocked".equals(rows.getFirst().text("time"))
-                ? "thread time blocked in the call"
-                : "wall time of the call on the CPU side";
+        String meaning =
+                switch (rows.getFirst().requiredText("time")) {
+                    case "blocked" -> "thread time blocked in the call";
+                    case "enqueue" -> "time of the call that hands work to the GPU";
+                    case "off-cpu" -> "time the thread was off its CPU";
+                    default -> "wall time of the call on the CPU side";
+                };
         page.line(kind + page.dim(", " + meaning));
         for (Table.Row row : rows.subList(0, Math.min(MOST_NAMES, rows.size()))) {
             StringBuilder line = new StringBuilder("  ");

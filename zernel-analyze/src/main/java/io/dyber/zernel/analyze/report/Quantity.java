@@ -24,6 +24,11 @@ final class Quantity {
     }
 
     /// `65536` is `65.5 kB`; decimal units.
+    static String size(long bytes) {
+        return size((double) bytes);
+    }
+
+    /// Of a mean.
     static String size(double bytes) {
         return scaled(bytes, SIZE_UNITS);
     }

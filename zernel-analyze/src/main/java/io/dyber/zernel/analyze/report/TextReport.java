@@ -6,12 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// The report for a terminal: what was recorded, where the time went, what to fix, then the details.
 public record TextReport(Page page) implements ReportFormat {
     private static final int MOST_TRAININGS = 8;
     private static final int MOST_PROCESSES = 12;
+    private static final int MOST_MARKS = 20;
 
     @Override
     public void write(Report report) {
@@ -34,6 +36,9 @@ public record TextReport(Page page) implements ReportFormat {
         }
         page.blank();
         findings(report.findings());
+        new GpuText(page, report).write();
+        new RanksText(page, report).write();
+        marks(report.section("marks").rows());
         page.blank();
         new DurationsText(page).write(report.section("percentiles"));
         page.blank();
@@ -113,7 +118,24 @@ public record TextReport(Page page) implements ReportFormat {
         page.paragraph("  probed: ", attached.isEmpty() ? "nothing" : String.join(", ", attached));
         others.forEach((state, kinds) ->
                 page.paragraph("  not probed (" + state + "): ", String.join("; ", kinds)));
+        skipped(report, recording);
         losses(report, recording);
+    }
+
+    /// Functions that were left alone on purpose, by reason.
+    private void skipped(Report report, long recording) {
+        Map<String, List<String>> reasons = new TreeMap<>();
+        for (Table.Row probe : report.section("probes").rows()) {
+            if (probe.integer("recording") == recording && "off".equals(probe.text("state"))) {
+                String why = probe.text("why");
+                reasons.computeIfAbsent(why == null ? "switched off" : why, _ -> new ArrayList<>())
+                        .add(String.valueOf(probe.text("symbol")));
+            }
+        }
+        reasons.forEach((why, symbols) -> page.paragraph("  functions not probed: ", symbols.stream()
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(", ", "", " (" + why + ")"))));
     }
 
     private static String reason(@Nullable String why) {
@@ -142,13 +164,32 @@ public record TextReport(Page page) implements ReportFormat {
         new FindingsText(page).write(findings);
     }
 
+    private void marks(List<Table.Row> marks) {
+        if (marks.isEmpty()) {
+            return;
+        }
+        page.blank();
+        page.heading("Marks");
+        for (Table.Row mark : marks.subList(0, Math.min(MOST_MARKS, marks.size()))) {
+            String step = mark.isNull("step") ? "" : "  step " + mark.text("step");
+            String after = mark.isNull("after_ns") ? "" : Quantity.time(mark.integer("after_ns"));
+            page.line(String.format("  %9s  %s%s", after, page.fit(String.valueOf(mark.text("text")), 60), step));
+        }
+        if (marks.size() > MOST_MARKS) {
+            page.line("  and " + (marks.size() - MOST_MARKS) + " more");
+        }
+    }
+
     private void processes(Table processes) {
         page.heading("Processes");
         List<Table.Row> rows = processes.rows();
         for (Table.Row process : rows.subList(0, Math.min(MOST_PROCESSES, rows.size()))) {
             String label = String.format(
-                    "  %-8s %-12s %10s events  ",
-                    process.text("pid"), process.text("role"), Quantity.count(process.integer("events")));
+                    "  %-8s %-12s %10s events  %s",
+                    process.text("pid"),
+                    process.text("role"),
+                    Quantity.count(process.integer("events")),
+                    process.isNull("rank") ? "" : "rank " + process.text("rank") + "  ");
             String command = process.text("cmdline");
             String name = command == null || command.isEmpty() ? String.valueOf(process.text("comm")) : command;
             page.line(label + page.fit(name, page.width() - label.length()));

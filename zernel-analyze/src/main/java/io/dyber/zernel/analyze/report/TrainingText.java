@@ -16,6 +16,7 @@ record TrainingText(Page page, Report report) {
         phases(thread);
         dataWait(thread);
         workers(thread);
+        withoutCpu(thread);
     }
 
     private String title(Table.Row thread) {
@@ -155,6 +156,17 @@ record TrainingText(Page page, Report report) {
                     percent(crew, "wait_share"),
                     percent(crew, "io_share"),
                     percent(crew, "other_share")));
+        }
+    }
+
+    private void withoutCpu(Table.Row thread) {
+        for (Table.Row delay : report.rowsOf("preemption", thread)) {
+            page.paragraph("  ", String.format(
+                    Locale.ROOT,
+                    "ready to run without a CPU: %s of the time, %s in all, %s at most at once",
+                    percent(delay, "share"),
+                    Quantity.time(delay.integer("runq_ns")),
+                    Quantity.time(delay.integer("max_ns"))));
         }
     }
 

@@ -27,14 +27,23 @@ class AnalyzeTest {
     @ParameterizedTest
     @ValueSource(ints = {80, 140})
     void theReportLooksAsReviewed(int width) throws IOException {
+        looksAsReviewed(dataBound(), width, "report-" + width + ".txt");
+    }
+
+    @Test
+    void theReportOfTwoRanksOnGpusLooksAsReviewed() throws IOException {
+        looksAsReviewed(twoRanks(), 110, "report-gpu.txt");
+    }
+
+    private static void looksAsReviewed(RecordingFixture fixture, int width, String name) throws IOException {
         // A fixed relative path, because it is part of the output.
         Path file = Path.of("target/golden/run.parquet");
         Files.createDirectories(file.getParent());
-        dataBound().write(file);
+        fixture.write(file);
         Outcome outcome = run("report", "--width", Integer.toString(width), file.toString());
         assertThat(outcome.err()).isEmpty();
         assertThat(outcome.status()).isZero();
-        Path golden = Path.of("src/test/resources/golden/report-" + width + ".txt");
+        Path golden = Path.of("src/test/resources/golden/" + name);
         if (Boolean.getBoolean("golden.update")) {
             Files.writeString(golden, outcome.out());
         }
@@ -202,6 +211,41 @@ class AnalyzeTest {
                 .setErr(new PrintWriter(err))
                 .execute(arguments);
         return new Outcome(status, out.toString(), err.toString());
+    }
+
+    /// Two ranks of ten steps of 50 ms; rank 1 calls each all-reduce 4 ms late, because it waits longer for data.
+    private static RecordingFixture twoRanks() {
+        RecordingFixture fixture = recording();
+        for (int rank = 0; rank < 2; rank++) {
+            fixture.on(100 + rank, 100 + rank, "python3").gpuAlloc(0, 1, 2_000_000_000, 0).torchAlloc(1, 1_500_000_000);
+            for (int i = 0; i < 10; i++) {
+                double at = i * 50;
+                double wait = 1 + 4 * rank;
+                fixture.region(RecordingFixture.NEXT, at, wait).copy("HtoD", "pageable", at + wait, 2, 20_000_000)
+                        .launch("gemm", at + wait + 3, 0.02).launch("softmax", at + wait + 4, 0.01)
+                        .backward(at + wait + 5, 10).allReduce(rank, i, at + wait + 8, 0.5, 25_000_000)
+                        .sync(at + wait + 16, 5)
+                        .event("sched", "off-cpu", at + wait + 9, 1.0, "state = 'preempted', runq_ns = 1000000")
+                        .region(RecordingFixture.STEP, at + 45, 5);
+            }
+        }
+        return fixture.event("mark", "warm", 120, null, "")
+                .event("dist_wait", "c10d::ProcessGroup::barrier", 499, 1.0, "depth = 0")
+                .gpuSample("utilization", 0, 30, "percent").gpuSample("utilization", 400, 50, "percent")
+                .gpuSample("memory_used", 0, 3_000_000_000L, "bytes").gpuSample("memory_total", 0, 150_000_000_000L, "bytes")
+                .gpuSample("power", 0, 310_000, "mW").gpuSample("temperature", 0, 55, "C")
+                .footer("zernel.gpus", "{\"driver\":\"570.1\",\"devices\":[{\"index\":0,\"name\":\"H200\"}]}")
+                .footer(
+                        "zernel.probes",
+                        """
+                        [{"kind":"cuda_copy","symbol":"cuMemcpy","state":"off","why":"single-stepped in a virtual machine"}]
+                        """)
+                .footer(
+                        "zernel.processes",
+                        """
+                        [{"pid":100,"ppid":1,"cmdline":["python3","t.py"],"environment":{"RANK":"0","WORLD_SIZE":"2"}},
+                        {"pid":101,"ppid":1,"cmdline":["python3","t.py"],"environment":{"RANK":"1","WORLD_SIZE":"2"}}]
+                        """);
     }
 
     /// Twenty steps of 50 ms, 15 ms of them waiting for two busy workers, and one loss.
