@@ -6,6 +6,7 @@ import io.dyber.zernel.record.elf.Site;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.LibrarySelector;
+import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
 import io.dyber.zernel.record.probe.Probe;
@@ -20,13 +21,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.HashSet;
+import java.util.Set;
 
 /// Where the probes of each kind would go on this machine now. Attaches nothing and needs no privilege, except to
 /// look at other users' processes.
 public final class ProbeListing {
     /// One function in one library file, or a kind as a whole.
     ///
-    /// @param state `kernel` for a kind seen in the kernel, `found`, `missing`, or `waiting` when no process has
+    /// @param state `kernel` for a kind seen in the kernel, `found`, `off` where probing would be too dear, `missing`, or `waiting` when no process has
     ///     loaded the library
     /// @param cost `emulated` or `single-stepped`, empty when not found
     /// @param note the kind's summary, or why a function is missing
@@ -88,13 +91,20 @@ public final class ProbeListing {
     private void resolve(Probe probe, MappedFile file, List<Hook> wanted) {
         try (ElfFile elf = ElfFile.open(file.opened())) {
             List<ProbeSpec> specs = new ArrayList<>();
+            Set<ProbeSpec> optional = new HashSet<>();
             for (Hook hook : wanted) {
-                hook.in(elf).forEach(meant -> specs.add(meant.probe()));
+                hook.in(elf).forEach(meant -> {
+                    specs.add(meant.probe());
+                    if (meant.optional()) {
+                        optional.add(meant.probe());
+                    }
+                });
             }
             Symbols symbols = Symbols.resolve(elf, only(Function.class, specs));
             Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, specs));
-            symbols.found().forEach(found -> found(probe, file, found.symbol(), found.site().cost().label()));
-            tracepoints.found().forEach(found -> found(probe, file, found.symbol(), Site.Cost.EMULATED.label()));
+            symbols.found().forEach(found -> found(probe, file, found, optional.contains(found.function())));
+            tracepoints.found().forEach(found -> rows.add(new Row(
+                    probe.kind(), "found", file.path(), found.symbol(), Site.Cost.EMULATED.label(), probe.summary())));
             boolean anyFound = !symbols.found().isEmpty() || !tracepoints.found().isEmpty();
             if (!anyFound || probe.kind().equals(ProbeSpec.CALL)) {
                 symbols.missing().forEach(one -> missing(probe, file, one.symbol(), one.explanation()));
@@ -109,8 +119,11 @@ public final class ProbeListing {
         return probes.stream().filter(type::isInstance).map(type::cast).toList();
     }
 
-    private void found(Probe probe, MappedFile file, String symbol, String cost) {
-        rows.add(new Row(probe.kind(), "found", file.path(), symbol, cost, probe.summary()));
+    private void found(Probe probe, MappedFile file, Symbols.Found found, boolean optional) {
+        Site.Cost cost = found.site().cost();
+        boolean dear = cost == Site.Cost.SINGLE_STEPPED && optional && Machine.isVirtual();
+        String note = dear ? "left alone in a virtual machine: " + probe.summary() : probe.summary();
+        rows.add(new Row(probe.kind(), dear ? "off" : "found", file.path(), found.symbol(), cost.label(), note));
     }
 
     private void missing(Probe probe, MappedFile file, String symbol, String why) {
