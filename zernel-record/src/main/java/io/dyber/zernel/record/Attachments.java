@@ -22,6 +22,7 @@ import io.dyber.zernel.record.probe.OperatorProbe;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.probe.PythonProbe;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Tracepoints;
 import io.dyber.zernel.record.probe.UsdtProbe;
@@ -79,6 +80,9 @@ final class Attachments {
         for (ProbeSpec spec : options.probes()) {
             if (spec instanceof Function function) {
                 FunctionTable.check(function);
+            }
+            if (spec instanceof PythonProbe python && python.isOfPython()) {
+                job.wantPython(python.glob());
             }
             hooks.add(Hook.named(spec));
         }
@@ -198,8 +202,9 @@ final class Attachments {
         for (Hook hook : wanted) {
             List<Hook> meant = hook.in(elf);
             meant.forEach(one -> byProbe.put(one.probe(), one));
-            if (meant.isEmpty()) {
-                fail(hook, file, buildId, hook.symbol(), "missing", "no such function in the file");
+            String nothing = meant.isEmpty() ? hook.nothingBecause(elf) : "";
+            if (!nothing.isEmpty()) {
+                fail(hook, file, buildId, hook.symbol(), "missing", nothing);
             }
         }
         return byProbe;
@@ -322,6 +327,7 @@ final class Attachments {
                             kernel.counters(row.id()),
                             counts.events(row.id()),
                             counts.unreturnedRows(row.id()),
+                            counts.leftOut(row.id()),
                             FunctionTable.sendsEnter(row.hook(), joins))
                     : FunctionCounts.NONE;
             // Of thousands of operators, a program calls some dozens.

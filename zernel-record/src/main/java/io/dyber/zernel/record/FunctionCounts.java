@@ -7,7 +7,7 @@ package io.dyber.zernel.record;
 /// @param returns times the return was seen
 /// @param events rows written
 /// @param lost calls that found the ring full and are in no row
-/// @param filtered calls of processes that are not recorded, or waits below the threshold
+/// @param filtered calls of processes that are not recorded, waits below the threshold, Python functions not asked for
 /// @param sampledOut calls that were only counted
 /// @param noReturn calls that were left another way, were still open at the end or whose return found the ring full;
 ///     they are rows without a duration when the entry was sent
@@ -25,14 +25,16 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
     static final int SAMPLED_OUT = 6;
 
     /// From the kernel's counters and the rows written.
-    static FunctionCounts of(long[] kernel, long events, long unreturned, boolean sendsEnter) {
+    ///
+    /// @param leftOut calls whose records came and are no rows
+    static FunctionCounts of(long[] kernel, long events, long unreturned, long leftOut, boolean sendsEnter) {
         return sendsEnter
                 ? new FunctionCounts(
                         kernel[HITS],
                         kernel[RETURNS],
                         events,
                         kernel[LOST],
-                        kernel[FILTERED],
+                        kernel[FILTERED] + leftOut,
                         kernel[SAMPLED_OUT],
                         unreturned)
                 : new FunctionCounts(
@@ -40,7 +42,7 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                         kernel[RETURNS],
                         events,
                         kernel[RETURNS_LOST],
-                        kernel[FILTERED],
+                        kernel[FILTERED] + leftOut,
                         kernel[SAMPLED_OUT],
                         Math.max(0, kernel[HITS] - kernel[FILTERED] - kernel[SAMPLED_OUT] - kernel[RETURNS]));
     }

@@ -118,7 +118,8 @@ final class FunctionTable {
     }
 
     /// A `struct capture`.
-    private record Place(int source, int argument, int width, int index, int scale, List<Integer> offsets) {}
+    private record Place(
+            int source, int argument, int width, int index, int scale, int tags, List<Integer> offsets) {}
 
     private static Place place(Capture capture) {
         int source =
@@ -127,22 +128,22 @@ final class FunctionTable {
                     case STACK -> SOURCE_STACK;
                     case ARGUMENT -> capture.atReturn() ? SOURCE_OUT : SOURCE_ARGUMENT;
                 };
-        return new Place(source, capture.argument(), width(capture), 0, 0, capture.offsets());
+        return new Place(source, capture.argument(), width(capture), 0, 0, capture.tags(), capture.offsets());
     }
 
     private static Place place(Capture capture, UsdtNote note) {
         UsdtArgument argument = note.arguments().get(capture.argument() - 1);
         int width = capture.width() == Width.NATURAL ? argument.bytes() : width(capture);
         return switch (argument.location()) {
-            case Constant(long constant) -> new Place(SOURCE_CONSTANT, 0, width, 0, 0, List.of((int) constant));
+            case Constant(long constant) -> new Place(SOURCE_CONSTANT, 0, width, 0, 0, 0, List.of((int) constant));
             case InRegister(Register register) ->
-                new Place(SOURCE_REGISTER, register.place(), width, 0, 0, capture.offsets());
+                new Place(SOURCE_REGISTER, register.place(), width, 0, 0, 0, capture.offsets());
             case InMemory(Register base, Optional<Register> index, int scale, long displacement) -> {
                 List<Integer> offsets = new ArrayList<>(List.of((int) displacement));
                 offsets.addAll(capture.offsets());
                 int indexPlace = index.map(Register::place).orElse(0);
                 yield new Place(
-                        SOURCE_REGISTER, base.place(), width, indexPlace, index.isPresent() ? scale : 0, offsets);
+                        SOURCE_REGISTER, base.place(), width, indexPlace, index.isPresent() ? scale : 0, 0, offsets);
             }
             case Unreadable() -> throw new IllegalArgumentException("reading '" + argument.text() + "': no place");
         };
@@ -171,6 +172,7 @@ final class FunctionTable {
         value.put(at + 3, (byte) place.offsets().size());
         value.put(at + 4, (byte) place.index());
         value.put(at + 5, (byte) place.scale());
+        value.putShort(at + 6, (short) place.tags());
         for (int i = 0; i < place.offsets().size(); i++) {
             value.putInt(at + 8 + 4 * i, place.offsets().get(i));
         }

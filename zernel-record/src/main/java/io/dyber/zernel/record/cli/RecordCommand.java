@@ -77,7 +77,10 @@ final class RecordCommand implements Callable<Integer> {
     @Option(
             names = "--probe",
             paramLabel = "SPEC",
-            description = "also record calls of 'LIBRARY:SYMBOL(column=argN, ...)'; repeatable")
+            description = {
+                "also record calls of 'LIBRARY:SYMBOL(column=argN, ...)', PyTorch operators ('torch_op:aten::*')",
+                "or Python functions that C calls ('py_call:Trainer.*'); repeatable"
+            })
     private List<String> probes = new ArrayList<>();
 
     @Option(

@@ -134,6 +134,19 @@ public final class ElfFile implements AutoCloseable {
         });
     }
 
+    /// The address of a variable or constant by its exact name.
+    public OptionalLong object(String name) throws ElfException {
+        return Damage.check(bytes, () -> {
+            for (SymbolTable table : tables()) {
+                OptionalLong address = table.object(name);
+                if (address.isPresent()) {
+                    return address;
+                }
+            }
+            return OptionalLong.empty();
+        });
+    }
+
     /// Whether there is a table of all functions, not only of the exported ones.
     public boolean hasLocalSymbols() {
         return layout.sections().stream().anyMatch(s -> s.type() == Section.SYMTAB);

@@ -2,6 +2,7 @@ package io.dyber.zernel.record.elf;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /// One symbol table with its strings, searched in place.
@@ -60,6 +61,22 @@ final class SymbolTable {
                 query.offer(symbol(at, name(name)));
             }
         }
+    }
+
+    /// The address of the variable of this name.
+    OptionalLong object(String wanted) throws ElfException {
+        for (int at = ENTRY; at < symbols.limit(); at += ENTRY) {
+            int name = symbols.getInt(at);
+            if ((symbols.get(at + 4) & 15) == TYPE_OBJECT
+                    && symbols.getShort(at + 6) != UNDEFINED
+                    && name > 0
+                    && name < strings.limit()
+                    && strings.get(name) == wanted.charAt(0)
+                    && name(name).equals(wanted)) {
+                return OptionalLong.of(symbols.getLong(at + 8));
+            }
+        }
+        return OptionalLong.empty();
     }
 
     void forEachDefinedName(Consumer<String> action) throws ElfException {

@@ -15,6 +15,7 @@ public final class CallCounts {
     private final Map<String, Long> added = new ConcurrentHashMap<>();
     private long[] events = new long[64];
     private long[] unreturned = new long[64];
+    private long[] leftOut = new long[64];
 
     void add(String kind) {
         added.merge(kind, 1L, Long::sum);
@@ -23,6 +24,13 @@ public final class CallCounts {
     void event(int function) {
         events = grown(events, function);
         events[function]++;
+    }
+
+    /// A row that was counted is taken back.
+    void leaveOut(int function) {
+        leftOut = grown(leftOut, function);
+        leftOut[function]++;
+        events[function]--;
     }
 
     void unreturned(int function) {
@@ -47,6 +55,11 @@ public final class CallCounts {
     /// Rows among them whose call was not seen to return.
     public long unreturnedRows(int function) {
         return function < unreturned.length ? unreturned[function] : 0;
+    }
+
+    /// Calls that are no rows because nobody wants them.
+    public long leftOut(int function) {
+        return function < leftOut.length ? leftOut[function] : 0;
     }
 
     public long unmatchedReturns() {

@@ -52,6 +52,7 @@ final class CallReader {
 
     /// A shape with its columns and texts looked up.
     private final class Shape {
+        final int function;
         final CallShape call;
         final int kindText;
         final int nameText;
@@ -62,7 +63,8 @@ final class CallReader {
         final long[] constants;
         final boolean nests;
 
-        Shape(CallShape call) {
+        Shape(int function, CallShape call) {
+            this.function = function;
             this.call = call;
             this.kindText = texts.id(call.kind());
             this.nameText = texts.id(call.name());
@@ -85,7 +87,7 @@ final class CallReader {
     }
 
     void define(int function, CallShape call) {
-        shapes.put(function, new Shape(call));
+        shapes.put(function, new Shape(function, call));
     }
 
     private int[] columns(List<Slot> slots) {
@@ -248,7 +250,10 @@ final class CallReader {
     /// The row has all that its records say.
     private void complete(Shape shape, long note) {
         shape.call.interpretation().complete(row, note);
-        if (!shape.call.role().isEvent()) {
+        if (rows.isLeftOut()) {
+            rows.drop();
+            counts.leaveOut(shape.function);
+        } else if (!shape.call.role().isEvent()) {
             rows.drop();
         }
     }

@@ -49,5 +49,7 @@ public enum Meaning {
     COLLECTIVE,
     /// A group of operations begins or ends.
     GROUP_BEGIN,
-    GROUP_END
+    GROUP_END,
+    /// Of Python: a function is called.
+    PYTHON_CALL
 }

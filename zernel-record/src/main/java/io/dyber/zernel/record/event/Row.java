@@ -28,6 +28,11 @@ public final class Row {
         rows.clear(column);
     }
 
+    /// Says that nobody wants the row.
+    public void leaveOut() {
+        rows.leaveOut();
+    }
+
     /// The process; 0 for a row of no process.
     public int pid() {
         return (int) Math.max(0, rows.get(rows.pid));

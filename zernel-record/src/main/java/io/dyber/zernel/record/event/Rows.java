@@ -17,6 +17,7 @@ final class Rows {
 
     private final Batch batch;
     private final Consumer<Batch> full;
+    private boolean leftOut;
 
     Rows(Schema schema, Batch batch, Consumer<Batch> full) {
         this.batch = batch;
@@ -36,6 +37,7 @@ final class Rows {
             flush();
         }
         batch.addRow();
+        leftOut = false;
         batch.put(kind, kindText);
     }
 
@@ -50,6 +52,15 @@ final class Rows {
 
     void clear(int column) {
         batch.clear(column);
+    }
+
+    /// Marks the current row as one to be taken back.
+    void leaveOut() {
+        leftOut = true;
+    }
+
+    boolean isLeftOut() {
+        return leftOut;
     }
 
     /// Takes back the current row.

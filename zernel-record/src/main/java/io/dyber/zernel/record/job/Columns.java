@@ -5,6 +5,7 @@ import io.dyber.zernel.record.event.Schema;
 
 /// Where the columns stand that the job's knowledge reads and fills.
 final class Columns {
+    final int name;
     final int status;
     final int depth;
     final int func;
@@ -28,6 +29,7 @@ final class Columns {
     final int color;
 
     Columns(Schema schema) {
+        this.name = schema.index("name");
         this.status = schema.index("status");
         this.depth = schema.index("depth");
         this.func = schema.index("func");

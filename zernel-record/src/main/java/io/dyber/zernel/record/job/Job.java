@@ -16,6 +16,7 @@ public final class Job {
     private final DeviceMemory torchMemory;
     private final HostMemory hostMemory;
     private final Communicators communicators;
+    private final PythonCalls pythonCalls;
 
     /// @param readable makes the name of a kernel one that people read
     public Job(Schema schema, Texts texts, UnaryOperator<String> readable) {
@@ -26,6 +27,7 @@ public final class Job {
         this.torchMemory = new DeviceMemory(columns, processes);
         this.hostMemory = new HostMemory(columns, processes, texts);
         this.communicators = new Communicators(columns, texts);
+        this.pythonCalls = new PythonCalls(columns, texts);
     }
 
     /// A process was already running when it began to be recorded: what it did before is not known.
@@ -46,6 +48,11 @@ public final class Job {
     /// The names of kernels, also for those who find them out elsewhere.
     public Kernels kernels() {
         return kernels;
+    }
+
+    /// Calls of Python functions with such names are wanted, and no others unless they are wanted too.
+    public void wantPython(String glob) {
+        pythonCalls.want(glob);
     }
 
     /// What to make of calls that mean this.
@@ -77,6 +84,7 @@ public final class Job {
             case COLLECTIVE -> (row, _) -> communicators.used(row);
             case GROUP_BEGIN -> (row, _) -> communicators.groupBegun(row);
             case GROUP_END -> (row, _) -> communicators.groupEnded(row);
+            case PYTHON_CALL -> pythonCalls;
         };
     }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 /// @param offsets at most three
 /// @param shift bits of the value to drop, for two values that share a register
 /// @param labels what the values 0, 1, ... are called; then the column is a text
+/// @param tags bits of the pointers on the way that do not belong to the address
 /// @param atReturn read when the function returns: the return value, and what an out-pointer argument then points to
 public record Capture(
         String column,
@@ -23,7 +24,8 @@ public record Capture(
         Width width,
         boolean atReturn,
         int shift,
-        List<String> labels) {
+        List<String> labels,
+        int tags) {
     public static final int MAX_ARGUMENT = 12;
     static final int REGISTER_ARGUMENTS = 6;
     public static final int MAX_OFFSETS = 3;
@@ -45,6 +47,19 @@ public record Capture(
             throw new IllegalArgumentException(
                     "capturing '" + column + "': an argument itself is the same at return as at entry");
         }
+    }
+
+    /// A value behind plain pointers.
+    public Capture(
+            String column,
+            Source source,
+            int argument,
+            List<Integer> offsets,
+            Width width,
+            boolean atReturn,
+            int shift,
+            List<String> labels) {
+        this(column, source, argument, offsets, width, atReturn, shift, labels, 0);
     }
 
     /// A whole value.

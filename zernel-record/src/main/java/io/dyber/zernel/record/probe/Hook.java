@@ -19,14 +19,30 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, b
 
     /// A function whose calls the user asked for.
     public static Hook named(ProbeSpec probe) {
-        return new Hook(probe, probe instanceof UsdtProbe ? Role.INSTANT : Role.CALL, false, Meaning.NOTHING, false);
+        boolean ofPython = probe instanceof PythonProbe python && python.isOfPython();
+        return new Hook(
+                probe,
+                probe instanceof UsdtProbe ? Role.INSTANT : Role.CALL,
+                false,
+                ofPython ? Meaning.PYTHON_CALL : Meaning.NOTHING,
+                false);
     }
 
     /// What it means in a library: itself, unless the library has to be asked which functions those are.
     public List<Hook> in(ElfFile elf) throws ElfException {
         return switch (probe) {
             case Function _, UsdtProbe _ -> List.of(this);
+            case PythonProbe python -> python.functions(elf).stream().map(this::of).toList();
             case OperatorProbe operators -> operators.functions(elf).stream().map(this::of).toList();
+        };
+    }
+
+    /// Why it means nothing in a library; empty when there was nothing to be expected in this one.
+    public String nothingBecause(ElfFile elf) throws ElfException {
+        return switch (probe) {
+            case Function _, UsdtProbe _ -> "";
+            case OperatorProbe _ -> "no such operator in the file";
+            case PythonProbe _ -> PythonProbe.isInterpreter(elf) ? "not CPython 3.11 to 3.14, or free-threaded" : "";
         };
     }
 
@@ -40,6 +56,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, b
             case Function function -> function.symbol();
             case UsdtProbe usdt -> usdt.provider() + ":" + usdt.tracepoint();
             case OperatorProbe operators -> operators.glob();
+            case PythonProbe python -> python.glob();
         };
     }
 }

@@ -22,10 +22,14 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
 /// - library: libc10_cuda.so
 ///   usdt: pytorch:malloc
 ///   args: {addr: arg1, bytes: arg3}
+/// - torch_op: [aten::conv*, add]        # or one of them
+/// - py_call: Trainer.*
 /// - libbar.so:f(name=arg1:str)         # as with --probe
 /// ```
 public final class ProbeFile {
-    private static final List<String> KEYS = List.of("library", "symbol", "symbols", "usdt", "args");
+    private static final List<String> KINDS = List.of(OperatorProbe.KIND, PythonProbe.KIND);
+    private static final List<String> KEYS =
+            List.of("library", "symbol", "symbols", "usdt", "args", OperatorProbe.KIND, PythonProbe.KIND);
 
     private final Path file;
 
@@ -79,6 +83,9 @@ public final class ProbeFile {
                 throw error(where + " has an unknown key '" + key + "', known are " + String.join(", ", KEYS));
             }
         }
+        if (addKinds(probes, entry, where)) {
+            return;
+        }
         String library = text(entry, "library", where);
         String arguments = arguments(entry, where);
         if (entry.has("usdt")) {
@@ -90,21 +97,36 @@ public final class ProbeFile {
         }
     }
 
+    /// Whether the entry names what to record of kinds that need no library.
+    private boolean addKinds(List<ProbeSpec> probes, JsonNode entry, String where) {
+        List<String> kinds = KINDS.stream().filter(entry::has).toList();
+        if (!kinds.isEmpty() && entry.size() > kinds.size()) {
+            throw error(where + " has other keys beside " + kinds.getFirst());
+        }
+        for (String kind : kinds) {
+            List<String> patterns =
+                    entry.path(kind).isArray() ? texts(entry, kind, where) : List.of(text(entry, kind, where));
+            patterns.forEach(pattern -> probes.add(ProbeSpec.parse(kind + ":" + pattern)));
+        }
+        return !kinds.isEmpty();
+    }
+
     private List<String> symbols(JsonNode entry, String where) {
-        if (entry.has("symbol")) {
-            return List.of(text(entry, "symbol", where));
-        }
-        List<String> symbols = new ArrayList<>();
-        for (JsonNode symbol : entry.path("symbols")) {
-            if (!symbol.isString()) {
-                throw error(where + " has a symbol that is no text");
+        return entry.has("symbol") ? List.of(text(entry, "symbol", where)) : texts(entry, "symbols", where);
+    }
+
+    private List<String> texts(JsonNode entry, String key, String where) {
+        List<String> texts = new ArrayList<>();
+        for (JsonNode text : entry.path(key)) {
+            if (!text.isString()) {
+                throw error(where + " has one of " + key + " that is no text");
             }
-            symbols.add(symbol.stringValue());
+            texts.add(text.stringValue());
         }
-        if (symbols.isEmpty()) {
-            throw error(where + " has no symbols");
+        if (texts.isEmpty()) {
+            throw error(where + " has no " + key);
         }
-        return symbols;
+        return texts;
     }
 
     private String arguments(JsonNode entry, String where) {

@@ -37,6 +37,9 @@ final class ProbeParser {
         if (in.take(OperatorProbe.KIND + ":")) {
             return new OperatorProbe(pattern("operator", "write torch_op:OPERATOR, for example torch_op:aten::conv* or torch_op:*"));
         }
+        if (in.take(PythonProbe.KIND + ":")) {
+            return new PythonProbe(pattern("function", "write py_call:FUNCTION, for example py_call:Trainer.* or py_call:PyObject_Call*"));
+        }
         String library = part("library", ":(", EXAMPLE);
         colon("library", "symbol", EXAMPLE);
         String symbol = part("symbol", "(", EXAMPLE);

@@ -35,6 +35,13 @@ final class TorchProbes {
             List.of(),
             "PyTorch operators as the dispatcher is called, which you choose with --probe 'torch_op:aten::*'");
 
+    private static final Probe PY_CALL = new Probe(
+            PythonProbe.KIND,
+            "",
+            "a Python interpreter",
+            List.of(),
+            "calls into Python, which you choose with --probe 'py_call:FUNCTION' or 'py_call:PyObject_Call*'");
+
     private static final Probe TORCH_ALLOC = allocator(
             "torch_alloc",
             "usdt:libc10_cuda.so:pytorch:malloc(addr=arg1, device=arg2, bytes=arg3, stream=arg4)",
@@ -50,7 +57,7 @@ final class TorchProbes {
     private TorchProbes() {}
 
     static List<Probe> all() {
-        return List.of(REGION, BACKWARD, DistributedProbes.waits(), TORCH_OP, TORCH_ALLOC, TORCH_FREE);
+        return List.of(REGION, BACKWARD, DistributedProbes.waits(), TORCH_OP, PY_CALL, TORCH_ALLOC, TORCH_FREE);
     }
 
     private static List<Hook> regions() {

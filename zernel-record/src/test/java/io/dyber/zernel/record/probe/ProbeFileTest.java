@@ -51,9 +51,25 @@ final class ProbeFileTest {
     }
 
     @Test
+    void kindsThatNeedNoLibraryAreNamedByThemselves() throws Exception {
+        Path file = file("probes.yaml", """
+                - torch_op: [aten::conv*, add]
+                - py_call: Trainer.*
+                - py_call:PyObject_Call*
+                """);
+        assertThat(ProbeFile.read(file)).containsExactly(
+                new OperatorProbe("aten::conv*"),
+                new OperatorProbe("add"),
+                new PythonProbe("Trainer.*"),
+                new PythonProbe("PyObject_Call*"));
+        assertWrong("- torch_op: add\n  args: {}", "entry 1 has other keys beside torch_op");
+        assertWrong("- torch_op: []", "entry 1 has no torch_op");
+    }
+
+    @Test
     void saysWhatIsWrongWhere() throws Exception {
         assertWrong("- library: l.so\n  symbol: f\n  arg: {}", "entry 1 has an unknown key 'arg', known are library, "
-                + "symbol, symbols, usdt, args");
+                + "symbol, symbols, usdt, args, torch_op, py_call");
         assertWrong("- library: l.so", "entry 1 has no symbols");
         assertWrong("- l.so:f\n- symbol: f", "entry 2 has no library");
         assertWrong("- library: l.so\n  symbol: f\n  args: {a: 5}", "entry 1 has no text for 'a', such as arg1");
