@@ -150,15 +150,29 @@ static __noinline int send_file(z_file *key)
 	return 1;
 }
 
-/* Fills the key of an open file and sees to it that the recorder knows the path. */
-static __always_inline void tell_file(z_file *key, struct file *file, int anew)
+/* Fills the key of an open file and tells its path, also if the recorder knows one. */
+static __always_inline void tell_file_anew(z_file *key, struct file *file)
 {
 	z_file k = {};
 	__u8 yes = 1;
 
 	if (file) {
 		identify(&k, file);
-		if ((anew || !bpf_map_lookup_elem(&known_files, &k)) && send_file(&k))
+		if (send_file(&k))
+			bpf_map_update_elem(&known_files, &k, &yes, BPF_ANY);
+	}
+	*key = k;
+}
+
+/* Fills the key of an open file and sees to it that the recorder knows its path. */
+static __always_inline void tell_file(z_file *key, struct file *file)
+{
+	z_file k = {};
+	__u8 yes = 1;
+
+	if (file) {
+		identify(&k, file);
+		if (!bpf_map_lookup_elem(&known_files, &k) && send_file(&k))
 			bpf_map_update_elem(&known_files, &k, &yes, BPF_ANY);
 	}
 	*key = k;

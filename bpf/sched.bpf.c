@@ -105,15 +105,17 @@ static __always_inline void end_wait(struct task_struct *task, struct thread *t,
 }
 
 /* A thread that gives its CPU away though it could run is not told from one that was preempted. */
-static __always_inline void leave(struct task_struct *task, unsigned int state, __u64 now)
+static __always_inline void leave(struct task_struct *task, unsigned int state)
 {
 	struct thread *t;
+	__u64 now;
 
 	if (!is_target(task->tgid))
 		return;
 	t = new_thread(task);
 	if (!t)
 		return;
+	now = bpf_ktime_get_ns();
 	/* Tracepoints have been seen to leave out a switch: then the end of the span before is not known. */
 	if (t->off) {
 		if (t->woken)
@@ -135,12 +137,14 @@ static __always_inline void leave(struct task_struct *task, unsigned int state, 
 	}
 }
 
-static __always_inline void arrive(struct task_struct *task, __u64 now)
+static __always_inline void arrive(struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
+	__u64 now;
 
 	if (!t || !t->off)
 		return;
+	now = bpf_ktime_get_ns();
 	end_wait(task, t, now);
 	if (record_spans)
 		send_span(task, t, now);
@@ -151,10 +155,8 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int state)
 {
-	__u64 now = bpf_ktime_get_ns();
-
-	leave(prev, preempt ? 0 : state, now);
-	arrive(next, now);
+	leave(prev, preempt ? 0 : state);
+	arrive(next);
 	return 0;
 }
 

@@ -67,6 +67,17 @@ static __always_inline int is_wake(struct pt_regs *regs, struct system_call *s)
 	return s->about == ABOUT_FUTEX && (operation > 13 || !(FUTEX_WAITS >> operation & 1));
 }
 
+static __always_inline void end_fault(void)
+{
+	struct thread *t;
+
+	if (!sees_page_cache)
+		return;
+	t = thread_of(bpf_get_current_task_btf());
+	if (t)
+		t->fault_start = 0;
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
@@ -76,17 +87,15 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 
 	if (!is_target(bpf_get_current_pid_tgid() >> 32))
 		return 0;
-	if (sees_page_cache) {
-		t = thread_of(bpf_get_current_task_btf());
-		if (t)
-			t->fault_start = 0;
-	}
 	s = bpf_map_lookup_elem(&system_calls, &nr);
-	if (!s || !s->kind || is_wake(regs, s))
+	if (!s || !s->kind || is_wake(regs, s)) {
+		end_fault();
 		return 0;
+	}
 	t = new_thread(bpf_get_current_task_btf());
 	if (!t)
 		return 0;
+	t->fault_start = 0;
 	t->number = nr;
 	t->io_ns = 0;
 	t->miss_bytes = 0;
@@ -100,7 +109,7 @@ static __always_inline void send_io(struct pt_regs *regs, struct system_call *s,
 	z_file path;
 	struct io *e;
 
-	tell_file(&path, file_of(regs->di), 0);
+	tell_file(&path, file_of(regs->di));
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);
@@ -125,7 +134,7 @@ static __always_inline void send_open(struct pt_regs *regs, struct system_call *
 	struct io_open *e;
 
 	if (result >= 0)
-		tell_file(&path, file_of(result), 1);
+		tell_file_anew(&path, file_of(result));
 	else
 		tell_asked(&path, (void *)(s->about == ABOUT_PATH ? regs->di : regs->si));
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
@@ -179,7 +188,7 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 	else if (s->about == ABOUT_FUTEX || s->about == ABOUT_FUTEXES)
 		object.id = Z_FUTEX;
 	if (fd >= 0)
-		tell_file(&object, file_of(fd), 0);
+		tell_file(&object, file_of(fd));
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);

@@ -86,7 +86,7 @@ int BPF_PROG(io_uring_complete, void *ring, void *io)
 
 	if (!c)
 		return 0;
-	tell_file(&path, BPF_CORE_READ(request, file), 0);
+	tell_file(&path, BPF_CORE_READ(request, file));
 	result = BPF_CORE_READ(request, cqe.res);
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (e) {

@@ -179,11 +179,7 @@ final class KernelSide implements AutoCloseable {
         events.attach();
     }
 
-    /// The recorder itself is never recorded: each event would bring on more.
     void addTarget(int pid) {
-        if (pid == ProcessHandle.current().pid()) {
-            return;
-        }
         process.map("targets").put(pid, PRESENT);
         process.map("code_changed").put(pid, PRESENT);
     }

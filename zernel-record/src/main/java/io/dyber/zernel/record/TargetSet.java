@@ -44,7 +44,11 @@ final class TargetSet {
         }
     }
 
+    /// The recorder itself is never recorded: each event would bring on more.
     private void adopt(int pid) {
+        if (pid == ProcessHandle.current().pid()) {
+            return;
+        }
         kernel.addTarget(pid);
         learnMapped(pid);
         pump.later(_ -> job.adopted(pid));
