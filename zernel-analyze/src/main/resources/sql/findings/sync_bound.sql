@@ -1,7 +1,7 @@
 -- Steps stop to wait for the GPU. After each wait the GPU has nothing to do until the next launch arrives.
 --
 -- Typical is `.item()`, `.cpu()` or printing a tensor inside the step: a copy to the host, or a sync. Lost is the time
--- from the return of the last wait to the next launch, or to the next wait for data. The bound is larger: without
+-- from the return of the last wait to the next launch, wait for data, or end of the step. The bound is larger: without
 -- waits, the CPU's work could hide behind the GPU's, so the shorter of the two could vanish.
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
 -- only a sample of launches was recorded.
@@ -22,7 +22,8 @@ WITH
             _syncs.start_ns,
             _syncs.end_ns,
             _syncs.dur_ns,
-            spans.step
+            spans.step,
+            spans.end_ns AS step_end_ns
         FROM _syncs
         ASOF JOIN step_work AS spans
             ON spans.recording = _syncs.recording
@@ -41,35 +42,58 @@ WITH
             AND (kind = 'cuda_launch' OR name LIKE '%GraphLaunch%')
             AND recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
     ),
-    followed AS (
-        SELECT waits.recording, waits.pid, waits.step, waits.end_ns, waits.dur_ns, enqueued.at_ns AS launch_ns
-        FROM waits
-        ASOF JOIN enqueued
-            ON enqueued.recording = waits.recording
-            AND enqueued.pid = waits.pid
-            AND enqueued.at_ns >= waits.end_ns
-    ),
-    stops AS (
-        SELECT recording, pid, step, launch_ns, max(end_ns) AS end_ns, sum(dur_ns) AS blocked_ns
-        FROM followed
-        GROUP BY ALL
-    ),
     loads AS (
         SELECT recording, pid, start_ns
         FROM data_wait
     ),
-    gaps AS (
+    limited AS (
         SELECT
-            stops.recording,
-            stops.pid,
-            stops.step,
-            stops.blocked_ns,
-            least(stops.launch_ns, coalesce(loads.start_ns, stops.launch_ns)) - stops.end_ns AS idle_ns
-        FROM stops
+            waits.recording,
+            waits.pid,
+            waits.step,
+            waits.end_ns,
+            waits.dur_ns,
+            least(waits.step_end_ns, coalesce(loads.start_ns, waits.step_end_ns)) AS until_ns
+        FROM waits
         ASOF LEFT JOIN loads
-            ON loads.recording = stops.recording
-            AND loads.pid = stops.pid
-            AND loads.start_ns >= stops.end_ns
+            ON loads.recording = waits.recording
+            AND loads.pid = waits.pid
+            AND loads.start_ns >= waits.end_ns
+    ),
+    -- From the return of a wait to where the next launch must be, in stretches of 4 ms, to join without sorting.
+    stretches AS (
+        SELECT recording, pid, end_ns, until_ns, unnest(range(end_ns >> 22, (until_ns >> 22) + 1)) AS stretch
+        FROM limited
+        WHERE until_ns > end_ns
+    ),
+    followed AS (
+        SELECT stretches.recording, stretches.pid, stretches.end_ns, min(enqueued.at_ns) AS launch_ns
+        FROM enqueued
+        JOIN stretches
+            ON stretches.recording = enqueued.recording
+            AND stretches.pid = enqueued.pid
+            AND stretches.stretch = enqueued.at_ns >> 22
+        WHERE enqueued.at_ns >= stretches.end_ns AND enqueued.at_ns < stretches.until_ns
+        GROUP BY ALL
+    ),
+    stops AS (
+        SELECT
+            limited.recording,
+            limited.pid,
+            limited.step,
+            coalesce(followed.launch_ns, limited.until_ns) AS launch_ns,
+            max(limited.end_ns) AS end_ns,
+            sum(limited.dur_ns) AS blocked_ns
+        FROM limited
+        LEFT JOIN followed
+            ON followed.recording = limited.recording
+            AND followed.pid = limited.pid
+            AND followed.end_ns = limited.end_ns
+        GROUP BY ALL
+    ),
+    gaps AS (
+        SELECT recording, pid, step, blocked_ns, greatest(launch_ns - end_ns, 0) AS idle_ns
+        FROM stops
     ),
     idle AS (
         SELECT recording, pid, count(*) AS stops, sum(idle_ns) AS idle_ns, sum(blocked_ns) AS blocked_ns
