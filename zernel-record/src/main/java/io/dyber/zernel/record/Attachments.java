@@ -339,6 +339,17 @@ final class Attachments {
         return rows;
     }
 
+    /// How often the probes were hit so far.
+    Overhead.Hits hits() {
+        Overhead.Hits hits = Overhead.Hits.NO;
+        for (ProbedFunction row : probed) {
+            if (row.isAttached()) {
+                hits = hits.plus(kernel.counters(row.id()), row.hook().role().returns());
+            }
+        }
+        return hits;
+    }
+
     /// Why a kind whose library is there could not be attached, if so.
     Optional<String> problem(String kind) {
         return probed.stream()

@@ -17,10 +17,10 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
     /// Longs in `struct counter` of `bpf/zernel.bpf.h`.
     static final int COUNTERS = 7;
 
-    private static final int HITS = 0;
-    private static final int FILTERED = 1;
+    static final int HITS = 0;
+    static final int FILTERED = 1;
     private static final int LOST = 3;
-    private static final int RETURNS = 4;
+    static final int RETURNS = 4;
     private static final int RETURNS_LOST = 5;
     static final int SAMPLED_OUT = 6;
 

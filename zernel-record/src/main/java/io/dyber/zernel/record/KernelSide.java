@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /// The loaded BPF objects of one recording and the maps they share. Closing unloads everything. Not thread-safe.
 final class KernelSide implements AutoCloseable {
@@ -27,6 +28,9 @@ final class KernelSide implements AutoCloseable {
             "use a kernel built with CONFIG_DEBUG_INFO_BTF; every current distribution's is";
     /// The kind of functions whose calls are not rows.
     static final String FACT = "";
+
+    /// The number of a function that is probed for the recorder's own purposes; the others are numbered from 1.
+    static final int OWN_FUNCTION = 0;
 
     private static final int MOST_FUNCTIONS = 4096;
     /// One copy of PyTorch has 3,000 operators.
@@ -182,6 +186,19 @@ final class KernelSide implements AutoCloseable {
     void addTarget(int pid) {
         process.map("targets").put(pid, PRESENT);
         process.map("code_changed").put(pid, PRESENT);
+    }
+
+    /// Does something while this process is recorded, and drops what was. Only while nobody reads the rings.
+    <T> T recordingItself(Supplier<T> action) {
+        int self = (int) ProcessHandle.current().pid();
+        process.map("targets").put(self, PRESENT);
+        try {
+            return action.get();
+        } finally {
+            process.map("targets").remove(self);
+            vital.discard();
+            bulk.discard();
+        }
     }
 
     /// The processes recorded now: those added, and their children.

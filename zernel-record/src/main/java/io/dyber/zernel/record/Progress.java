@@ -14,10 +14,12 @@ public interface Progress {
     /// What the recording began with.
     ///
     /// @param functions attached so far
-    record Started(String backend, int functions) {}
+    /// @param callNanos what recording one call costs its thread here; 0 when that is not known
+    record Started(String backend, int functions, double callNanos) {}
 
     /// Where the recording stands.
     ///
     /// @param nanos since the start
-    record Status(long nanos, long events, long lost, long bytes) {}
+    /// @param probeShare of one CPU that the probes on functions have taken since the last status, by the cost of a call
+    record Status(long nanos, long events, long lost, long bytes, double probeShare) {}
 }

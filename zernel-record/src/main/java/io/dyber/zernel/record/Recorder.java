@@ -12,6 +12,7 @@ import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.mark.Mark;
 import io.dyber.zernel.record.mark.MarkListener;
 import io.dyber.zernel.record.probe.MappedInode;
+import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.sink.RecordingException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
@@ -95,8 +96,14 @@ public final class Recorder {
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
             warmUp(schema);
-            return new Session(kernel, file, schema).run();
+            return new Session(kernel, file, schema, callCost(kernel, schema)).run();
         }
+    }
+
+    private CallCost callCost(KernelSide kernel, Schema schema) {
+        boolean wanted = !options.probes().isEmpty()
+                || Probes.all().stream().anyMatch(probe -> probe.isOfFunctions() && options.kinds().contains(probe.kind()));
+        return wanted ? CallCost.measure(kernel, schema) : CallCost.unknown("no kind of probed functions was asked for");
     }
 
     /// Runs made-up events through the whole path, into a recording that nobody gets.
@@ -120,6 +127,7 @@ public final class Recorder {
     private final class Session {
         private final KernelSide kernel;
         private final RecordingFile file;
+        private final Overhead overhead;
         private final Decoder decoder;
         private final EventPump pump;
         private final Attachments attachments;
@@ -135,9 +143,10 @@ public final class Recorder {
         private final int columnOfChild;
         private Optional<Workload> workload = Optional.empty();
 
-        Session(KernelSide kernel, RecordingFile file, Schema schema) {
+        Session(KernelSide kernel, RecordingFile file, Schema schema, CallCost cost) {
             this.kernel = kernel;
             this.file = file;
+            this.overhead = new Overhead(cost, schema, texts);
             this.decoder = new Decoder(
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
             decoder.readFiles(Programs.fileRecord(), MappedInode::pathOf);
@@ -157,6 +166,7 @@ public final class Recorder {
             this.description = new Description(
                     options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
             description.add("zernel.kernels", kernelNames::describe);
+            description.add("zernel.overhead", () -> overhead.describe(attachments.hits()));
         }
 
         /// A process that begins anew, or under a number used before, holds nothing of what was there.
@@ -170,6 +180,7 @@ public final class Recorder {
         }
 
         private void write(Batch batch) {
+            overhead.add(batch);
             file.write(batch);
         }
 
@@ -210,7 +221,8 @@ public final class Recorder {
             marking.start(options);
             marks = Optional.of(marking);
             file.describe(description.values("", 0));
-            progress.started(new Progress.Started(attachments.backend(), attachments.attached()));
+            progress.started(new Progress.Started(
+                    attachments.backend(), attachments.attached(), overhead.cost().recordedNanos()));
             workload.ifPresent(Workload::resume);
         }
 
@@ -235,7 +247,11 @@ public final class Recorder {
                     gpus.notices().forEach(progress::notice);
                     file.describe(description.values("", file.events()));
                     progress.going(new Progress.Status(
-                            System.nanoTime() - start, file.events(), losses.total(), file.bytes()));
+                            System.nanoTime() - start,
+                            file.events(),
+                            losses.total(),
+                            file.bytes(),
+                            overhead.shareSinceLast(attachments.hits())));
                 }
                 targets.addUsers(attachments.scan(targets.scan()));
                 kernelNames.resolve();

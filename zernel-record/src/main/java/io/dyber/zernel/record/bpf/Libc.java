@@ -16,7 +16,10 @@ final class Libc {
     static final int PROT_READ = 1;
     static final int PROT_WRITE = 2;
 
+    private static final int PROT_EXEC = 4;
     private static final int MAP_SHARED = 1;
+    private static final int MAP_PRIVATE = 2;
+    private static final int CLOSE_ON_EXEC = 1;
     private static final int SYS_BPF = 321;
     private static final int SC_PAGESIZE = 30;
     private static final int PRIO_PROCESS = 0;
@@ -37,6 +40,14 @@ final class Libc {
             "mmap",
             FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG),
             Native.capturesErrno());
+
+    // int memfd_create(const char *name, unsigned int flags)
+    private static final MethodHandle MEMFD_CREATE = Native.bind(
+            LIBC, "memfd_create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), Native.capturesErrno());
+
+    // ssize_t write(int fd, const void *buf, size_t count)
+    private static final MethodHandle WRITE = Native.bind(
+            LIBC, "write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG), Native.capturesErrno());
 
     // int munmap(void *addr, size_t length)
     private static final MethodHandle MUNMAP =
@@ -77,14 +88,44 @@ final class Libc {
 
     /// Maps a file shared. Closing the arena unmaps it; the segment must not be touched afterwards.
     static MemorySegment map(int fd, long offset, long length, int protection, Arena arena) {
+        return map("mapping a ring buffer", fd, offset, length, protection, MAP_SHARED, arena);
+    }
+
+    /// Maps a file to be executed, as the loader maps a library.
+    static MemorySegment mapCode(int fd, long length, Arena arena) {
+        return map("mapping code", fd, 0, length, PROT_READ | PROT_EXEC, MAP_PRIVATE, arena);
+    }
+
+    private static MemorySegment map(
+            String doing, int fd, long offset, long length, int protection, int flags, Arena arena) {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment state = Native.state(call);
             MemorySegment mapped = (MemorySegment)
-                    MMAP.invokeExact(state, MemorySegment.NULL, length, protection, MAP_SHARED, fd, offset);
+                    MMAP.invokeExact(state, MemorySegment.NULL, length, protection, flags, fd, offset);
             if (mapped.address() == -1) {
-                throw BpfException.refused("mapping a ring buffer", Native.errno(state), "");
+                throw BpfException.refused(doing, Native.errno(state), "");
             }
             return mapped.reinterpret(length, arena, segment -> unmap(segment, length));
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// A file that is only in memory, with these bytes. The descriptor is the caller's to close.
+    static int memoryFile(String name, MemorySegment bytes) {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment state = Native.state(call);
+            int fd = (int) MEMFD_CREATE.invokeExact(state, call.allocateFrom(name), CLOSE_ON_EXEC);
+            if (fd < 0) {
+                throw BpfException.refused("making a file in memory", Native.errno(state), "");
+            }
+            if ((long) WRITE.invokeExact(state, fd, bytes, bytes.byteSize()) != bytes.byteSize()) {
+                close(fd);
+                throw BpfException.refused("writing a file in memory", Native.errno(state), "");
+            }
+            return fd;
         } catch (RuntimeException e) {
             throw e;
         } catch (Throwable e) {

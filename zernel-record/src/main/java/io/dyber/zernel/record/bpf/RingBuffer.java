@@ -78,6 +78,11 @@ public final class RingBuffer implements AutoCloseable {
         return (long) POSITION.getAcquire(producer, 0L);
     }
 
+    /// Drops what is in the ring. Nobody may be sending.
+    public void discard() {
+        POSITION.setRelease(consumer, 0L, producerPosition());
+    }
+
     /// Hands on the records up to a producer position and gives their room back. Stops early at a record whose
     /// producer was interrupted while writing it; the next call goes on there.
     ///

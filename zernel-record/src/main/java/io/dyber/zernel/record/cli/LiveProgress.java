@@ -31,7 +31,14 @@ final class LiveProgress implements Progress {
     @Override
     public void started(Started started) {
         say("recording " + what() + " to " + options.output() + " (" + started.functions() + " functions probed, "
-                + started.backend() + " backend)" + (options.command().isEmpty() ? "; Ctrl-C stops" : ""));
+                + started.backend() + " backend" + cost(started.callNanos()) + ")"
+                + (options.command().isEmpty() ? "; Ctrl-C stops" : ""));
+    }
+
+    private static String cost(double callNanos) {
+        return callNanos == 0
+                ? ""
+                : String.format(Locale.ROOT, ", ~%.1f us per recorded call here", callNanos / 1e3);
     }
 
     private String what() {
@@ -51,12 +58,13 @@ final class LiveProgress implements Progress {
         lastNanos = status.nanos();
         err.printf(
                 Locale.ROOT,
-                "\r%4ds  %,d events  %,.0f/s  %,d lost  %s\033[K",
+                "\r%4ds  %,d events  %,.0f/s  %,d lost  %s  probes ~%.2f %% of a CPU\033[K",
                 status.nanos() / 1_000_000_000L,
                 status.events(),
                 rate,
                 status.lost(),
-                size(status.bytes()));
+                size(status.bytes()),
+                100 * status.probeShare());
         err.flush();
         lineOpen = true;
     }

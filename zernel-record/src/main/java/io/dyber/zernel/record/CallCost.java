@@ -1,0 +1,116 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.PrivateFunction;
+import io.dyber.zernel.record.bpf.ProbeLinks;
+import io.dyber.zernel.record.bpf.Site;
+import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.Capture;
+import io.dyber.zernel.record.probe.Function;
+import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import io.dyber.zernel.record.probe.Width;
+import java.util.Arrays;
+import java.util.List;
+
+/// What a probed call costs the thread that makes it, on this machine at this moment: measured on a function of our own
+/// before anything is recorded.
+///
+/// @param recordedNanos of a call whose entry and return are recorded, with an argument and the result
+/// @param countedNanos of a call that is only counted: of a process that is not recorded, or left out of a sample
+/// @param method how it was measured, or why it was not
+record CallCost(double recordedNanos, double countedNanos, String method) {
+    private static final int BATCHES = 21;
+    private static final int CALLS = 400;
+    private static final int FIRST_CALLS = 50;
+
+    /// The sample that records every call, and the one that only counts.
+    private static final int ALL = 1;
+    private static final int NONE = 0;
+
+    /// Measures, in some 30 ms; nothing of it is recorded or counted. Before the rings are read.
+    static CallCost measure(KernelSide kernel, Schema schema) {
+        if (kernel.functions().isEmpty()) {
+            return unknown("no function can be probed");
+        }
+        try (PrivateFunction function = PrivateFunction.create()) {
+            return new Measurement(kernel, schema, function).run();
+        } catch (BpfException e) {
+            return unknown(e.getMessage());
+        }
+    }
+
+    static CallCost unknown(String why) {
+        return new CallCost(0, 0, why);
+    }
+
+    boolean isKnown() {
+        return recordedNanos > 0;
+    }
+
+    private static final class Measurement {
+        private final KernelSide kernel;
+        private final PrivateFunction function;
+        private final UprobeProbes probes;
+        private final FunctionDefinition definition;
+        private final Site site;
+
+        Measurement(KernelSide kernel, Schema schema, PrivateFunction function) {
+            this.kernel = kernel;
+            this.function = function;
+            this.probes = kernel.functions().orElseThrow();
+            Hook hook = Hook.named(new Function(
+                    ProbeSpec.CALL,
+                    "",
+                    function.path().toString(),
+                    "function",
+                    List.of(Capture.argument("argument", 1, Width.U64), Capture.returned("result", Width.U64))));
+            this.definition = new FunctionTable(kernel.functionsBtf().orElseThrow())
+                    .encode(hook, Decoder.numberOf(schema, ProbeSpec.CALL), probes.backend().joinsByStackPointer());
+            this.site = new Site(0, KernelSide.OWN_FUNCTION, true, 0);
+        }
+
+        CallCost run() {
+            double bare = nanosPerCall();
+            kernel.defineFunction(site.function(), definition.sampled(NONE));
+            ProbeLinks links = probes.attach(function.path().toString(), List.of(site));
+            try {
+                return kernel.recordingItself(() -> {
+                    double counted = nanosPerCall();
+                    kernel.defineFunction(site.function(), definition.sampled(ALL));
+                    long before = returns();
+                    double recorded = nanosPerCall();
+                    if (returns() - before != BATCHES * CALLS + FIRST_CALLS) {
+                        return unknown("measuring the cost of a probe: the calls were not seen");
+                    }
+                    return new CallCost(
+                            Math.max(1, recorded - bare), Math.max(1, counted - bare), method());
+                });
+            } finally {
+                links.detach();
+            }
+        }
+
+        private long returns() {
+            return kernel.counters(site.function())[FunctionCounts.RETURNS];
+        }
+
+        private String method() {
+            return "median of " + BATCHES + " batches of " + CALLS
+                    + " calls of an own function with an emulated first instruction, " + probes.backend().title()
+                    + " backend, with and without the probe";
+        }
+
+        private double nanosPerCall() {
+            long _ = function.call(FIRST_CALLS);
+            double[] batches = new double[BATCHES];
+            for (int i = 0; i < BATCHES; i++) {
+                batches[i] = (double) function.call(CALLS) / CALLS;
+            }
+            Arrays.sort(batches);
+            return batches[BATCHES / 2];
+        }
+    }
+}

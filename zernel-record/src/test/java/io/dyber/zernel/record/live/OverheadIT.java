@@ -1,0 +1,89 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/// The cost of recording as the recorder measures, says and stores it.
+class OverheadIT {
+    @TempDir
+    private Path directory = Path.of("");
+
+    @BeforeAll
+    static void needs() {
+        Needs.bpf();
+    }
+
+    private Path file() {
+        return directory.resolve("run.parquet");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"session", "multi", "perf"})
+    void aCallHasItsPriceAndEveryProcessItsShare(String backend) {
+        Running.Outcome outcome = Recorder.recordTo(file(), "--backend", backend, "--kinds", "call,process")
+                .with("--probe", Programs.built("libcalls.so") + ":calls_push(number=arg1, result=ret)")
+                .with("--", Programs.built("calls").toString(), "5000")
+                .run();
+        assertThat(outcome.status()).as(outcome.toString()).isEqualTo(5);
+        assertThat(outcome.err()).anyMatch(
+                line -> line.matches(".*1 functions? probed, " + backend + " backend, ~\\d+\\.\\d us per recorded call here.*")
+                        || line.matches(".*functions probed, " + backend + " backend, ~\\d+\\.\\d us per recorded call here.*"));
+        try (Recording recording = Recording.open(file())) {
+            JsonNode overhead = recording.footer("zernel.overhead");
+            JsonNode probe = recording.footer("zernel.probes").path(0);
+            double cost = overhead.path("cost_ns_per_hit").asDouble();
+            double counted = overhead.path("cost_ns_per_counted_hit").asDouble();
+            assertThat(cost).isGreaterThan(counted).isLessThan(1e6);
+            assertThat(counted).isPositive();
+            assertThat(overhead.path("method").asString()).contains(backend + " backend");
+            assertThat(overhead.path("hits").asLong()).isEqualTo(20_000).isEqualTo(probe.path("entries").asLong());
+            assertThat(overhead.path("cpu_ns_total").asDouble()).isCloseTo(20_000 * cost, within(0.001 * 20_000 * cost));
+            assertThat(overhead.path("processes").valueStream()
+                            .map(process -> process.path("pid").asLong() + " " + process.path("events").asLong()))
+                    .containsExactlyElementsOf(
+                            recording.rows("SELECT pid, count(*) FROM events WHERE kind = 'call' GROUP BY pid"));
+            assertThat(overhead.path("processes").path(0).path("share").asDouble()).isPositive();
+        }
+    }
+
+    /// The calls that were made for the measurement are in no row, no count and no ring.
+    @Test
+    void measuringLeavesNoTrace() {
+        Recorder.recordTo(file(), "-p", "1", "--kinds", "region,call", "-d", "300ms")
+                .with("--probe", Programs.built("libcalls.so") + ":calls_push(number=arg1)")
+                .runWell();
+        try (Recording recording = Recording.open(file())) {
+            assertThat(recording.number("SELECT count(*) FROM events WHERE kind IN ('call', 'region', 'lost')")).isZero();
+            assertThat(recording.footer("zernel.losses").path("total").asLong()).isZero();
+            assertThat(recording.footer("zernel.losses").path("rings").valueStream()
+                            .map(ring -> ring.path("high_water_bytes").asLong()))
+                    .allMatch(bytes -> bytes < 100_000);
+            JsonNode overhead = recording.footer("zernel.overhead");
+            assertThat(overhead.path("cost_ns_per_hit").asDouble()).isPositive();
+            assertThat(overhead.path("hits").asLong()).isZero();
+            assertThat(overhead.path("processes").isEmpty()).isTrue();
+        }
+    }
+
+    @Test
+    void withoutProbedFunctionsNothingIsMeasured() {
+        Running.Outcome outcome = Recorder.recordTo(file(), "-p", "1", "--kinds", "process", "-d", "100ms").runWell();
+        assertThat(outcome.err()).noneMatch(line -> line.contains("per recorded call"));
+        try (Recording recording = Recording.open(file())) {
+            JsonNode overhead = recording.footer("zernel.overhead");
+            assertThat(overhead.path("cost_ns_per_hit").isNull()).isTrue();
+            assertThat(overhead.path("method").asString()).isEqualTo("no kind of probed functions was asked for");
+            assertThat(List.of(overhead.path("hits").asLong(), overhead.path("counted_hits").asLong()))
+                    .containsOnly(0L);
+        }
+    }
+}
