@@ -186,13 +186,14 @@ final class Attachments {
         attach(file, placed);
     }
 
-    /// Why a function that is there is not to be probed, or empty.
+    /// Why a function that is there is not to be probed, or empty. What is vital is rare, so that a trap does not matter:
+    /// ncclCommInitRankConfig, which tells who a rank is, is one that costs it.
     private String offBecause(Hook hook, io.dyber.zernel.record.elf.Site site) {
         if (!frequent.launches().attach(hook)) {
             return "left out by --launches " + frequent.launches();
         }
         boolean dear = site.cost() == io.dyber.zernel.record.elf.Site.Cost.SINGLE_STEPPED && virtualMachine;
-        return dear && hook.optional() ? "a debug trap at each call is too dear in a virtual machine" : "";
+        return dear && hook.optional() && !hook.vital() ? "a debug trap at each call is too dear in a virtual machine" : "";
     }
 
     /// What the hooks mean in this file.
