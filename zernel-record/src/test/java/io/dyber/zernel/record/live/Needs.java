@@ -5,6 +5,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
 /// What a test needs of the machine. A test whose need is not met is skipped and the reason printed; with
@@ -48,6 +52,50 @@ final class Needs {
         String chosen = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
         works("needs a Python with " + modules + ": set ZERNEL_PYTHON", chosen, "-c", "import " + modules);
         return chosen;
+    }
+
+    /// The libraries of CUDA and NCCL in all versions that `.ci/run` has installed, and those of the Python of
+    /// `ZERNEL_PYTHON`, if its PyTorch is one for CUDA.
+    static List<Path> vendorLibraries() {
+        List<Path> found = new ArrayList<>(vendorFiles("lib(cudart\\.so\\.1[23]|nccl\\.so\\.2)"));
+        if (found.isEmpty()) {
+            skip("needs the vendors' libraries, which .ci/run installs in " + vendorHome());
+        }
+        String python = System.getenv("ZERNEL_PYTHON");
+        if (python != null) {
+            try (Running running = Running.start(
+                    python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])")) {
+                Path packages = Path.of(running.await().out().getFirst());
+                found.addAll(files(packages.resolve("torch/lib"), "libc10_cuda\\.so"));
+                found.addAll(files(packages.resolve("nvidia"), "lib(cudart\\.so\\.1[23]|nccl\\.so\\.2)"));
+            }
+        }
+        return found;
+    }
+
+    /// The folders of the vendors' headers with this file, the oldest version first.
+    static List<Path> vendorHeaders(String name) {
+        return vendorFiles(Pattern.quote(name)).stream().map(Path::getParent).toList();
+    }
+
+    private static List<Path> vendorFiles(String pattern) {
+        return files(vendorHome(), pattern);
+    }
+
+    private static Path vendorHome() {
+        String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", System.getProperty("user.home") + "/.cache");
+        return Path.of(cache, "zernel", "vendor");
+    }
+
+    private static List<Path> files(Path folder, String pattern) {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(file -> file.getFileName().toString().matches(pattern)).sorted().toList();
+        } catch (IOException e) {
+            throw new AssertionError("looking into " + folder + ": " + e.getMessage(), e);
+        }
     }
 
     private static void works(String need, String... command) {
