@@ -13,11 +13,13 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -34,7 +36,7 @@ struct waiter {
 	long outer_ns[TIMES];
 };
 
-static int event_fd, epoll_fd;
+static int event_fd, epoll_fd, ready[2];
 
 static long now_nanos(void)
 {
@@ -66,6 +68,40 @@ static void wait_epoll(int milliseconds)
 	epoll_wait(epoll_fd, &e, 1, milliseconds);
 }
 
+static void wait_semaphore(int milliseconds)
+{
+	static sem_t semaphore;
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += milliseconds * 1000000L;
+	t.tv_sec += t.tv_nsec / 1000000000L;
+	t.tv_nsec %= 1000000000L;
+	sem_timedwait(&semaphore, &t);
+}
+
+static void *write_ready(void *milliseconds)
+{
+	struct timespec t = { .tv_nsec = *(int *)milliseconds * 1000000L };
+
+	nanosleep(&t, NULL);
+	(void)!write(ready[1], "", 1);
+	return NULL;
+}
+
+/* The second of two descriptors becomes ready. */
+static void wait_ready(int milliseconds)
+{
+	struct pollfd p[] = { { .fd = event_fd, .events = POLLIN }, { .fd = ready[0], .events = POLLIN } };
+	pthread_t thread;
+	char byte;
+
+	pthread_create(&thread, NULL, write_ready, &milliseconds);
+	poll(p, 2, -1);
+	(void)!read(ready[0], &byte, 1);
+	pthread_join(thread, NULL);
+}
+
 static void *run(void *argument)
 {
 	struct waiter *w = argument;
@@ -89,13 +125,19 @@ static void waits(void)
 		{ "z-futex", wait_futex, { 0 } },
 		{ "z-poll", wait_poll, { 0 } },
 		{ "z-epoll", wait_epoll, { 0 } },
+		{ "z-sem", wait_semaphore, { 0 } },
+		{ "z-ready", wait_ready, { 0 } },
 	};
 	struct epoll_event e = { .events = EPOLLIN };
+	struct stat st;
 
+	(void)!pipe(ready);
+	fstat(ready[0], &st);
+	printf("{\"case\":\"pipe\",\"inode\":%lu}\n", (unsigned long)st.st_ino);
 	event_fd = eventfd(0, EFD_NONBLOCK);
 	epoll_fd = epoll_create1(0);
 	epoll_ctl(epoll_fd, EPOLL_CTL_ADD, event_fd, &e);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
 		pthread_t thread;
 
 		pthread_create(&thread, NULL, run, &waiters[i]);
