@@ -2,24 +2,54 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// A Python script whose functions are called from C, against what they count themselves.
+@ParameterizedClass
+@MethodSource("interpreters")
 class PythonIT {
     private static Recording recording = Recording.none();
     private static JsonNode counted = JsonMapper.shared().createObjectNode();
 
-    @BeforeAll
-    static void record(@TempDir Path directory) {
+    private final String python;
+
+    PythonIT(String python) {
+        this.python = python;
+    }
+
+    /// The usual one, and those of other versions that are installed.
+    static Stream<String> interpreters() {
         Needs.bpf();
-        String python = Needs.python("ctypes");
+        return Stream.concat(
+                Stream.of(Needs.python("ctypes")),
+                IntStream.rangeClosed(11, 14).mapToObj(minor -> "python3." + minor).filter(PythonIT::works));
+    }
+
+    private static boolean works(String command) {
+        try {
+            return new ProcessBuilder(command, "-c", "import ctypes").redirectErrorStream(true).start().waitFor() == 0;
+        } catch (IOException _) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted", e);
+        }
+    }
+
+    @BeforeParameterizedClassInvocation
+    static void record(String python, @TempDir Path directory) {
         Path file = directory.resolve("run.parquet");
         try (Running script = Running.start(python, Programs.source("python.py"))) {
             script.awaitLine("ready");
@@ -37,7 +67,7 @@ class PythonIT {
         recording = Recording.open(file);
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     static void close() {
         recording.close();
     }
@@ -46,7 +76,7 @@ class PythonIT {
     void everyCallFromCIsARowWithTheFunctionsName() {
         assertThat(recording.rows("""
                 SELECT name, count(*), count(dur_ns) FROM events WHERE kind = 'py_call' GROUP BY name ORDER BY name
-                """)).containsExactly(
+                """)).as(python).containsExactly(
                 "<not ASCII> 7 7",
                 "PyObject_CallFunction 25 25",
                 "Work.double 400 400",
