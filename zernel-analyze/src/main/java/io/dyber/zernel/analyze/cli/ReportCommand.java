@@ -1,12 +1,15 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.report.HtmlReport;
 import io.dyber.zernel.analyze.report.JsonReport;
+import io.dyber.zernel.analyze.report.MarkdownReport;
 import io.dyber.zernel.analyze.report.Report;
 import io.dyber.zernel.analyze.report.ReportFormat;
 import io.dyber.zernel.analyze.report.TextReport;
 import java.io.PrintWriter;
 import java.util.List;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,14 +25,25 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  zernel-analyze report run.parquet",
-            "  zernel-analyze report --json 'rank*.parquet'"
+            "  zernel-analyze report --html 'rank*.parquet' > report.html"
         })
 final class ReportCommand implements Runnable {
     @Parameters(arity = "1..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
     List<String> files = List.of();
 
-    @Option(names = "--json", description = "Print the same data as JSON, times in ns.")
-    boolean json;
+    @ArgGroup(exclusive = true)
+    Form form = new Form();
+
+    static final class Form {
+        @Option(names = "--json", description = "Print the same data as JSON, times in ns.")
+        boolean json;
+
+        @Option(names = "--markdown", description = "Print Markdown, for an issue or a pull request.")
+        boolean markdown;
+
+        @Option(names = "--html", description = "Print one self-contained HTML page.")
+        boolean html;
+    }
 
     @Mixin
     Input input = new Input();
@@ -45,9 +59,18 @@ final class ReportCommand implements Runnable {
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
         try (Database database = input.open(files)) {
-            ReportFormat format = json ? new JsonReport(out) : new TextReport(screen.page(out));
-            format.write(Report.of(database));
+            format(out, database).write(Report.of(database));
         }
         out.flush();
+    }
+
+    private ReportFormat format(PrintWriter out, Database database) {
+        if (form.json) {
+            return new JsonReport(out);
+        }
+        if (form.markdown) {
+            return new MarkdownReport(out);
+        }
+        return form.html ? new HtmlReport(out, database.library()) : new TextReport(screen.page(out));
     }
 }

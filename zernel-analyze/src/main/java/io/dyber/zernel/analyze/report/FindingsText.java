@@ -25,7 +25,7 @@ public record FindingsText(Page page) {
         }
     }
 
-    private static String amount(Finding finding) {
+    static String amount(Finding finding) {
         Double value = finding.value();
         String number = value == null
                 ? ""
@@ -33,7 +33,7 @@ public record FindingsText(Page page) {
         return (number + " " + finding.unit()).strip();
     }
 
-    private static String gain(Finding finding) {
+    static String gain(Finding finding) {
         Double lost = finding.lostMillisPerStep();
         Double speedup = finding.maxSpeedup();
         String perStep = lost == null ? "" : String.format(Locale.ROOT, "; loses %s per step", Quantity.time(lost * 1e6));

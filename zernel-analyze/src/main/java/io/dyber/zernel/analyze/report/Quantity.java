@@ -1,9 +1,17 @@
 package io.dyber.zernel.analyze.report;
 
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /// Numbers as people read them, three significant digits.
 final class Quantity {
+    /// Nanoseconds above this are a point in time since the epoch (1973 and later), below it a duration.
+    private static final long FIRST_MOMENT_NS = 100_000_000_000_000_000L;
+
+    private static final DateTimeFormatter MOMENT =
+            DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final String[] TIME_UNITS = {"ns", "us", "ms", "s"};
     private static final String[] SIZE_UNITS = {"B", "kB", "MB", "GB", "TB"};
 
@@ -45,6 +53,9 @@ final class Quantity {
 
     /// A column's value by what its name says about the unit.
     static String ofColumn(String column, Number value) {
+        if (column.endsWith("_ns") && value.longValue() > FIRST_MOMENT_NS) {
+            return MOMENT.format(Instant.ofEpochSecond(0, value.longValue()));
+        }
         if (column.endsWith("_ns")) {
             return time(value.doubleValue());
         }

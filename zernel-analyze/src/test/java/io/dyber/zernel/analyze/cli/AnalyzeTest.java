@@ -155,6 +155,34 @@ class AnalyzeTest {
     }
 
     @Test
+    void theHtmlReportIsOneSelfContainedPage() throws Exception {
+        Path file = twoRanks().region("a<b>&c", 600, 1).write(folder.resolve("run.parquet"));
+        String page = run("report", "--html", file.toString()).out();
+        assertThat(page).startsWith("<!DOCTYPE html>\n").endsWith("</html>\n").contains("a&lt;b&gt;&amp;c");
+        assertThat(page).doesNotContain("<script", "http:", "https:", "src=");
+        // Well-formed but for the void elements of the head.
+        String xml = page.replaceFirst("<!DOCTYPE html>\n", "").replaceAll("<meta ([^>]*)>", "<meta $1/>");
+        org.w3c.dom.Document document = javax.xml.parsers.DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new org.xml.sax.InputSource(new java.io.StringReader(xml)));
+        assertThat(document.getElementsByTagName("article").getLength()).isEqualTo(10);
+        assertThat(document.getElementsByTagName("details").getLength()).isEqualTo(10);
+        // Two step curves and two memory curves.
+        assertThat(document.getElementsByTagName("svg").getLength()).isEqualTo(4);
+        assertThat(page).contains("<span class=\"DataLoading\" style=\"width:2.0%\"></span>");
+    }
+
+    @Test
+    void theMarkdownReportHasFindingsAndTables() {
+        Path file = twoRanks().region("a|b", 600, 1).write(folder.resolve("run.parquet"));
+        assertThat(run("report", "--markdown", file.toString()).out())
+                .contains("### One rank comes late to collectives.\n\n- **low** rank 1 of 2, pid 101: 4 ms late; ")
+                .contains("\n## late ranks\n\n| comm_id | rank |")
+                .contains("| region | a\\|b | wall | 1 |");
+        assertThat(run("report", "--markdown", "--html", file.toString()).status()).isEqualTo(2);
+    }
+
+    @Test
     void tablesOfMemoryCollectivesAndReads() {
         String file = recording().training(2, 5).gpuAlloc(0, 1, 1000, 0).gpuFree(2, 1, "1000")
                 .allReduce(0, 0, 10, 1, 4000).io(3, 2, 8)

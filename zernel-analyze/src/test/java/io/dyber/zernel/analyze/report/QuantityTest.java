@@ -27,6 +27,7 @@ class QuantityTest {
     @Test
     void aColumnsNameDecidesItsUnit() {
         assertThat(Quantity.ofColumn("dur_ns", 1_500_000L)).isEqualTo("1.50 ms");
+        assertThat(Quantity.ofColumn("first_ns", 1_800_000_000_120_000_000L)).isEqualTo("08:00:00.120");
         assertThat(Quantity.ofColumn("read_bytes", 2_000L)).isEqualTo("2.00 kB");
         assertThat(Quantity.ofColumn("wait_share", 0.25)).isEqualTo("25.0 %");
         assertThat(Quantity.ofColumn("pid", 1234567L)).isEqualTo("1234567");

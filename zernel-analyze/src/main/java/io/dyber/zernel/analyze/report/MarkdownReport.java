@@ -1,0 +1,83 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Table;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The report as Markdown, for issues and pull requests: findings, phases, then tables.
+///
+/// @param out where it goes; not closed here
+public record MarkdownReport(PrintWriter out) implements ReportFormat {
+    private static final int MOST_ROWS = 20;
+    private static final List<String> TABLES = List.of(
+            "phases", "gpu_usage", "launches", "copies", "syncs", "memory_use", "collectives", "late_ranks", "dist_waits",
+            "marks", "percentiles", "losses", "processes");
+
+    @Override
+    public void write(Report report) {
+        for (Table.Row recording : report.section("recordings").rows()) {
+            out.println("# " + escaped(recording.requiredText("path")) + "\n");
+            out.println((recording.flag("complete") ? "complete, " : "**INCOMPLETE**, ")
+                    + Quantity.count(recording.integer("events")) + " events\n");
+        }
+        out.println("## Findings\n");
+        if (report.findings().isEmpty()) {
+            out.println("No finding of the library applies. That is no proof of health.\n");
+        }
+        report.findings().forEach(this::finding);
+        for (String section : TABLES) {
+            table(section, report.section(section));
+        }
+    }
+
+    private void finding(Finding finding) {
+        out.println("### " + escaped(finding.title()) + "\n");
+        out.println("- **" + finding.severity() + "** " + escaped(finding.subject()) + ": "
+                + escaped(FindingsText.amount(finding) + FindingsText.gain(finding)));
+        out.println("- why: " + escaped(finding.evidence()));
+        out.println("- try: " + escaped(finding.advice()));
+        out.println("- next: `" + finding.nextCommand() + "`\n");
+    }
+
+    private void table(String name, Table table) {
+        if (table.rows().isEmpty()) {
+            return;
+        }
+        out.println("## " + name.replace('_', ' ') + "\n");
+        List<String> heads = new ArrayList<>();
+        List<String> rules = new ArrayList<>();
+        for (Table.Column column : table.columns()) {
+            heads.add(column.name().replaceFirst("_(ns|bytes)$", ""));
+            rules.add("---");
+        }
+        line(heads);
+        line(rules);
+        for (Table.Row row : table.rows().subList(0, Math.min(MOST_ROWS, table.rows().size()))) {
+            List<String> cells = new ArrayList<>();
+            for (int i = 0; i < heads.size(); i++) {
+                cells.add(cell(table.columns().get(i).name(), row.values().get(i)));
+            }
+            line(cells);
+        }
+        out.println(table.rows().size() > MOST_ROWS ? "\nand " + (table.rows().size() - MOST_ROWS) + " more\n" : "");
+    }
+
+    private void line(List<String> cells) {
+        out.println("| " + String.join(" | ", cells) + " |");
+    }
+
+    private static String cell(String column, @Nullable Object value) {
+        return switch (value) {
+            case null -> "";
+            case Number number -> Quantity.ofColumn(column, number);
+            default -> escaped(value.toString());
+        };
+    }
+
+    private static String escaped(String text) {
+        return text.replaceAll("\\s+", " ").replaceAll("([|*_<>#`])", "\\\\$1");
+    }
+}
