@@ -4,7 +4,10 @@ import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.mark.Mark;
 import io.dyber.zernel.record.mark.Marking;
 import io.dyber.zernel.record.mark.Marking.Taken;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -36,6 +39,9 @@ import tools.jackson.databind.ObjectMapper;
             "Then: zernel-analyze sql run.parquet \"SELECT ts_ns, name FROM events WHERE kind = 'mark'\""
         })
 final class MarkCommand implements Callable<Integer> {
+    /// What the JVM makes of a byte that it cannot read.
+    private static final char LOST = '\uFFFD';
+
     private final LongSupplier calledAt;
 
     @Spec
@@ -71,9 +77,25 @@ final class MarkCommand implements Callable<Integer> {
 
     private Mark mark() {
         try {
-            return Mark.ofThisThread(calledAt.getAsLong(), text);
+            return Mark.ofThisThread(calledAt.getAsLong(), typed());
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /// The text as it was typed. In a locale that is not UTF-8 the JVM has already lost what is not ASCII; the kernel has
+    /// not.
+    private String typed() {
+        List<String> words = spec.root().commandLine().getParseResult().originalArgs();
+        if (text.indexOf(LOST) < 0) {
+            return text;
+        }
+        try {
+            String[] line = Files.readString(Path.of("/proc/self/cmdline")).split("\0");
+            int place = line.length - words.size() + words.lastIndexOf(text);
+            return place >= 0 ? line[place] : text;
+        } catch (IOException _) {
+            return text;
         }
     }
 

@@ -98,6 +98,22 @@ class MarkIT {
     }
 
     @Test
+    void theTextIsWhatWasTypedInAnyLocale() {
+        try (Running recorder = recordTo("a.parquet", "-p", "1").startRecording()) {
+            Running.Outcome outcome = mark("--json")
+                    .environment("LC_ALL", "C")
+                    .under("sh", "-c", "exec \"$@\" \"$(printf 'gr\\303\\266\\303\\237e')\"", "sh")
+                    .run();
+            assertThat(outcome.status()).as(outcome.toString()).isZero();
+            recorder.signal("INT");
+            assertThat(recorder.await().status()).isZero();
+        }
+        try (Recording recording = Recording.open(directory.resolve("a.parquet"))) {
+            assertThat(recording.rows("SELECT name FROM events WHERE kind = 'mark'")).containsExactly("gr\u00f6\u00dfe");
+        }
+    }
+
+    @Test
     void withoutARecordingAMarkIsAnError() {
         Running.Outcome outcome = mark("nobody listens").run();
         CommandLineTest.assertOneLine(outcome, "marking 'nobody listens': no recording is running");
