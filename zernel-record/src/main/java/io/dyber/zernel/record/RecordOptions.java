@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 
 /// What to record and where to.
@@ -24,6 +25,7 @@ import java.util.Set;
 /// @param waitMin shorter waits are not recorded
 /// @param gpuInterval between two samples of the GPUs; zero for none
 /// @param launches how much of the calls that come by the thousand
+/// @param overheadBudget share of one CPU that the probes may take from all recorded processes together
 /// @param backend forced instead of the best one
 /// @param owner of the files and of the command, when not the user running the recorder
 /// @param words of the command line, for the footer
@@ -37,6 +39,7 @@ public record RecordOptions(
         Duration waitMin,
         Duration gpuInterval,
         Launches launches,
+        OptionalDouble overheadBudget,
         Optional<Backend> backend,
         Optional<Owner> owner,
         List<String> words) {
@@ -65,6 +68,7 @@ public record RecordOptions(
                 WAIT_MIN,
                 GPU_INTERVAL,
                 Launches.ALL,
+                OptionalDouble.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 List.of());
@@ -73,19 +77,19 @@ public record RecordOptions(
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, backend, owner, words);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, backend, owner, words);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, backend, owner, words);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words);
     }
 
     /// Whether there are no chosen processes.

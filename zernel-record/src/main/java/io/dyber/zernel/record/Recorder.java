@@ -127,7 +127,9 @@ public final class Recorder {
     private final class Session {
         private final KernelSide kernel;
         private final RecordingFile file;
+        private final Schema schema;
         private final Overhead overhead;
+        private final Budget budget;
         private final Decoder decoder;
         private final EventPump pump;
         private final Attachments attachments;
@@ -146,6 +148,8 @@ public final class Recorder {
         Session(KernelSide kernel, RecordingFile file, Schema schema, CallCost cost) {
             this.kernel = kernel;
             this.file = file;
+            this.schema = schema;
+            this.budget = new Budget(options.overheadBudget());
             this.overhead = new Overhead(cost, schema, texts);
             this.decoder = new Decoder(
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
@@ -166,6 +170,7 @@ public final class Recorder {
             this.description = new Description(
                     options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
             description.add("zernel.kernels", kernelNames::describe);
+            description.add("zernel.launches", () -> budget.describe(frequent.launches()));
             description.add("zernel.overhead", () -> overhead.describe(attachments.hits()));
         }
 
@@ -246,16 +251,29 @@ public final class Recorder {
                     frequent.note();
                     gpus.notices().forEach(progress::notice);
                     file.describe(description.values("", file.events()));
+                    double share = overhead.shareSinceLast(attachments.hits());
+                    keepWithin(share);
                     progress.going(new Progress.Status(
                             System.nanoTime() - start,
                             file.events(),
                             losses.total(),
                             file.bytes(),
-                            overhead.shareSinceLast(attachments.hits())));
+                            share));
                 }
                 targets.addUsers(attachments.scan(targets.scan()));
                 kernelNames.resolve();
             }
+        }
+
+        private void keepWithin(double share) {
+            budget.check(share, frequent.launches()).ifPresent(change -> {
+                frequent.change(change.to());
+                long now = Clock.monotonicNanos() + clock.offsetNanos();
+                budget.note(change, now);
+                progress.notice(change.text());
+                long[] row = {columnOfName, texts.id(change.text()), schema.index("ts_ns"), now};
+                pump.later(decoding -> decoding.add("mark", row));
+            });
         }
 
         /// Waits a tick, or less when the recording is to end.

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -119,6 +120,13 @@ final class RecordCommand implements Callable<Integer> {
                     + " (default: ${DEFAULT-VALUE})")
     private Launches launches = Launches.ALL;
 
+    @Option(
+            names = "--overhead-budget",
+            paramLabel = "SHARE",
+            converter = Share.class,
+            description = "of one CPU that the probes may take, e.g. 1%%: above it, less is recorded of launches")
+    private OptionalDouble overheadBudget = OptionalDouble.empty();
+
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
     private Optional<Backend> backend = Optional.empty();
 
@@ -184,6 +192,7 @@ final class RecordCommand implements Callable<Integer> {
                 waitMin.orElse(defaults.waitMin()),
                 gpuInterval.orElse(defaults.gpuInterval()),
                 launches,
+                overheadBudget,
                 backend,
                 Invoker.owner(),
                 spec.commandLine().getParseResult().originalArgs());

@@ -1,0 +1,71 @@
+package io.dyber.zernel.record;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/// Keeps what the probes cost within a share of one CPU, all recorded processes together, by recording less of the
+/// calls that come by the thousand: first a sample, then their number, then nothing of them.
+///
+/// One interval over the budget may be a hiccup; two in a row are a reason.
+final class Budget {
+    private static final int PATIENCE = 2;
+
+    private final OptionalDouble budget;
+    private final List<Map<String, Object>> changes = new ArrayList<>();
+    private int over;
+
+    /// A step down.
+    ///
+    /// @param share of one CPU that the probes took in the last interval
+    record Change(Launches from, Launches to, double share, double budget) {
+        /// For people.
+        String text() {
+            return String.format(
+                    Locale.ROOT,
+                    "probes took %.2f %% of a CPU, the budget is %.2f %%: launches %s instead of %s",
+                    100 * share,
+                    100 * budget,
+                    to,
+                    from);
+        }
+    }
+
+    /// @param budget share of one CPU, empty for none
+    Budget(OptionalDouble budget) {
+        this.budget = budget;
+    }
+
+    /// What to do about an interval in which the probes took this share of one CPU.
+    Optional<Change> check(double share, Launches now) {
+        over = budget.isPresent() && share > budget.getAsDouble() ? over + 1 : 0;
+        if (over < PATIENCE || now.mode() == Launches.Mode.OFF) {
+            return Optional.empty();
+        }
+        over = 0;
+        return Optional.of(new Change(now, now.less(), share, budget.getAsDouble()));
+    }
+
+    /// Remembers a step for the footer.
+    void note(Change change, long timeNanos) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("ts_ns", timeNanos);
+        row.put("from", change.from().toString());
+        row.put("to", change.to().toString());
+        row.put("share", change.share());
+        changes.add(row);
+    }
+
+    /// The footer's `zernel.launches`.
+    Map<String, Object> describe(Launches now) {
+        Map<String, Object> value = new LinkedHashMap<>();
+        value.put("recorded", now.toString());
+        value.put("budget", budget.isPresent() ? Double.valueOf(budget.getAsDouble()) : null);
+        value.put("changes", List.copyOf(changes));
+        return value;
+    }
+}

@@ -1,0 +1,20 @@
+package io.dyber.zernel.record.cli;
+
+import java.util.OptionalDouble;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/// A percentage above 0, e.g. `1%` or `0.5%`; 1 % is 0.01.
+final class Share implements ITypeConverter<OptionalDouble> {
+    @Override
+    public OptionalDouble convert(String text) {
+        if (!text.matches("[0-9]{1,4}(\\.[0-9]{1,4})?%")) {
+            throw new TypeConversionException("'" + text + "' is no percentage such as 1% or 0.5%");
+        }
+        double share = Double.parseDouble(text.substring(0, text.length() - 1)) / 100;
+        if (share == 0) {
+            throw new TypeConversionException("'" + text + "' leaves nothing for probes; --launches off records no launches");
+        }
+        return OptionalDouble.of(share);
+    }
+}

@@ -1,0 +1,57 @@
+package io.dyber.zernel.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import org.junit.jupiter.api.Test;
+
+final class BudgetTest {
+    private final Budget budget = new Budget(OptionalDouble.of(0.01));
+
+    @Test
+    void oneIntervalOverTheBudgetIsNoReason() {
+        assertThat(budget.check(0.02, Launches.ALL)).isEmpty();
+        assertThat(budget.check(0.005, Launches.ALL)).isEmpty();
+        assertThat(budget.check(0.02, Launches.ALL)).isEmpty();
+    }
+
+    @Test
+    void twoInARowAreOne() {
+        budget.check(0.02, Launches.ALL);
+        Budget.Change change = budget.check(0.03, Launches.ALL).orElseThrow();
+        assertThat(change.to()).hasToString("sample:16");
+        assertThat(change.text())
+                .isEqualTo("probes took 3.00 % of a CPU, the budget is 1.00 %: launches sample:16 instead of all");
+    }
+
+    @Test
+    void eachStepRecordsLessUntilNothingIsLeft() {
+        Launches launches = Launches.ALL;
+        StringBuilder steps = new StringBuilder();
+        for (int i = 0; i < 20; i++) {
+            launches = budget.check(0.5, launches).map(Budget.Change::to).orElse(launches);
+            steps.append(launches).append(' ');
+        }
+        assertThat(steps.toString().split(" ")).containsSubsequence("all", "sample:16", "count", "off");
+        assertThat(launches).isEqualTo(Launches.OFF);
+    }
+
+    @Test
+    void withoutABudgetNothingChanges() {
+        Budget none = new Budget(OptionalDouble.empty());
+        none.check(5, Launches.ALL);
+        assertThat(none.check(5, Launches.ALL)).isEmpty();
+    }
+
+    @Test
+    void theFooterSaysWhenWhatChanged() {
+        budget.note(new Budget.Change(Launches.ALL, Launches.COUNT, 0.25, 0.01), 17);
+        assertThat(budget.describe(Launches.COUNT))
+                .isEqualTo(Map.of(
+                        "recorded", "count",
+                        "budget", 0.01,
+                        "changes", List.of(Map.of("ts_ns", 17L, "from", "all", "to", "count", "share", 0.25))));
+    }
+}
