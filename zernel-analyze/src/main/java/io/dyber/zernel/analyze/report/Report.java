@@ -36,6 +36,8 @@ public record Report(Map<String, Table> sections, List<Finding> findings) {
             "preemption",
             "marks",
             "probes",
+            "overhead",
+            "overhead_by_process",
             "percentiles",
             "processes");
 

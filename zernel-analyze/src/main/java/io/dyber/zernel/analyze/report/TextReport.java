@@ -120,6 +120,36 @@ public record TextReport(Page page) implements ReportFormat {
                 page.paragraph("  not probed (" + state + "): ", String.join("; ", kinds)));
         skipped(report, recording);
         losses(report, recording);
+        overhead(report, recording);
+    }
+
+    /// What recording itself cost, which the times of the report include.
+    private void overhead(Report report, long recording) {
+        for (Table.Row row : report.section("overhead").rows()) {
+            if (row.integer("recording") != recording || row.isNull("hits")) {
+                continue;
+            }
+            String calls = Quantity.count(row.integer("hits")) + " probed calls";
+            page.paragraph("  overhead: ", row.isNull("cost_ns")
+                    ? calls + ", of unknown cost: " + row.text("method")
+                    : calls + " x " + Quantity.time(row.integer("cost_ns")) + " = " + Quantity.time(row.integer("cpu_ns"))
+                            + " of CPU, " + Quantity.percent(shareOf(row)) + " of one"
+                            + dearest(report, recording));
+        }
+    }
+
+    private static String dearest(Report report, long recording) {
+        List<String> processes = report.section("overhead_by_process").rows().stream()
+                .filter(row -> row.integer("recording") == recording && shareOf(row) >= 0.0005)
+                .limit(4)
+                .map(row -> "pid " + row.text("pid") + " " + Quantity.percent(shareOf(row)))
+                .toList();
+        return processes.isEmpty() ? "" : " (" + String.join(", ", processes) + ")";
+    }
+
+    private static double shareOf(Table.Row row) {
+        Double share = row.real("share");
+        return share == null ? 0 : share;
     }
 
     /// Functions that were left alone on purpose, by reason.

@@ -264,6 +264,13 @@ class AnalyzeTest {
                 .gpuSample("power", 0, 310_000, "mW").gpuSample("temperature", 0, 55, "C")
                 .footer("zernel.gpus", "{\"driver\":\"570.1\",\"devices\":[{\"index\":0,\"name\":\"H200\"}]}")
                 .footer(
+                        "zernel.overhead",
+                        """
+                        {"cost_ns_per_hit":1250.4,"method":"private target","hits":4000,"counted_hits":0,
+                        "cpu_ns_total":5001600,"share":0.0005,"processes":[{"pid":100,"events":3000,"share":0.0375},
+                        {"pid":101,"events":1000,"share":0.0125}]}
+                        """)
+                .footer(
                         "zernel.probes",
                         """
                         [{"kind":"cuda_copy","symbol":"cuMemcpy","state":"off","why":"single-stepped in a virtual machine"}]

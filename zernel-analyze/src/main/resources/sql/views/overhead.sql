@@ -1,0 +1,25 @@
+-- What recording cost the recorded programs: probed calls times the cost of one, measured at the start.
+--
+-- Only probes on functions count. The share is of one CPU, over the length of the recording.
+--
+-- needs: footer
+CREATE VIEW overhead AS
+WITH
+    parsed AS (
+        SELECT
+            recording,
+            from_json(value, '{"cost_ns_per_hit":"DOUBLE","method":"VARCHAR","hits":"BIGINT",
+                "counted_hits":"BIGINT","cpu_ns_total":"BIGINT","share":"DOUBLE"}') AS o
+        FROM footer
+        WHERE key = 'zernel.overhead'
+    )
+SELECT
+    recording, -- recording
+    o.hits AS hits, -- probed calls
+    o.counted_hits AS counted_hits, -- of them, calls that were only counted
+    CAST(round(o.cost_ns_per_hit) AS BIGINT) AS cost_ns, -- [ns] CPU time that one costs; NULL when not measured
+    o.cpu_ns_total AS cpu_ns, -- [ns] hits times cost
+    o.share AS share, -- the same as a share of one CPU, 0 to 1
+    o.method AS method -- how the cost was measured, or why not
+FROM parsed
+ORDER BY recording
