@@ -28,7 +28,7 @@
 #define FILE_FD 700
 #define BAD_FD 701
 #define TIMES 5
-#define LONG_MS 60
+#define LONG_MS 250
 
 struct waiter {
 	const char *name;
@@ -112,7 +112,7 @@ static void *run(void *argument)
 
 		w->wait(LONG_MS);
 		w->outer_ns[i] = now_nanos() - before;
-		/* Two that a threshold of 30 ms leaves out. */
+		/* Two that a threshold of 120 ms leaves out. */
 		w->wait(1);
 		w->wait(0);
 	}
@@ -191,7 +191,7 @@ static int sleeps(pid_t tid)
 	return state == 'S';
 }
 
-/* Lets the main thread block for 60 ms in a read of a pipe. */
+/* Lets the main thread block for LONG_MS in a read of a pipe. */
 static void *write_late(void *pipe_end)
 {
 	struct timespec t = { .tv_nsec = LONG_MS * 1000000L };

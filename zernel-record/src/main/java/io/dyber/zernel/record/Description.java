@@ -63,6 +63,7 @@ final class Description {
         rings.put("rings", List.of(ring("vital", kernel.vital()), ring("bulk", kernel.bulk())));
         rings.put("by_kind", losses.byKind());
         rings.put("total", losses.total());
+        rings.put("ends", losses.ends());
         Footer footer = new Footer()
                 .put("zernel.recording", recording(stop, events))
                 .put("zernel.clock", Footer.clock(clock))
@@ -173,6 +174,9 @@ final class Description {
         List<String> reasons = new ArrayList<>();
         if (losses.total() > 0) {
             reasons.add(losses.total() + " events found the ring full: " + losses.byKind());
+        }
+        if (losses.ends() > 0) {
+            reasons.add(losses.ends() + " events have no duration: their ends found the ring full");
         }
         if (decoder.counts().unknown() > 0) {
             reasons.add(decoder.counts().unknown() + " records could not be decoded");

@@ -47,6 +47,11 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                         Math.max(0, kernel[HITS] - kernel[FILTERED] - kernel[SAMPLED_OUT] - kernel[RETURNS]));
     }
 
+    /// Calls that are rows and have no duration because their return found the ring full, so far.
+    static long endsLost(long[] kernel, boolean sendsEnter) {
+        return sendsEnter ? kernel[RETURNS_LOST] : 0;
+    }
+
     /// Calls that will be in no row, so far.
     static long lost(long[] kernel, boolean sendsEnter) {
         return sendsEnter ? kernel[LOST] : kernel[LOST] + kernel[RETURNS_LOST];

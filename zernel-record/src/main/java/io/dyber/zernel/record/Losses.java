@@ -62,6 +62,14 @@ final class Losses {
         pump.later(decoder -> decoder.add("lost", row));
     }
 
+    /// Events that are there and whose end was lost.
+    long ends() {
+        return kernel.names().entrySet().stream()
+                .mapToLong(function -> FunctionCounts.endsLost(
+                        kernel.counters(function.getKey()), function.getValue().sendsEnter()))
+                .sum();
+    }
+
     /// Lost events by kind.
     Map<String, Long> byKind() {
         return byKind;
