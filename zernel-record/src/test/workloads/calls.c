@@ -297,6 +297,8 @@ int main(int argc, char **argv)
 	/* Line by line, so that no child prints again what its parent has buffered. */
 	setvbuf(stdout, NULL, _IOLBF, 1 << 16);
 	push_case(atol(argv[1]));
+	/* What comes now must not find the ring full of that. */
+	sleep(2);
 	first_instruction_cases();
 	wide_case();
 	text_cases();

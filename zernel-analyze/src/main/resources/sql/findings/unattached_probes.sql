@@ -1,8 +1,8 @@
 -- Something was not probed. What the report does not show of it may have happened all the same.
 --
 -- Not named are kinds that were switched off on purpose, kinds whose library no process had loaded (a job without NCCL
--- has nothing to probe there) unless steps and phases rest on them, and functions that a library lacks while another
--- function of the same kind was attached in it.
+-- has nothing to probe there) unless steps and phases rest on them, samples of GPUs where no job used one, and functions
+-- that a library lacks while another function of the same kind was attached in it.
 --
 -- needs: kinds, probes, files
 -- severity: medium for regions and backward, without which there are no steps and phases; else low
@@ -11,10 +11,14 @@ WITH
     essential AS (
         SELECT unnest(['region', 'backward']) AS kind -- kinds that steps and phases rest on
     ),
+    gpu_jobs AS (
+        SELECT DISTINCT recording FROM kinds WHERE kind LIKE 'cuda%' AND events > 0
+    ),
     whole_kinds AS (
         SELECT recording, kind, 'kind ' || kind AS what, state, why, 1 AS functions
         FROM kinds
-        WHERE state = 'unavailable'
+        WHERE (state = 'unavailable'
+                AND (kind NOT IN ('gpu_sample', 'gpu_process') OR recording IN (SELECT recording FROM gpu_jobs)))
             OR (state = 'waiting' AND kind IN (SELECT kind FROM essential))
     ),
     functions AS (
