@@ -1,8 +1,8 @@
 -- Something was not probed. What the report does not show of it may have happened all the same.
 --
 -- Not named are kinds that were switched off on purpose, kinds whose library no process had loaded (a job without NCCL
--- has nothing to probe there) unless steps and phases rest on them, samples of GPUs where no job used one, and functions
--- that a library lacks while another function of the same kind was attached in it.
+-- has nothing to probe there) unless steps and phases rest on them, samples of GPUs where no job used one, and
+-- functions that a library lacks while another function of the same kind was attached in it.
 --
 -- needs: kinds, probes, files
 -- severity: medium for regions and backward, without which there are no steps and phases; else low
