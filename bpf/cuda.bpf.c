@@ -6,12 +6,10 @@
 EVENT(cuda_launch, "a kernel launch; dur_ns is the time to enqueue it")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
+	STATUS_FIELD;
+	DEPTH_FIELD;
 	z_addr func DOC("handle of a kernel: host stub, cudaKernel_t or CUfunction");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
+	STREAM_FIELD;
 	z_count grid_x DOC("blocks in the grid along x");
 	z_count grid_y DOC("blocks in the grid along y");
 	z_count grid_z DOC("blocks in the grid along z");
@@ -20,87 +18,75 @@ EVENT(cuda_launch, "a kernel launch; dur_ns is the time to enqueue it")
 	z_count block_z DOC("threads in a block along z");
 	z_bytes shared_bytes DOC("dynamic shared memory of a block");
 	z_text kernel[1] DOC("name of the kernel, demangled");
-	z_count count DOC("how many");
+	COUNT_FIELD;
 };
 
 EVENT(cuda_graph, "capture, instantiation or launch of a CUDA graph; count is the kernel launches "
 		  "captured in it")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
-	z_addr addr DOC("address in the process");
-	z_count count DOC("how many");
+	STATUS_FIELD;
+	DEPTH_FIELD;
+	STREAM_FIELD;
+	ADDRESS_FIELD;
+	COUNT_FIELD;
 };
 
 EVENT(cuda_copy, "a copy or fill of memory; dur_ns is the time to enqueue it or, when it is not "
 		 "async, to wait for it")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_addr addr DOC("address in the process");
+	STATUS_FIELD;
+	DEPTH_FIELD;
+	BYTES_FIELD;
+	ADDRESS_FIELD;
 	z_addr src DOC("address copied from");
 	z_text copy_kind[1] DOC("direction: HtoH, HtoD, DtoH, DtoD, PtoP, default or memset");
 	z_number async DOC("1 when the call is asynchronous by its name, 0 when it waits");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
+	STREAM_FIELD;
 	z_text host_memory[1] DOC("pinned or pageable; NULL when that cannot be known");
 };
 
 EVENT(cuda_sync, "a thread blocked until a stream, event or device is done")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
-	z_addr addr DOC("address in the process");
+	STATUS_FIELD;
+	DEPTH_FIELD;
+	STREAM_FIELD;
+	ADDRESS_FIELD;
 };
 
 EVENT(gpu_alloc, "device memory allocated; failed when status is not 0")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_addr addr DOC("address in the process");
-	z_number device DOC("GPU index as the process counts them");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
+	STATUS_FIELD;
+	DEPTH_FIELD;
+	BYTES_FIELD;
+	ADDRESS_FIELD;
+	DEVICE_FIELD;
+	STREAM_FIELD;
 };
 
 EVENT(gpu_free, "device memory freed; bytes and device are those of its allocation, NULL when "
 		"that was not seen")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_addr addr DOC("address in the process");
-	z_number device DOC("GPU index as the process counts them");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
+	STATUS_FIELD;
+	DEPTH_FIELD;
+	BYTES_FIELD;
+	ADDRESS_FIELD;
+	DEVICE_FIELD;
+	STREAM_FIELD;
 };
 
 EVENT(gpu_map,
       "address space of the driver reserved, mapped or unmapped; it holds no memory of its own")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_addr addr DOC("address in the process");
+	STATUS_FIELD;
+	DEPTH_FIELD;
+	BYTES_FIELD;
+	ADDRESS_FIELD;
 };
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

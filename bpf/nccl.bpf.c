@@ -5,12 +5,10 @@
 EVENT(nccl, "a collective, send or receive, or a group of them; dur_ns is the time to enqueue it")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_count count DOC("how many");
+	STATUS_FIELD;
+	DEPTH_FIELD;
+	BYTES_FIELD;
+	COUNT_FIELD;
 	z_text dtype[1] DOC("type of the elements");
 	z_text op[1] DOC("reduction");
 	z_number peer DOC("root of the collective or rank of the peer");
@@ -19,17 +17,15 @@ EVENT(nccl, "a collective, send or receive, or a group of them; dur_ns is the ti
 	z_number seq DOC("number of the operation on its communicator, 0 for the first one seen");
 	z_number rank DOC("rank in the communicator");
 	z_count nranks DOC("ranks in the communicator");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
+	STREAM_FIELD;
 	z_number grouped DOC("1 inside ncclGroupStart and ncclGroupEnd");
 };
 
 EVENT(nccl_comm, "a communicator made, split, ended or aborted")
 {
 	EVENT_HEAD;
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
+	STATUS_FIELD;
+	DEPTH_FIELD;
 	z_addr communicator DOC("handle of the communicator in the process");
 	z_number comm_id DOC("communicator, the same number in all its ranks");
 	z_number rank DOC("rank in the communicator");

@@ -5,7 +5,7 @@
 EVENT(gpu_sample, "a value of a GPU at ts_ns, as the driver gives it; device is the index of NVML")
 {
 	EVENT_HEAD;
-	z_number device DOC("GPU index as the process counts them");
+	DEVICE_FIELD;
 	z_number value DOC("what was measured");
 	z_text unit[8] DOC("unit of value");
 };
@@ -13,7 +13,7 @@ EVENT(gpu_sample, "a value of a GPU at ts_ns, as the driver gives it; device is 
 EVENT(gpu_process, "a value of a process on a GPU at ts_ns; device is the index of NVML")
 {
 	EVENT_HEAD;
-	z_number device DOC("GPU index as the process counts them");
+	DEVICE_FIELD;
 	z_number value DOC("what was measured");
 	z_text unit[8] DOC("unit of value");
 };

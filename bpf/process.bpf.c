@@ -7,8 +7,7 @@ EVENT(process, "something in the life of a process or thread (instant)")
 	EVENT_HEAD;
 	z_pid child_pid DOC("process that was created");
 	z_tid child_tid DOC("thread that was created");
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
+	STATUS_FIELD;
 	__u32 __pad;
 	z_text path[192] DOC("file the event is about");
 };

@@ -5,7 +5,7 @@
 EVENT(lost, "events of a kind that could not be stored between ts_ns and ts_ns + dur_ns")
 {
 	EVENT_HEAD;
-	z_count count DOC("how many");
+	COUNT_FIELD;
 };
 
 EVENT(mark, "an instant that a person named with 'zernel-record mark'; name is the text")

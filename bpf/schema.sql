@@ -11,7 +11,7 @@ CREATE TABLE events (
     depth BIGINT, -- calls of the same kind around this one: 0 is the outermost, count only these
     bytes BIGINT, -- [bytes] bytes moved or asked for
     addr BIGINT, -- address in the process
-    device BIGINT, -- GPU index as the process counts them
+    device BIGINT, -- GPU index as the process counts them, in samples as NVML does
     stream BIGINT, -- handle of a CUDA stream, or its id where the library says it so
     count BIGINT, -- how many
     status BIGINT, -- return code: 0 is success; -errno, exit code, CUresult, cudaError_t, ncclResult_t

@@ -8,8 +8,7 @@ EVENT(io_open, "opening a file")
 {
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
+	STATUS_FIELD;
 	z_file path DOC("file the event is about");
 };
 
@@ -17,9 +16,8 @@ EVENT(wait, "a system call that blocked for at least the threshold")
 {
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");
-	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, cudaError_t, "
-			    "ncclResult_t");
-	z_addr addr DOC("address in the process");
+	STATUS_FIELD;
+	ADDRESS_FIELD;
 	z_file object DOC("what was waited for: futex, or the file behind fd");
 };
 

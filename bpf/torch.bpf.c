@@ -15,8 +15,7 @@ EVENT(backward, "a call of the autograd engine: one backward pass")
 EVENT(dist_wait, "a thread blocked on work of torch.distributed")
 {
 	EVENT_HEAD;
-	z_number depth DOC(
-		"calls of the same kind around this one: 0 is the outermost, count only these");
+	DEPTH_FIELD;
 };
 
 EVENT(torch_op, "an operator of PyTorch as the dispatcher is called")
@@ -27,20 +26,20 @@ EVENT(torch_op, "an operator of PyTorch as the dispatcher is called")
 EVENT(torch_alloc, "memory handed out by the caching allocator of PyTorch for the GPU (instant)")
 {
 	EVENT_HEAD;
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_addr addr DOC("address in the process");
-	z_number device DOC("GPU index as the process counts them");
-	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so");
-	z_count count DOC("how many");
+	BYTES_FIELD;
+	ADDRESS_FIELD;
+	DEVICE_FIELD;
+	STREAM_FIELD;
+	COUNT_FIELD;
 };
 
 EVENT(torch_free, "memory given back to the caching allocator of PyTorch for the GPU (instant)")
 {
 	EVENT_HEAD;
-	z_bytes bytes DOC("bytes moved or asked for");
-	z_addr addr DOC("address in the process");
-	z_number device DOC("GPU index as the process counts them");
-	z_count count DOC("how many");
+	BYTES_FIELD;
+	ADDRESS_FIELD;
+	DEVICE_FIELD;
+	COUNT_FIELD;
 };
 
 EVENT(py_call, "a call into or within the Python interpreter")

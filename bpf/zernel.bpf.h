@@ -54,6 +54,21 @@ typedef struct {
 	__u16 __function;                                                                         \
 	z_text comm[16] DOC("name of the thread")
 
+/* Fields that several kinds have. */
+#define STATUS_FIELD                                                                              \
+	z_status status DOC("return code: 0 is success; -errno, exit code, CUresult, "            \
+			    "cudaError_t, ncclResult_t")
+#define DEPTH_FIELD                                                                               \
+	z_number depth DOC(                                                                       \
+		"calls of the same kind around this one: 0 is the outermost, count only these")
+#define STREAM_FIELD                                                                              \
+	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so")
+#define COUNT_FIELD z_count count DOC("how many")
+#define ADDRESS_FIELD z_addr addr DOC("address in the process")
+#define BYTES_FIELD z_bytes bytes DOC("bytes moved or asked for")
+#define DEVICE_FIELD                                                                              \
+	z_number device DOC("GPU index as the process counts them, in samples as NVML does")
+
 /*
  * Declares kind `tag`. The recorder finds the struct through the pointer and writes the kind's number
  * into the constant before loading.

@@ -7,7 +7,7 @@ import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
-import io.dyber.zernel.record.event.CallCounts;
+import io.dyber.zernel.record.elf.Site.Cost;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
@@ -18,7 +18,6 @@ import io.dyber.zernel.record.probe.LibrarySelector;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
-import io.dyber.zernel.record.probe.OperatorProbe;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
@@ -37,7 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Puts probes on functions as the libraries that hold them turn up, and keeps the account of it.
+/// Puts probes on functions as the libraries that hold them turn up.
 ///
 /// Each library file is probed once, for every process that maps it.
 final class Attachments {
@@ -54,7 +53,7 @@ final class Attachments {
     private final boolean sweeps;
     private final Set<String> seen = new HashSet<>();
     private final Set<String> probedFiles = new HashSet<>();
-    private final List<ProbedFunction> probed = new ArrayList<>();
+    private final ProbedFunctions probed;
 
     Attachments(
             KernelSide kernel,
@@ -65,6 +64,7 @@ final class Attachments {
             RecordOptions options,
             Progress progress) {
         this.kernel = kernel;
+        this.probed = new ProbedFunctions(kernel);
         this.pump = pump;
         this.schema = schema;
         this.job = job;
@@ -93,13 +93,9 @@ final class Attachments {
         return kernel.functions().map(UprobeProbes::backend).map(Backend::title).orElse("no");
     }
 
-    /// Functions attached so far.
-    int attached() {
-        return (int) probed.stream().filter(ProbedFunction::isAttached).count();
-    }
-
-    boolean isAttached(String kind) {
-        return probed.stream().anyMatch(row -> row.isAttached() && row.hook().probe().kind().equals(kind));
+    /// What became of each function.
+    ProbedFunctions functions() {
+        return probed;
     }
 
     /// Looks at the libraries of these processes and probes those not seen before.
@@ -159,7 +155,7 @@ final class Attachments {
         Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()));
         for (Symbols.Found found : symbols.found()) {
             Hook hook = byProbe.getOrDefault(found.function(), wanted.getFirst());
-            String off = offBecause(hook, found.site());
+            String off = offBecause(hook, found.site().cost());
             if (off.isEmpty()) {
                 placed.add(place(hook, found, functions, file, buildId));
             } else {
@@ -188,11 +184,11 @@ final class Attachments {
 
     /// Why a function that is there is not to be probed, or empty. What is vital is rare, so that a trap does not matter:
     /// ncclCommInitRankConfig, which tells who a rank is, is one that costs it.
-    private String offBecause(Hook hook, io.dyber.zernel.record.elf.Site site) {
+    private String offBecause(Hook hook, Cost cost) {
         if (!frequent.launches().attach(hook)) {
             return "left out by --launches " + frequent.launches();
         }
-        boolean dear = site.cost() == io.dyber.zernel.record.elf.Site.Cost.SINGLE_STEPPED && virtualMachine;
+        boolean dear = cost == Cost.SINGLE_STEPPED && virtualMachine;
         return dear && hook.optional() && !hook.vital() ? "a debug trap at each call is too dear in a virtual machine" : "";
     }
 
@@ -316,54 +312,5 @@ final class Attachments {
 
     private void fail(Hook hook, MappedFile file, String buildId, String symbol, String state, String why) {
         probed.add(ProbedFunction.failed(hook, symbol, file.path(), buildId, state, why));
-    }
-
-    /// The footer's `zernel.probes`.
-    List<Map<String, Object>> describe(CallCounts counts) {
-        boolean joins = kernel.functions().map(probes -> probes.backend().joinsByStackPointer()).orElse(false);
-        List<Map<String, Object>> rows = new ArrayList<>();
-        for (ProbedFunction row : probed) {
-            FunctionCounts counted = row.isAttached()
-                    ? FunctionCounts.of(
-                            kernel.counters(row.id()),
-                            counts.events(row.id()),
-                            counts.unreturnedRows(row.id()),
-                            counts.leftOut(row.id()),
-                            FunctionTable.sendsEnter(row.hook(), joins))
-                    : FunctionCounts.NONE;
-            // Of thousands of operators, a program calls some dozens.
-            boolean idleOperator = row.hook().probe().kind().equals(OperatorProbe.KIND) && row.isAttached();
-            if (!idleOperator || counted.entries() > 0) {
-                rows.add(row.describe(counted));
-            }
-        }
-        return rows;
-    }
-
-    /// How often the probes were hit so far.
-    Overhead.Hits hits() {
-        Overhead.Hits hits = Overhead.Hits.NO;
-        for (ProbedFunction row : probed) {
-            if (row.isAttached()) {
-                hits = hits.plus(kernel.counters(row.id()), row.hook().role().returns());
-            }
-        }
-        return hits;
-    }
-
-    /// Why a kind whose library is there could not be attached, if so.
-    Optional<String> problem(String kind) {
-        return probed.stream()
-                .filter(row -> !row.isAttached() && row.hook().probe().kind().equals(kind))
-                .map(row -> row.symbol() + " in " + row.library() + ": " + row.why())
-                .findFirst();
-    }
-
-    /// What keeps the recording from holding all that was asked for.
-    List<String> problems() {
-        return probed.stream()
-                .filter(row -> row.state().equals("failed"))
-                .map(row -> "probe on '" + row.symbol() + "' in " + row.library() + ": " + row.why())
-                .toList();
     }
 }

@@ -94,7 +94,7 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
         }
 
         private long returns() {
-            return kernel.counters(site.function())[FunctionCounts.RETURNS];
+            return kernel.countersNow(site.function())[FunctionCounts.RETURNS];
         }
 
         private String method() {

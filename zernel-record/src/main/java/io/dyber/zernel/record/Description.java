@@ -69,7 +69,7 @@ final class Description {
                 .put("zernel.clock", Footer.clock(clock))
                 .put("zernel.schema", Footer.schema(schema))
                 .put("zernel.kinds", kinds())
-                .put("zernel.probes", attachments.describe(decoder.counts()))
+                .put("zernel.probes", attachments.functions().describe(decoder.counts()))
                 .put("zernel.losses", rings)
                 .put("zernel.processes", targets.describe())
                 .put("zernel.gpus", gpus.describe());
@@ -146,10 +146,10 @@ final class Description {
         if (GpuRows.KINDS.contains(kind)) {
             return gpuState();
         }
-        if (!probe.object().isEmpty() || attachments.isAttached(kind)) {
+        if (!probe.object().isEmpty() || attachments.functions().isAttached(kind)) {
             return new KindState("attached", "");
         }
-        return attachments
+        return attachments.functions()
                 .problem(kind)
                 .map(why -> new KindState("unavailable", why))
                 .orElseGet(() -> new KindState("waiting", "no recorded process has loaded "
@@ -183,7 +183,7 @@ final class Description {
         }
         kernel.unavailable().forEach((kind, why) -> reasons.add("kind '" + kind + "' is not there: " + why));
         reasons.addAll(kernel.missing());
-        reasons.addAll(attachments.problems());
+        reasons.addAll(attachments.functions().problems());
         if (stop.equals("disk-full")) {
             reasons.add("the disk was full");
         }

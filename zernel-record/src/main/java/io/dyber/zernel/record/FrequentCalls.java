@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// The probes that [Launches] speaks of, while they are attached: can make them cheaper, and counts their calls that
 /// are not recorded one by one.
@@ -20,19 +21,21 @@ final class FrequentCalls {
     private final Texts texts;
     private final List<Probed> probed = new ArrayList<>();
     private final Map<Integer, Long> counted = new HashMap<>();
+    private final Budget budget;
     private Launches launches;
     private long since = Clock.monotonicNanos();
 
     private record Probed(int id, Hook hook, String symbol, FunctionDefinition definition, ProbeLinks links) {}
 
     FrequentCalls(
-            KernelSide kernel, EventPump pump, Schema schema, Clock clock, Texts texts, Launches launches) {
+            KernelSide kernel, EventPump pump, Schema schema, Clock clock, Texts texts, RecordOptions options) {
         this.kernel = kernel;
         this.pump = pump;
         this.schema = schema;
         this.clock = clock;
         this.texts = texts;
-        this.launches = launches;
+        this.launches = options.launches();
+        this.budget = new Budget(options.overheadBudget());
     }
 
     /// What is done now.
@@ -48,16 +51,25 @@ final class FrequentCalls {
         probed.add(new Probed(id, hook, symbol, definition, links));
     }
 
-    /// Makes do with less from now on.
-    void change(Launches less) {
-        launches = less;
-        for (Probed one : probed) {
-            if (less.attach(one.hook())) {
-                kernel.defineFunction(one.id(), one.definition().sampled(less.sample(one.hook())));
-            } else {
-                one.links().detach();
-            }
-        }
+    /// Makes do with less when the probes took too much of a CPU, and marks the moment.
+    ///
+    /// @param share of one CPU that they took in the last interval
+    /// @return what was changed, for people
+    Optional<String> keepWithinBudget(double share) {
+        Optional<Budget.Change> change = budget.check(share, launches);
+        change.ifPresent(step -> {
+            change(step.to());
+            long now = Clock.monotonicNanos() + clock.offsetNanos();
+            budget.note(step, now);
+            long[] row = {schema.index("name"), texts.id(step.text()), schema.index("ts_ns"), now};
+            pump.later(decoder -> decoder.add("mark", row));
+        });
+        return change.map(Budget.Change::text);
+    }
+
+    /// The footer's `zernel.launches`.
+    Map<String, Object> describe() {
+        return budget.describe(launches);
     }
 
     /// Writes how many calls were only counted since the last call: a row per function.
@@ -72,6 +84,17 @@ final class FrequentCalls {
             }
         }
         since = now;
+    }
+
+    private void change(Launches less) {
+        launches = less;
+        for (Probed one : probed) {
+            if (less.attach(one.hook())) {
+                kernel.defineFunction(one.id(), one.definition().sampled(less.sample(one.hook())));
+            } else {
+                one.links().detach();
+            }
+        }
     }
 
     private void write(Probed one, long count, long start, long end) {

@@ -30,8 +30,14 @@ final class KernelNames {
     private final EventPump pump;
     private final UnaryOperator<String> readable;
     private final MappedFiles mapped = new MappedFiles();
-    private final Map<String, Map<Long, String>> stubs = new HashMap<>();
+    private final Map<String, Stubs> stubsByFile = new HashMap<>();
     private final List<Map<String, Object>> found = new ArrayList<>();
+
+    /// The variables of a file that hold handles.
+    ///
+    /// @param handles names by address, as linked
+    /// @param code address, as linked, of where the file's code is mapped
+    private record Stubs(Map<Long, String> handles, OptionalLong code) {}
 
     KernelNames(Job job, EventPump pump, UnaryOperator<String> readable) {
         this.job = job;
@@ -119,28 +125,28 @@ final class KernelNames {
     }
 
     private void readHandles(int pid, Region code, Map<Long, String> kernels) {
-        Map<Long, String> variables = stubs.computeIfAbsent(code.file().identity(), _ -> Map.of());
-        OptionalLong linked = OptionalLong.empty();
-        try (ElfFile elf = ElfFile.open(code.file().opened())) {
-            if (variables.isEmpty()) {
-                variables = elf.variables(HANDLE);
-                stubs.put(code.file().identity(), variables);
-            }
-            linked = elf.codeAddress(code.offset());
-        } catch (ElfException _) {
+        Stubs stubs = stubsByFile.computeIfAbsent(code.file().identity(), _ -> stubsOf(code));
+        if (stubs.handles().isEmpty() || stubs.code().isEmpty()) {
             return;
         }
-        if (linked.isEmpty()) {
-            return;
-        }
-        long bias = code.start() - linked.getAsLong();
-        Map<Long, Long> values = ProcessMemory.longsAt(pid, variables.keySet().stream().map(at -> at + bias).toList());
-        variables.forEach((at, name) -> {
+        long bias = code.start() - stubs.code().getAsLong();
+        Map<Long, Long> values =
+                ProcessMemory.longsAt(pid, stubs.handles().keySet().stream().map(at -> at + bias).toList());
+        stubs.handles().forEach((at, name) -> {
             long value = values.getOrDefault(at + bias, 0L);
             if (value != 0) {
                 kernels.put(value, kernelOf(name));
             }
         });
+    }
+
+    /// Looks into a file once: the names of a large library are hundreds of thousands.
+    private static Stubs stubsOf(Region code) {
+        try (ElfFile elf = ElfFile.open(code.file().opened())) {
+            return new Stubs(elf.variables(HANDLE), elf.codeAddress(code.offset()));
+        } catch (ElfException _) {
+            return new Stubs(Map.of(), OptionalLong.empty());
+        }
     }
 
     private void name(Unknown unknown, String mangled) {

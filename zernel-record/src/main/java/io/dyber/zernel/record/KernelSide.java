@@ -14,6 +14,7 @@ import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,7 @@ final class KernelSide implements AutoCloseable {
     private final Schema schema;
     private final RecordOptions options;
     private final Map<Integer, Named> names = new LinkedHashMap<>();
+    private final Map<Integer, long[]> counters = new HashMap<>();
     private final BpfObject process;
     private final KernelEvents events;
     private final Optional<UprobeProbes> functions;
@@ -223,8 +225,18 @@ final class KernelSide implements AutoCloseable {
         map.put(id, definition.bytes());
     }
 
-    /// The kernel's counters of a function.
+    /// Reads the counters of all functions, for everybody who asks until the next call of this.
+    void readCounters() {
+        names.keySet().forEach(id -> counters.put(id, countersNow(id)));
+    }
+
+    /// The kernel's counters of a function when [#readCounters] was called last.
     long[] counters(int id) {
+        return counters.computeIfAbsent(id, this::countersNow);
+    }
+
+    /// The kernel's counters of a function.
+    long[] countersNow(int id) {
         return process.map("counters")
                 .sumPerCpu(id, FunctionCounts.COUNTERS)
                 .orElseGet(() -> new long[FunctionCounts.COUNTERS]);

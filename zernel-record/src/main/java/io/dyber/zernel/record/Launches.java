@@ -1,6 +1,5 @@
 package io.dyber.zernel.record;
 
-import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.probe.Hook;
 import java.util.Optional;
 import java.util.Set;
@@ -43,7 +42,7 @@ public record Launches(Mode mode, int every) {
 
     /// Whether this says anything about the calls of a hook.
     static boolean concern(Hook hook) {
-        return hook.role().isEvent() && hook.role() != Role.OPEN && KINDS.contains(hook.probe().kind());
+        return hook.role().isEvent() && KINDS.contains(hook.probe().kind());
     }
 
     /// Whether the hook is to be attached.

@@ -4,7 +4,6 @@ import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.Demangler;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Decoder;
-import io.dyber.zernel.record.event.Row;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.event.WarmUp;
@@ -127,9 +126,7 @@ public final class Recorder {
     private final class Session {
         private final KernelSide kernel;
         private final RecordingFile file;
-        private final Schema schema;
         private final Overhead overhead;
-        private final Budget budget;
         private final Decoder decoder;
         private final EventPump pump;
         private final Attachments attachments;
@@ -141,15 +138,11 @@ public final class Recorder {
         private final Description description;
         private final Job job;
         private final KernelNames kernelNames;
-        private final int columnOfName;
-        private final int columnOfChild;
         private Optional<Workload> workload = Optional.empty();
 
         Session(KernelSide kernel, RecordingFile file, Schema schema, CallCost cost) {
             this.kernel = kernel;
             this.file = file;
-            this.schema = schema;
-            this.budget = new Budget(options.overheadBudget());
             this.overhead = new Overhead(cost, schema, texts);
             this.decoder = new Decoder(
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
@@ -158,10 +151,8 @@ public final class Recorder {
             Demangler demangler = new Demangler();
             this.job = new Job(schema, texts, demangler::demangled);
             this.kernelNames = new KernelNames(job, pump, demangler::demangled);
-            this.columnOfName = schema.index("name");
-            this.columnOfChild = schema.index("child_pid");
-            this.decoder.interpret("process", this::followProcess);
-            this.frequent = new FrequentCalls(kernel, pump, schema, clock, texts, options.launches());
+            this.decoder.interpret("process", job.processes());
+            this.frequent = new FrequentCalls(kernel, pump, schema, clock, texts, options);
             this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, progress);
             this.losses = new Losses(kernel, pump, schema, clock, texts);
             this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
@@ -170,18 +161,8 @@ public final class Recorder {
             this.description = new Description(
                     options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
             description.add("zernel.kernels", kernelNames::describe);
-            description.add("zernel.launches", () -> budget.describe(frequent.launches()));
-            description.add("zernel.overhead", () -> overhead.describe(attachments.hits()));
-        }
-
-        /// A process that begins anew, or under a number used before, holds nothing of what was there.
-        private void followProcess(Row row, long note) {
-            long name = row.get(columnOfName);
-            if (name == texts.id("exec")) {
-                job.ended(row.pid());
-            } else if (name == texts.id("fork")) {
-                job.ended((int) row.get(columnOfChild));
-            }
+            description.add("zernel.launches", frequent::describe);
+            description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits()));
         }
 
         private void write(Batch batch) {
@@ -227,7 +208,7 @@ public final class Recorder {
             marks = Optional.of(marking);
             file.describe(description.values("", 0));
             progress.started(new Progress.Started(
-                    attachments.backend(), attachments.attached(), overhead.cost().recordedNanos()));
+                    attachments.backend(), attachments.functions().attached(), overhead.cost().recordedNanos()));
             workload.ifPresent(Workload::resume);
         }
 
@@ -247,12 +228,13 @@ public final class Recorder {
             while (goesOn(System.nanoTime() - start)) {
                 if (System.nanoTime() >= nextStatus) {
                     nextStatus += STATUS_NANOS;
+                    kernel.readCounters();
                     losses.note();
                     frequent.note();
                     gpus.notices().forEach(progress::notice);
                     file.describe(description.values("", file.events()));
-                    double share = overhead.shareSinceLast(attachments.hits());
-                    keepWithin(share);
+                    double share = overhead.shareSinceLast(attachments.functions().hits());
+                    frequent.keepWithinBudget(share).ifPresent(progress::notice);
                     progress.going(new Progress.Status(
                             System.nanoTime() - start,
                             file.events(),
@@ -263,17 +245,6 @@ public final class Recorder {
                 targets.addUsers(attachments.scan(targets.scan()));
                 kernelNames.resolve();
             }
-        }
-
-        private void keepWithin(double share) {
-            budget.check(share, frequent.launches()).ifPresent(change -> {
-                frequent.change(change.to());
-                long now = Clock.monotonicNanos() + clock.offsetNanos();
-                budget.note(change, now);
-                progress.notice(change.text());
-                long[] row = {columnOfName, texts.id(change.text()), schema.index("ts_ns"), now};
-                pump.later(decoding -> decoding.add("mark", row));
-            });
         }
 
         /// Waits a tick, or less when the recording is to end.
@@ -308,6 +279,7 @@ public final class Recorder {
             kernel.detach();
             gpus.stop();
             gpus.notices().forEach(progress::notice);
+            kernel.readCounters();
             losses.note();
             frequent.note();
             kernelNames.resolve();

@@ -35,7 +35,7 @@ public final class UprobeProbes implements AutoCloseable {
 
     /// Probes the sites of one library file in every process that maps it, now or later.
     ///
-    /// @param path readable from here, also `/proc/PID/root/...`
+    /// @param path readable from here, perhaps through the root of a process that maps it
     /// @throws BpfException when the kernel refuses; then nothing of this call stays attached
     public ProbeLinks attach(String path, List<Site> sites) {
         List<Site> returns = sites.stream().filter(Site::wantsReturn).toList();

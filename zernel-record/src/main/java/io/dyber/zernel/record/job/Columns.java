@@ -6,6 +6,8 @@ import io.dyber.zernel.record.event.Schema;
 /// Where the columns stand that the job's knowledge reads and fills.
 final class Columns {
     final int name;
+    final int childPid;
+    final int childTid;
     final int status;
     final int depth;
     final int func;
@@ -30,6 +32,8 @@ final class Columns {
 
     Columns(Schema schema) {
         this.name = schema.index("name");
+        this.childPid = schema.index("child_pid");
+        this.childTid = schema.index("child_tid");
         this.status = schema.index("status");
         this.depth = schema.index("depth");
         this.func = schema.index("func");

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.event.Interpretation;
 import io.dyber.zernel.record.event.Row;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// The device memory that each process holds: what is freed is what was allocated there.
 ///
@@ -24,6 +25,11 @@ final class DeviceMemory {
     DeviceMemory(Columns columns, Processes processes) {
         this.columns = columns;
         this.processes = processes;
+    }
+
+    /// A thread begins on no chosen device, whatever one of its number had before.
+    void threadBegan(int tid) {
+        devices.remove(tid);
     }
 
     void deviceChosen(Row row) {
@@ -77,7 +83,7 @@ final class DeviceMemory {
         };
     }
 
-    private void released(Row row, @org.jspecify.annotations.Nullable Allocation allocation) {
+    private void released(Row row, @Nullable Allocation allocation) {
         if (allocation == null) {
             if (row.get(columns.addr) == NULL_POINTER) {
                 row.put(columns.bytes, 0);

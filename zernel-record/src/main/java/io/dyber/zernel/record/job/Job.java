@@ -2,6 +2,7 @@ package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Interpretation;
 import io.dyber.zernel.record.event.Meaning;
+import io.dyber.zernel.record.event.Row;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import java.util.function.UnaryOperator;
@@ -16,11 +17,15 @@ public final class Job {
     private final DeviceMemory torchMemory;
     private final HostMemory hostMemory;
     private final Communicators communicators;
+    private final int exec;
+    private final int fork;
     private final PythonCalls pythonCalls;
 
     /// @param readable makes the name of a kernel one that people read
     public Job(Schema schema, Texts texts, UnaryOperator<String> readable) {
         this.columns = new Columns(schema);
+        this.exec = texts.id("exec");
+        this.fork = texts.id("fork");
         this.kernels = new Kernels(columns, texts, readable);
         this.graphs = new Graphs(columns);
         this.deviceMemory = new DeviceMemory(columns, processes);
@@ -35,8 +40,24 @@ public final class Job {
         processes.adopted(pid);
     }
 
-    /// A process has ended or runs another program: it holds nothing any more.
-    public void ended(int pid) {
+    /// The interpretation of `process` rows: a process that runs another program, or is made under a number used before,
+    /// holds nothing of what was there. Ends are not looked at: rows of other rings may be decoded after them.
+    public Interpretation processes() {
+        return (row, _) -> {
+            long name = row.get(columns.name);
+            if (name == exec) {
+                forget(row.pid());
+            } else if (name == fork) {
+                forget((int) row.get(columns.childPid));
+            }
+            if (row.get(columns.childTid) != Row.NONE) {
+                deviceMemory.threadBegan((int) row.get(columns.childTid));
+            }
+        };
+    }
+
+    private void forget(int pid) {
+        processes.began(pid);
         kernels.forget(pid);
         graphs.forget(pid);
         deviceMemory.forget(pid);

@@ -11,6 +11,11 @@ final class Processes {
         adopted.add(pid);
     }
 
+    /// From here on all it does is seen.
+    void began(int pid) {
+        adopted.remove(pid);
+    }
+
     /// Whether everything the process did was seen.
     boolean seenFromStart(int pid) {
         return !adopted.contains(pid);

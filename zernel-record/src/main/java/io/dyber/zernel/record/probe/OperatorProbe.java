@@ -4,7 +4,6 @@ import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Glob;
 import io.dyber.zernel.record.elf.Symbol;
-import io.dyber.zernel.record.event.Constant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -33,23 +32,8 @@ public record OperatorProbe(String glob) implements ProbeSpec {
     }
 
     @Override
-    public String name() {
-        return "";
-    }
-
-    @Override
     public String library() {
         return LIBRARY;
-    }
-
-    @Override
-    public List<Capture> captures() {
-        return List.of();
-    }
-
-    @Override
-    public List<Constant> constants() {
-        return List.of();
     }
 
     /// The functions that it means in a library.

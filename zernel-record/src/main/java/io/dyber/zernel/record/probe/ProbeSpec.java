@@ -45,13 +45,20 @@ public sealed interface ProbeSpec permits Function, UsdtProbe, OperatorProbe, Py
 
     String kind();
 
-    String name();
+    /// What its events are called, empty when that is not the same for all.
+    default String name() {
+        return "";
+    }
 
     String library();
 
-    List<Capture> captures();
+    default List<Capture> captures() {
+        return List.of();
+    }
 
-    List<Constant> constants();
+    default List<Constant> constants() {
+        return List.of();
+    }
 
     /// Reads one `--probe` text; a [ProbeSyntaxException] points at what is wrong with it.
     static ProbeSpec parse(String text) {

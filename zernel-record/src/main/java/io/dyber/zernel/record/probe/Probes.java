@@ -1,8 +1,8 @@
 package io.dyber.zernel.record.probe;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// Every kind the recorder knows, in the order of the schema.
 public final class Probes {
@@ -36,14 +36,18 @@ public final class Probes {
     private static final Probe LOST =
             new Probe("lost", "recorder", "", List.of(), "how many events of which kind were lost, and when");
 
+    private static final List<Probe> ALL = Stream.of(
+                    TorchProbes.all(),
+                    CudaProbes.all(),
+                    NcclProbes.all(),
+                    List.of(PROCESS, IO, IO_OPEN, WAIT, SCHED, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST))
+            .flatMap(List::stream)
+            .toList();
+
     private Probes() {}
 
     public static List<Probe> all() {
-        List<Probe> probes = new ArrayList<>(TorchProbes.all());
-        probes.addAll(CudaProbes.all());
-        probes.addAll(NcclProbes.all());
-        probes.addAll(List.of(PROCESS, IO, IO_OPEN, WAIT, SCHED, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST));
-        return List.copyOf(probes);
+        return ALL;
     }
 
     public static Optional<Probe> ofKind(String kind) {

@@ -3,7 +3,6 @@ package io.dyber.zernel.record.probe;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Symbol;
-import io.dyber.zernel.record.event.Constant;
 import java.util.List;
 import java.util.Optional;
 
@@ -30,23 +29,8 @@ public record PythonProbe(String glob) implements ProbeSpec {
     }
 
     @Override
-    public String name() {
-        return "";
-    }
-
-    @Override
     public String library() {
         return LIBRARY;
-    }
-
-    @Override
-    public List<Capture> captures() {
-        return List.of();
-    }
-
-    @Override
-    public List<Constant> constants() {
-        return List.of();
     }
 
     /// Whether it names functions of Python code.

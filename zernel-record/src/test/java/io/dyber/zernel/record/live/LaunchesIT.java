@@ -36,12 +36,14 @@ class LaunchesIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"all, 10000, 10000", "sample:10, 990, 1010", "count, 0, 0"})
-    void theNumberOfLaunchesIsExactWhateverIsRecordedOfThem(String how, long least, long most) {
+    @CsvSource({"all, 10000", "sample:10, 1000", "count, 0"})
+    void theNumberOfLaunchesIsExactWhateverIsRecordedOfThem(String how, long recorded) {
+        // Each CPU takes every tenth of its own calls.
+        long least = how.startsWith("sample") ? recorded - Runtime.getRuntime().availableProcessors() : recorded;
         try (Recording recording = launching(how)) {
             assertThat(recording.number(CALLS)).isEqualTo(10_000);
             assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch' AND depth = 0"))
-                    .isBetween(least, most);
+                    .isBetween(least, recorded);
             assertThat(recording.footer("zernel.launches").path("recorded").asString()).isEqualTo(how);
         }
     }
