@@ -152,6 +152,7 @@ public final class Recorder {
             this.job = new Job(schema, texts, demangler::demangled);
             this.kernelNames = new KernelNames(job, pump, demangler::demangled);
             this.decoder.interpret("process", job.processes());
+            this.decoder.onceGone(job::gone);
             this.frequent = new FrequentCalls(kernel, pump, schema, clock, texts, options);
             this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, progress);
             this.losses = new Losses(kernel, pump, schema, clock, texts);

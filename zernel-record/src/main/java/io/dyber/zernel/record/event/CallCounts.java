@@ -16,6 +16,7 @@ public final class CallCounts {
     private long[] events = new long[64];
     private long[] unreturned = new long[64];
     private long[] leftOut = new long[64];
+    private long[] returnedTwice = new long[64];
 
     void add(String kind) {
         added.merge(kind, 1L, Long::sum);
@@ -28,9 +29,21 @@ public final class CallCounts {
 
     /// A row that was counted is taken back.
     void leaveOut(int function) {
+        passOver(function);
+        events[function]--;
+    }
+
+    /// A call is no row of its own: it ended a span, or was to open one and did not return.
+    void passOver(int function) {
         leftOut = grown(leftOut, function);
         leftOut[function]++;
-        events[function]--;
+    }
+
+    /// A forked child has returned from a call of its parent.
+    void returnTwice(int function) {
+        returnedTwice = grown(returnedTwice, function);
+        returnedTwice[function]++;
+        unmatchedReturns++;
     }
 
     void unreturned(int function) {
@@ -57,9 +70,14 @@ public final class CallCounts {
         return function < unreturned.length ? unreturned[function] : 0;
     }
 
-    /// Calls that are no rows because nobody wants them.
+    /// Calls whose records came and that are no rows: nobody wants them, or they end the rows of other functions.
     public long leftOut(int function) {
         return function < leftOut.length ? leftOut[function] : 0;
+    }
+
+    /// Returns that are no calls: of forked children from calls of their parents.
+    public long returnedTwice(int function) {
+        return function < returnedTwice.length ? returnedTwice[function] : 0;
     }
 
     public long unmatchedReturns() {

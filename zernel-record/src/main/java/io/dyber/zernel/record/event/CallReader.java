@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// Joins the ENTER and RETURN records of probed functions into rows (`bpf/functions.bpf.c`).
 ///
@@ -30,8 +31,8 @@ final class CallReader {
     private final Rows rows;
     private final long clockOffset;
     private final Map<Integer, Shape> shapes = new HashMap<>();
-    private final Map<Integer, OpenCalls> threads = new HashMap<>();
-    private final Map<Integer, OpenCalls> vitalThreads = new HashMap<>();
+    private final OpenThreads threads = new OpenThreads();
+    private final OpenThreads vitalThreads = new OpenThreads();
     private final Map<Handle, OpenSpan> spans = new HashMap<>();
     private final Map<Integer, Long> births = new HashMap<>();
     private final CallCounts counts;
@@ -81,7 +82,7 @@ final class CallReader {
         }
 
         /// Calls of one thread that come through the same ring come in order.
-        Map<Integer, OpenCalls> threads() {
+        OpenThreads threads() {
             return call.vital() ? vitalThreads : threads;
         }
     }
@@ -96,12 +97,30 @@ final class CallReader {
                 .toArray();
     }
 
-    /// A thread or process was created at this CLOCK_MONOTONIC time. A forked child also returns from the calls its
-    /// parent had open; those are the parent's and are dropped.
-    void born(int tid, long time) {
-        births.put(tid, time);
-        threads.remove(tid);
-        vitalThreads.remove(tid);
+    /// A thread was created at this CLOCK_MONOTONIC time.
+    ///
+    /// @param forked whether it is the first of a new process. That also returns from the calls its parent had open; those
+    ///     are the parent's and are dropped.
+    void born(int tid, long time, boolean forked) {
+        if (forked) {
+            births.put(tid, time);
+        }
+        threads.end(tid, open -> abandon(open, 0));
+        vitalThreads.end(tid, open -> abandon(open, 0));
+    }
+
+    /// Lets go of what is known of threads that are in no call, and of processes that are gone.
+    void release(Set<Integer> gone) {
+        births.keySet().removeAll(gone);
+        threads.release(gone, open -> abandon(open, 0));
+        vitalThreads.release(gone, open -> abandon(open, 0));
+        spans.entrySet().removeIf(span -> {
+            boolean ended = gone.contains(span.getKey().pid);
+            if (ended) {
+                giveUp(span.getValue());
+            }
+            return ended;
+        });
     }
 
     void read(MemorySegment data, long at, int function) {
@@ -121,13 +140,16 @@ final class CallReader {
         switch (shape.call.role()) {
             case CALL, OPEN, FACT -> push(shape, data, at, function);
             case INSTANT, INSTANT_FACT -> addInstant(shape, data, at, function);
-            case CLOSE -> close(data, at);
+            case CLOSE -> {
+                counts.passOver(function);
+                close(data, at);
+            }
         }
     }
 
     private void push(Shape shape, MemorySegment data, long at, int function) {
         int tid = data.get(JAVA_INT_UNALIGNED, at + Wire.TID);
-        OpenCalls open = shape.threads().computeIfAbsent(tid, _ -> new OpenCalls());
+        OpenCalls open = shape.threads().of(tid);
         if (open.isFull()) {
             addUnreturned(open.frames(), 0);
             open.dropOldest();
@@ -163,7 +185,7 @@ final class CallReader {
             addFromReturn(shape, data, at, function);
             return;
         }
-        OpenCalls open = shape.threads().get(data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
+        OpenCalls open = shape.threads().find(data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
         int found = open == null ? -1 : open.find(function, data.get(JAVA_LONG_UNALIGNED, at + wire.sp()));
         if (open == null || found < 0) {
             counts.unmatchedReturns++;
@@ -206,6 +228,8 @@ final class CallReader {
             addEntered(shape, frames, frame);
             counts.unreturned(function);
             complete(shape, frames[frame + OpenCalls.NOTE]);
+        } else {
+            counts.passOver(function);
         }
     }
 
@@ -261,7 +285,7 @@ final class CallReader {
     private void addFromReturn(Shape shape, MemorySegment data, long at, int function) {
         long start = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
         if (start < births.getOrDefault(data.get(JAVA_INT_UNALIGNED, at + Wire.TID), Long.MIN_VALUE)) {
-            counts.unmatchedReturns++;
+            counts.returnTwice(function);
             return;
         }
         addHead(shape, data, at, function, NO_TEXT, start);
@@ -323,9 +347,13 @@ final class CallReader {
                 text == NO_TEXT ? shape.nameText : text);
         OpenSpan forgotten = spans.put(new Handle(pid, slot(data, at, 0)), span);
         if (forgotten != null) {
-            addSpan(forgotten);
-            counts.unreturned(forgotten.function);
+            giveUp(forgotten);
         }
+    }
+
+    private void giveUp(OpenSpan span) {
+        addSpan(span);
+        counts.unreturned(span.function);
     }
 
     private void close(MemorySegment data, long at) {
@@ -354,14 +382,9 @@ final class CallReader {
 
     /// Gives up everything still open: those rows keep a NULL duration.
     void finish() {
-        for (Map<Integer, OpenCalls> ring : List.of(vitalThreads, threads)) {
-            ring.values().forEach(open -> abandon(open, 0));
-            ring.clear();
-        }
-        for (OpenSpan span : spans.values()) {
-            addSpan(span);
-            counts.unreturned(span.function);
-        }
+        vitalThreads.clear(open -> abandon(open, 0));
+        threads.clear(open -> abandon(open, 0));
+        spans.values().forEach(this::giveUp);
         spans.clear();
     }
 
@@ -372,7 +395,7 @@ final class CallReader {
 
     private int text(MemorySegment data, long at) {
         int length = data.get(JAVA_INT_UNALIGNED, at + wire.textLength());
-        return length == 0 ? NO_TEXT : texts.id(EventReader.utf8(data, at + wire.text(), length));
+        return length == 0 ? NO_TEXT : texts.idOfMany(EventReader.utf8(data, at + wire.text(), length));
     }
 
     private long slot(MemorySegment data, long at, int index) {

@@ -5,14 +5,26 @@ import java.util.Arrays;
 
 /// Thread names and other texts of up to 16 bytes as dictionary ids, looked up by their 16 raw bytes without making a string. Not thread-safe.
 final class Comms {
+    private static final int FIRST_SIZE = 256;
+
+    /// With more names than half of this, all are looked up anew.
+    private static final int MOST_SIZE = 1 << 17;
+
     private final Texts texts;
-    private long[] keys = new long[2 * 256];
-    private int[] ids = new int[256];
+    private long[] keys = {};
+    private int[] ids = {};
     private int used;
 
     Comms(Texts texts) {
         this.texts = texts;
+        clear(FIRST_SIZE);
+    }
+
+    private void clear(int size) {
+        keys = new long[2 * size];
+        ids = new int[size];
         Arrays.fill(ids, -1);
+        used = 0;
     }
 
     /// The id of the name held in two little-endian words, zero-terminated unless it fills them.
@@ -25,7 +37,7 @@ final class Comms {
             }
             at = (at + 1) & mask;
         }
-        int id = texts.id(decode(low, high));
+        int id = texts.idOfMany(decode(low, high));
         keys[2 * at] = low;
         keys[2 * at + 1] = high;
         ids[at] = id;
@@ -36,12 +48,13 @@ final class Comms {
     }
 
     private void grow() {
+        if (ids.length == MOST_SIZE) {
+            clear(FIRST_SIZE);
+            return;
+        }
         long[] oldKeys = keys;
         int[] oldIds = ids;
-        keys = new long[2 * oldKeys.length];
-        ids = new int[2 * oldIds.length];
-        Arrays.fill(ids, -1);
-        used = 0;
+        clear(2 * oldIds.length);
         for (int i = 0; i < oldIds.length; i++) {
             if (oldIds[i] >= 0) {
                 int _ = id(oldKeys[2 * i], oldKeys[2 * i + 1]);

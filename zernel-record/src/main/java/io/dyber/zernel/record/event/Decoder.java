@@ -27,7 +27,11 @@ public final class Decoder {
     private final Interpretation[] interpretations;
     private final Row row;
     private final int processKind;
+    private final int childPid;
     private final int childTid;
+    private final int exit;
+    private final Endings endings = new Endings();
+    private Consumer<Integer> gone = _ -> {};
 
     /// Kinds are numbered in the schema's order, from 1, as their `kind_` constants in the BPF objects.
     ///
@@ -46,13 +50,19 @@ public final class Decoder {
         this.interpretations = new Interpretation[readers.size()];
         java.util.Arrays.fill(interpretations, Interpretation.NONE);
         this.processKind = numberOf(schema, "process");
-        this.childTid = processKind == 0
-                ? 0
-                : schema.kinds().get(processKind - 1).fields().stream()
-                        .filter(field -> field.name().equals("child_tid"))
-                        .mapToInt(Field::offset)
-                        .findFirst()
-                        .orElse(0);
+        this.childPid = offsetInProcess(schema, "child_pid");
+        this.childTid = offsetInProcess(schema, "child_tid");
+        this.exit = texts.id("exit");
+    }
+
+    private static int offsetInProcess(Schema schema, String field) {
+        return schema.kinds().stream()
+                .filter(kind -> kind.kind().equals("process"))
+                .flatMap(kind -> kind.fields().stream())
+                .filter(candidate -> candidate.name().equals(field))
+                .mapToInt(Field::offset)
+                .findFirst()
+                .orElse(0);
     }
 
     /// The number of a kind in its `kind_` constant, 0 when the schema has no such kind.
@@ -77,6 +87,11 @@ public final class Decoder {
                 interpretations[i] = interpretation;
             }
         }
+    }
+
+    /// Has somebody told of each process that is gone, when nothing of it can come any more.
+    public void onceGone(Consumer<Integer> listener) {
+        gone = listener;
     }
 
     /// Says how the call records of a function become rows.
@@ -113,19 +128,31 @@ public final class Decoder {
             counts.unknown++;
             return;
         }
-        if (kind == processKind && childTid != 0) {
-            noteBirth(data, at);
+        if (kind == processKind) {
+            noteLife(data, at, names[function]);
         }
         counts.event(function);
         readers.get(kind - 1).read(data, at, names[function], rows);
         interpretations[kind - 1].complete(row, 0);
     }
 
-    private void noteBirth(MemorySegment data, long at) {
+    private void noteLife(MemorySegment data, long at, int name) {
+        long time = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
         int child = data.get(JAVA_INT_UNALIGNED, at + childTid);
+        int pid = data.get(JAVA_INT_UNALIGNED, at + childPid);
         if (child > 0) {
-            calls.born(child, data.get(JAVA_LONG_UNALIGNED, at + Wire.START));
+            calls.born(child, time, pid > 0);
         }
+        if (pid > 0) {
+            endings.began(pid);
+        }
+        if (name == exit) {
+            endings.ended(data.get(JAVA_INT_UNALIGNED, at + Wire.PID), time);
+        }
+        endings.release(time, processes -> {
+            calls.release(processes);
+            processes.forEach(gone);
+        });
     }
 
     /// Hands on the rows decoded so far.

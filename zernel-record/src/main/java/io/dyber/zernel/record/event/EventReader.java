@@ -93,7 +93,7 @@ final class EventReader {
             length++;
         }
         if (length > 0) {
-            rows.put(column, texts.id(utf8(data, at, length)));
+            rows.put(column, texts.idOfMany(utf8(data, at, length)));
         }
     }
 

@@ -55,7 +55,7 @@ final class FilePaths {
         int text = known(file, id);
         if (text < 0 && (file & INODE) != 0 && file > 0) {
             text = mapped.find(pid, (int) file, id)
-                    .map(path -> texts.id(bounded(path)))
+                    .map(path -> texts.idOfMany(bounded(path)))
                     .orElse(NOT_FOUND);
             put(file, id, text);
         }
@@ -86,7 +86,7 @@ final class FilePaths {
 
     /// Takes in the path of a file by its inode.
     void learn(int device, long inode, String path) {
-        put(INODE | Integer.toUnsignedLong(device), inode, texts.id(bounded(path)));
+        put(INODE | Integer.toUnsignedLong(device), inode, texts.idOfMany(bounded(path)));
     }
 
     /// Takes in a record that tells a path. A path that the kernel could not read is none.
@@ -97,7 +97,7 @@ final class FilePaths {
                 put(
                         data.get(JAVA_LONG_UNALIGNED, at + record.file()),
                         data.get(JAVA_LONG_UNALIGNED, at + record.file() + 8),
-                        texts.id(bounded(path)));
+                        texts.idOfMany(bounded(path)));
                 long inode = data.get(JAVA_LONG_UNALIGNED, at + record.inode());
                 if (inode != 0) {
                     learn(data.get(JAVA_INT_UNALIGNED, at + record.device()), inode, path);

@@ -38,6 +38,16 @@ final class OpenCalls {
         return depth == MOST_FRAMES;
     }
 
+    /// The process of the calls; there must be one.
+    int pid() {
+        return (int) frames[PID];
+    }
+
+    /// When the youngest call began; there must be one.
+    long lastStart() {
+        return frames[(depth - 1) * FRAME + START];
+    }
+
     /// The frames, [#FRAME] longs each, oldest first.
     long[] frames() {
         return frames;

@@ -10,8 +10,14 @@ import java.util.Map;
 /// One thread adds; ids and strings never change, so [#size] and [#text] may be read by another thread that was
 /// handed an id by the adding one.
 public final class Texts {
+    /// What texts are recorded as when there are too many.
+    static final String MANY = "<too many texts>";
+
+    private static final int MOST = 500_000;
+
     private final Map<String, Integer> ids = new HashMap<>();
     private final List<String> texts = new ArrayList<>();
+    private long replaced;
 
     /// The id of `text`, new or known.
     public synchronized int id(String text) {
@@ -23,6 +29,25 @@ public final class Texts {
         texts.add(text);
         ids.put(text, id);
         return id;
+    }
+
+    /// The id of a text that the recorded job has made up, known or new. After half a million different texts, a new one
+    /// is recorded as [#MANY]: a job that runs for days may number all its regions.
+    synchronized int idOfMany(String text) {
+        Integer known = ids.get(text);
+        if (known != null) {
+            return known;
+        }
+        if (texts.size() < MOST) {
+            return id(text);
+        }
+        replaced++;
+        return id(MANY);
+    }
+
+    /// How often a text was replaced because there were too many.
+    public synchronized long replaced() {
+        return replaced;
     }
 
     public synchronized String text(int id) {

@@ -26,20 +26,20 @@ final class Communicators {
 
     private final Columns columns;
     private final Map<Long, Integer> elementBytes = new HashMap<>();
-    private final Map<Handle, Communicator> communicators = new HashMap<>();
-    private final Map<Integer, Integer> groups = new HashMap<>();
+    private final PerProcess<Communicator> communicators = new PerProcess<>();
+    private final PerProcess<Integer> groupsOfThreads = new PerProcess<>();
 
     Communicators(Columns columns, Texts texts) {
         this.columns = columns;
         TYPES.forEach(type -> elementBytes.put((long) texts.id(type.getKey()), type.getValue()));
     }
 
-    private Handle handle(Row row) {
-        return new Handle(row.pid(), row.get(columns.communicator));
+    private Communicator of(Row row, long handle) {
+        return communicators.getOrPut(row.pid(), handle, Communicator::new);
     }
 
-    private Communicator of(Handle handle) {
-        return communicators.computeIfAbsent(handle, _ -> new Communicator());
+    private @Nullable Communicator known(Row row) {
+        return communicators.get(row.pid(), row.get(columns.communicator)).orElse(null);
     }
 
     void made(Row row) {
@@ -48,7 +48,7 @@ final class Communicators {
             made.id = row.get(columns.commId);
             made.rank = row.get(columns.rank);
             made.nranks = row.get(columns.nranks);
-            communicators.put(handle(row), made);
+            communicators.put(row.pid(), row.get(columns.communicator), made);
         }
     }
 
@@ -64,7 +64,7 @@ final class Communicators {
             made.id = mix(mix(row.pid(), handles[0]), nranks);
             made.rank = rank;
             made.nranks = nranks;
-            communicators.put(new Handle(row.pid(), handles[rank]), made);
+            communicators.put(row.pid(), handles[rank], made);
             row.put(columns.commId, made.id);
         }
         row.clear(columns.addr);
@@ -72,7 +72,7 @@ final class Communicators {
 
     /// Every rank calls this in the same order on the same parent, so all find the same id.
     void derived(Row row) {
-        Communicator parent = of(new Handle(row.pid(), row.get(columns.parent)));
+        Communicator parent = of(row, row.get(columns.parent));
         Communicator made = new Communicator();
         made.id = row.get(columns.commId);
         if (made.id == Row.NONE && parent.id != Row.NONE) {
@@ -83,27 +83,27 @@ final class Communicators {
         made.rank = row.get(columns.rank);
         made.nranks = row.get(columns.nranks);
         if (row.get(columns.communicator) > 0) {
-            communicators.put(handle(row), made);
+            communicators.put(row.pid(), row.get(columns.communicator), made);
         }
     }
 
     void described(Row row) {
         if (columns.succeeded(row)) {
-            Communicator communicator = of(handle(row));
+            Communicator communicator = of(row, row.get(columns.communicator));
             communicator.rank = row.get(columns.rank) == Row.NONE ? communicator.rank : row.get(columns.rank);
             communicator.nranks = row.get(columns.nranks) == Row.NONE ? communicator.nranks : row.get(columns.nranks);
         }
     }
 
     void used(Row row) {
-        fill(row, communicators.get(handle(row)));
+        fill(row, known(row));
         Integer size = elementBytes.get(row.get(columns.dtype));
         if (size != null && row.get(columns.count) != Row.NONE) {
             row.put(columns.bytes, row.get(columns.count) * size);
         }
-        row.put(columns.grouped, groups.getOrDefault(row.tid(), 0) > 0 ? 1 : 0);
+        row.put(columns.grouped, groupsOfThreads.get(row.pid(), row.tid()).isPresent() ? 1 : 0);
         if (columns.isOutermost(row)) {
-            row.put(columns.seq, of(handle(row)).used++);
+            row.put(columns.seq, of(row, row.get(columns.communicator)).used++);
         }
     }
 
@@ -123,16 +123,20 @@ final class Communicators {
 
     /// It stays known: one that is finalized is still to be destroyed.
     void ended(Row row) {
-        fill(row, communicators.get(handle(row)));
+        fill(row, known(row));
     }
 
     /// Groups nest; the work of all is issued when the outermost ends.
     void groupBegun(Row row) {
-        groups.merge(row.tid(), 1, Integer::sum);
+        int depth = groupsOfThreads.get(row.pid(), row.tid()).orElse(0);
+        groupsOfThreads.put(row.pid(), row.tid(), depth + 1);
     }
 
     void groupEnded(Row row) {
-        groups.computeIfPresent(row.tid(), (_, depth) -> depth > 1 ? depth - 1 : null);
+        int depth = groupsOfThreads.remove(row.pid(), row.tid()).orElse(0);
+        if (depth > 1) {
+            groupsOfThreads.put(row.pid(), row.tid(), depth - 1);
+        }
     }
 
     private static long mix(long hash, long value) {
@@ -140,6 +144,7 @@ final class Communicators {
     }
 
     void forget(int pid) {
-        communicators.keySet().removeIf(handle -> handle.pid() == pid);
+        communicators.forget(pid);
+        groupsOfThreads.forget(pid);
     }
 }

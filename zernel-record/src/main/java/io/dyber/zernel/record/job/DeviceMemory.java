@@ -4,6 +4,7 @@ import io.dyber.zernel.record.event.Interpretation;
 import io.dyber.zernel.record.event.Row;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// The device memory that each process holds: what is freed is what was allocated there.
@@ -17,9 +18,9 @@ final class DeviceMemory {
 
     private final Columns columns;
     private final Processes processes;
-    private final Map<Handle, Allocation> live = new HashMap<>();
+    private final PerProcess<Allocation> live = new PerProcess<>();
     private final Map<Long, Allocation> leaving = new HashMap<>();
-    private final Map<Integer, Long> devices = new HashMap<>();
+    private final PerProcess<Long> devicesOfThreads = new PerProcess<>();
     private long tickets;
 
     DeviceMemory(Columns columns, Processes processes) {
@@ -28,13 +29,13 @@ final class DeviceMemory {
     }
 
     /// A thread begins on no chosen device, whatever one of its number had before.
-    void threadBegan(int tid) {
-        devices.remove(tid);
+    void threadBegan(int pid, int tid) {
+        Optional<Long> _ = devicesOfThreads.remove(pid, tid);
     }
 
     void deviceChosen(Row row) {
         if (columns.succeeded(row)) {
-            devices.put(row.tid(), row.get(columns.device));
+            devicesOfThreads.put(row.pid(), row.tid(), row.get(columns.device));
         }
     }
 
@@ -49,30 +50,27 @@ final class DeviceMemory {
         if (row.get(columns.status) > 0) {
             row.clear(columns.addr);
         } else if (row.get(columns.addr) != Row.NONE) {
-            live.put(
-                    new Handle(row.pid(), row.get(columns.addr)),
-                    new Allocation(row.get(columns.bytes), row.get(columns.device)));
+            Allocation allocation = new Allocation(row.get(columns.bytes), row.get(columns.device));
+            live.put(row.pid(), row.get(columns.addr), allocation);
         }
     }
 
     /// The runtime starts every thread on device 0.
     private long currentDevice(Row row) {
-        Long chosen = devices.get(row.tid());
-        if (chosen != null) {
-            return chosen;
-        }
-        return processes.seenFromStart(row.pid()) ? 0 : Row.NONE;
+        return devicesOfThreads
+                .get(row.pid(), row.tid())
+                .orElse(processes.seenFromStart(row.pid()) ? 0 : Row.NONE);
     }
 
     Interpretation release() {
         return new Interpretation() {
             @Override
             public long entered(int pid, long first) {
-                Allocation allocation = live.remove(new Handle(pid, first));
-                if (allocation == null) {
+                Optional<Allocation> allocation = live.remove(pid, first);
+                if (allocation.isEmpty()) {
                     return 0;
                 }
-                leaving.put(++tickets, allocation);
+                leaving.put(++tickets, allocation.get());
                 return tickets;
             }
 
@@ -91,7 +89,7 @@ final class DeviceMemory {
             return;
         }
         if (row.get(columns.status) > 0) {
-            live.putIfAbsent(new Handle(row.pid(), row.get(columns.addr)), allocation);
+            boolean _ = live.putIfAbsent(row.pid(), row.get(columns.addr), allocation);
             return;
         }
         if (allocation.bytes() != Row.NONE) {
@@ -103,6 +101,7 @@ final class DeviceMemory {
     }
 
     void forget(int pid) {
-        live.keySet().removeIf(handle -> handle.pid() == pid);
+        live.forget(pid);
+        devicesOfThreads.forget(pid);
     }
 }

@@ -1,65 +1,57 @@
 package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Optional;
 
 /// How many kernel launches went into each CUDA graph.
 final class Graphs {
     private final Columns columns;
-    private final Map<Handle, Long> capturing = new HashMap<>();
-    private final Map<Handle, Long> launches = new HashMap<>();
+    private final PerProcess<Long> capturing = new PerProcess<>();
+    private final PerProcess<Long> launches = new PerProcess<>();
 
     Graphs(Columns columns) {
         this.columns = columns;
     }
 
-    private Handle stream(Row row) {
-        return new Handle(row.pid(), row.get(columns.stream));
-    }
-
-    private Handle graph(Row row) {
-        return new Handle(row.pid(), row.get(columns.addr));
-    }
-
     void begin(Row row) {
         if (columns.isOutermost(row) && columns.succeeded(row)) {
-            capturing.put(stream(row), 0L);
+            capturing.put(row.pid(), row.get(columns.stream), 0L);
         }
     }
 
     void launched(Row row) {
         if (!capturing.isEmpty() && columns.isOutermost(row) && columns.succeeded(row)) {
-            capturing.computeIfPresent(stream(row), (_, count) -> count + 1);
+            long stream = row.get(columns.stream);
+            capturing.get(row.pid(), stream).ifPresent(count -> capturing.put(row.pid(), stream, count + 1));
         }
     }
 
     void end(Row row) {
-        Long count = columns.isOutermost(row) ? capturing.remove(stream(row)) : null;
-        if (count != null && columns.succeeded(row)) {
-            launches.put(graph(row), count);
-            row.put(columns.count, count);
+        Optional<Long> count = columns.isOutermost(row)
+                ? capturing.remove(row.pid(), row.get(columns.stream))
+                : Optional.empty();
+        note(row, count);
+    }
+
+    private void note(Row row, Optional<Long> count) {
+        if (count.isPresent() && columns.succeeded(row)) {
+            launches.put(row.pid(), row.get(columns.addr), count.get());
+            row.put(columns.count, count.get());
         }
     }
 
     void instantiated(Row row) {
-        Long count = launches.get(new Handle(row.pid(), row.get(columns.src)));
+        Optional<Long> count = launches.get(row.pid(), row.get(columns.src));
         row.clear(columns.src);
-        if (count != null && columns.succeeded(row)) {
-            launches.put(graph(row), count);
-            row.put(columns.count, count);
-        }
+        note(row, count);
     }
 
     void graphLaunched(Row row) {
-        Long count = launches.get(graph(row));
-        if (count != null) {
-            row.put(columns.count, count);
-        }
+        launches.get(row.pid(), row.get(columns.addr)).ifPresent(count -> row.put(columns.count, count));
     }
 
     void forget(int pid) {
-        capturing.keySet().removeIf(handle -> handle.pid() == pid);
-        launches.keySet().removeIf(handle -> handle.pid() == pid);
+        capturing.forget(pid);
+        launches.forget(pid);
     }
 }

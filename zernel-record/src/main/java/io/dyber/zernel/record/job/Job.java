@@ -41,7 +41,8 @@ public final class Job {
     }
 
     /// The interpretation of `process` rows: a process that runs another program, or is made under a number used before,
-    /// holds nothing of what was there. Ends are not looked at: rows of other rings may be decoded after them.
+    /// holds nothing of what was there. Ends are not looked at but told by [#gone]: rows of other rings may be decoded
+    /// after them.
     public Interpretation processes() {
         return (row, _) -> {
             long name = row.get(columns.name);
@@ -51,9 +52,15 @@ public final class Job {
                 forget((int) row.get(columns.childPid));
             }
             if (row.get(columns.childTid) != Row.NONE) {
-                deviceMemory.threadBegan((int) row.get(columns.childTid));
+                int process = (int) (name == fork ? row.get(columns.childPid) : row.pid());
+                deviceMemory.threadBegan(process, (int) row.get(columns.childTid));
             }
         };
+    }
+
+    /// A process has ended, and nothing of it will come any more.
+    public void gone(int pid) {
+        forget(pid);
     }
 
     private void forget(int pid) {

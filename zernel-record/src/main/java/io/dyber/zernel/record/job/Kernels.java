@@ -2,12 +2,8 @@ package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
 import io.dyber.zernel.record.event.Texts;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.UnaryOperator;
 
@@ -19,8 +15,8 @@ public final class Kernels {
     private final Columns columns;
     private final Texts texts;
     private final UnaryOperator<String> readable;
-    private final Map<Handle, Integer> names = new HashMap<>();
-    private final Set<Handle> asked = new HashSet<>();
+    private final PerProcess<Integer> names = new PerProcess<>();
+    private final PerProcess<Boolean> asked = new PerProcess<>();
     private final Queue<Unknown> unknown = new ConcurrentLinkedQueue<>();
 
     /// A handle whose kernel is to be found out.
@@ -39,16 +35,12 @@ public final class Kernels {
         if (func == Row.NONE) {
             return;
         }
-        Integer name = names.get(new Handle(row.pid(), func));
-        if (name != null) {
-            row.put(columns.kernel, name);
-        } else {
-            ask(row.pid(), func, func);
-        }
+        names.get(row.pid(), func)
+                .ifPresentOrElse(name -> row.put(columns.kernel, name), () -> ask(row.pid(), func, func));
     }
 
     private void ask(int pid, long func, long place) {
-        if (asked.add(new Handle(pid, func))) {
+        if (asked.putIfAbsent(pid, func, true)) {
             unknown.add(new Unknown(pid, func, place));
         }
     }
@@ -64,15 +56,12 @@ public final class Kernels {
         if (mangled != Row.NONE) {
             String name = texts.text((int) mangled);
             if (name.length() < LONGEST) {
-                names.put(new Handle(row.pid(), func), texts.id(readable.apply(name)));
+                names.put(row.pid(), func, texts.id(readable.apply(name)));
             }
         } else if (other != Row.NONE) {
-            Integer known = names.get(new Handle(row.pid(), other));
-            if (known != null) {
-                names.put(new Handle(row.pid(), func), known);
-            } else {
-                ask(row.pid(), func, other);
-            }
+            names.get(row.pid(), other)
+                    .ifPresentOrElse(
+                            known -> names.put(row.pid(), func, known), () -> ask(row.pid(), func, other));
         }
     }
 
@@ -83,11 +72,11 @@ public final class Kernels {
 
     /// Says what was found out.
     public void name(int pid, long func, String name) {
-        names.putIfAbsent(new Handle(pid, func), texts.id(name));
+        boolean _ = names.putIfAbsent(pid, func, texts.id(name));
     }
 
     void forget(int pid) {
-        names.keySet().removeIf(handle -> handle.pid() == pid);
-        asked.removeIf(handle -> handle.pid() == pid);
+        names.forget(pid);
+        asked.forget(pid);
     }
 }
