@@ -25,3 +25,16 @@ CREATE MACRO severity_of(share) AS CASE WHEN share >= 0.25 THEN 'high' WHEN shar
 CREATE MACRO bound_text(total_ns, lost_ns) AS
     format('{:.1f} ms / ({:.1f} - {:.1f}) ms = {:.2f}x',
         total_ns / 1e6, total_ns / 1e6, lost_ns / 1e6, total_ns / greatest(total_ns - lost_ns, 1));
+
+-- P(Z > z) of a standard normal variable, z >= 0, to 1e-7 (Abramowitz and Stegun 26.2.17).
+CREATE MACRO _normal_tail(z) AS
+    exp(-z * z / 2) / sqrt(2 * pi()) * (
+        0.319381530 / (1 + 0.2316419 * z)
+        - 0.356563782 / pow(1 + 0.2316419 * z, 2)
+        + 1.781477937 / pow(1 + 0.2316419 * z, 3)
+        - 1.821255978 / pow(1 + 0.2316419 * z, 4)
+        + 1.330274429 / pow(1 + 0.2316419 * z, 5));
+
+-- The element of a sorted list at a share of its length, the first or last where the share is outside 0 to 1.
+CREATE MACRO _quantile(sorted, share) AS
+    sorted[CAST(least(len(sorted), greatest(1, round(share * len(sorted) + 0.5))) AS BIGINT)];

@@ -21,13 +21,14 @@ public final class Database implements AutoCloseable {
     private final SqlLibrary library;
     private final OnDemand onDemand;
 
-    Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library) {
+    /// @param origins for each recording, the position of the argument that named it
+    Database(DuckDb duckDb, List<AttachedRecording> attached, List<Integer> origins, SqlLibrary library) {
         this.duckDb = duckDb;
         this.library = library;
         this.recordings = attached.stream().map(AttachedRecording::recording).toList();
         this.eventColumns = eventColumns(attached);
         duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
-        createFooterTables();
+        createFooterTables(origins);
         this.onDemand = new OnDemand(duckDb, library, List.copyOf(eventColumns.keySet()));
     }
 
@@ -139,13 +140,13 @@ public final class Database implements AutoCloseable {
         return actual.equals(type) ? quoted : "CAST(" + quoted + " AS " + type + ") AS " + quoted;
     }
 
-    private void createFooterTables() {
-        duckDb.execute("CREATE TABLE files (recording BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR)");
+    private void createFooterTables(List<Integer> origins) {
+        duckDb.execute("CREATE TABLE files (recording BIGINT, argument BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR)");
         duckDb.execute("CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR)");
         for (Recording recording : recordings) {
             String note = recording.note() == null ? "NULL" : DuckDb.literal(recording.note());
             duckDb.execute("INSERT INTO files VALUES (" + recording.index() + ", "
-                    + DuckDb.literal(recording.path().toString()) + ", "
+                    + origins.get(recording.index()) + ", " + DuckDb.literal(recording.path().toString()) + ", "
                     + DuckDb.literal(recording.state().name().toLowerCase(java.util.Locale.ROOT)) + ", "
                     + recording.rows() + ", " + note + ")");
             recording.metadata().forEach((key, value) -> duckDb.execute("INSERT INTO footer VALUES ("

@@ -34,27 +34,25 @@ public final class Recordings {
         }
         DuckDb duckDb = DuckDb.open(options);
         try {
-            List<Path> paths = new ArrayList<>();
-            for (String argument : arguments) {
-                paths.addAll(resolve(argument, duckDb));
+            List<AttachedRecording> attached = new ArrayList<>();
+            List<Integer> origins = new ArrayList<>();
+            for (int argument = 0; argument < arguments.size(); argument++) {
+                for (Path path : resolve(arguments.get(argument), duckDb)) {
+                    attached.add(attach(path, attached.size(), duckDb));
+                    origins.add(argument);
+                }
             }
-            return new Database(duckDb, attach(paths, duckDb), library);
+            return new Database(duckDb, attached, origins, library);
         } catch (RuntimeException | Error e) {
             duckDb.close();
             throw e;
         }
     }
 
-    private static List<AttachedRecording> attach(List<Path> paths, DuckDb duckDb) {
-        List<AttachedRecording> attached = new ArrayList<>();
-        for (Path path : paths) {
-            int index = attached.size();
-            attached.add(
-                    Files.isDirectory(path)
-                            ? LiveFolder.attach(path, index, duckDb)
-                            : ParquetRecording.attach(path, index, duckDb));
-        }
-        return attached;
+    private static AttachedRecording attach(Path path, int index, DuckDb duckDb) {
+        return Files.isDirectory(path)
+                ? LiveFolder.attach(path, index, duckDb)
+                : ParquetRecording.attach(path, index, duckDb);
     }
 
     private static List<Path> resolve(String argument, DuckDb duckDb) {

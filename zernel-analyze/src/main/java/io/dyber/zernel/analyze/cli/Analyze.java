@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             ReportCommand.class,
             FindingsCommand.class,
+            DiffCommand.class,
             StepsCommand.class,
             PhasesCommand.class,
             PercentilesCommand.class,
@@ -33,7 +34,7 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze report run.parquet",
             "  zernel-analyze sql run.parquet \"FROM steps WHERE dur_ns > 1e9\"",
             "",
-            "Exit status: 0 done, 1 the data or the environment, 2 wrong usage, 70 a bug."
+            "Exit status: 0 done, 1 the data or the environment, 2 wrong usage, 3 diff --fail-on, 70 a bug."
         })
 public final class Analyze implements Runnable {
     @Spec

@@ -3,9 +3,7 @@ package io.dyber.zernel.analyze.report;
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.Table;
 import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /// The report as Markdown, for issues and pull requests: findings, phases, then tables.
 ///
@@ -43,41 +41,13 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
     }
 
     private void table(String name, Table table) {
-        if (table.rows().isEmpty()) {
-            return;
+        if (!table.rows().isEmpty()) {
+            out.println("## " + name.replace('_', ' ') + "\n");
+            new MarkdownTable(out, MOST_ROWS).write(table);
         }
-        out.println("## " + name.replace('_', ' ') + "\n");
-        List<String> heads = new ArrayList<>();
-        List<String> rules = new ArrayList<>();
-        for (Table.Column column : table.columns()) {
-            heads.add(column.name().replaceFirst("_(ns|bytes)$", ""));
-            rules.add("---");
-        }
-        line(heads);
-        line(rules);
-        for (Table.Row row : table.rows().subList(0, Math.min(MOST_ROWS, table.rows().size()))) {
-            List<String> cells = new ArrayList<>();
-            for (int i = 0; i < heads.size(); i++) {
-                cells.add(cell(table.columns().get(i).name(), row.values().get(i)));
-            }
-            line(cells);
-        }
-        out.println(table.rows().size() > MOST_ROWS ? "\nand " + (table.rows().size() - MOST_ROWS) + " more\n" : "");
-    }
-
-    private void line(List<String> cells) {
-        out.println("| " + String.join(" | ", cells) + " |");
-    }
-
-    private static String cell(String column, @Nullable Object value) {
-        return switch (value) {
-            case null -> "";
-            case Number number -> Quantity.ofColumn(column, number);
-            default -> escaped(value.toString());
-        };
     }
 
     private static String escaped(String text) {
-        return text.replaceAll("\\s+", " ").replaceAll("([|*_<>#`])", "\\\\$1");
+        return MarkdownTable.escaped(text);
     }
 }

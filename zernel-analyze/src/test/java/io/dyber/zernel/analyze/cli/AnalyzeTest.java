@@ -66,6 +66,31 @@ class AnalyzeTest {
     }
 
     @Test
+    void diffSaysWhatChangedAndFailsOnARule() {
+        String before = recording().training(21, 15).write(folder.resolve("before.parquet")).toString();
+        String after = recording().training(21, 20).write(folder.resolve("after.parquet")).toString();
+        Outcome text = run("diff", "--width", "120", before, after);
+        assertThat(text.status()).isZero();
+        assertThat(text.out()).startsWith("before  " + before + ", 20 steps compared\nafter   " + after + ", 20 steps")
+                .contains("Steps are slower by 5.00 ms (+10.0 %): 50.0 ms -> 55.0 ms at the median")
+                .containsPattern("(?m)^data_loading +15.0 ms +20.0 ms +\\+5.00 ms +\\+33.3 % .* < 0.001  more$");
+
+        Outcome failed = run("diff", "--markdown", "--fail-on", "step_p50 > +5%", "--fail-on", "step > 1s", before, after);
+        assertThat(failed.status()).isEqualTo(3);
+        assertThat(failed.out())
+                .contains("- **fails** `step_p50 > +5%`: step\\_p50 50.000 ms before, 55.000 ms after")
+                .contains("- holds `step > 1s`: ");
+
+        JsonNode json = new JsonMapper().readTree(run("diff", "--json", before, after).out());
+        assertThat(json.path("steps").get(0).path("shift").asDouble()).isEqualTo(5e6);
+        assertThat(json.path("after").get(0).asString()).isEqualTo(after);
+
+        Outcome wrong = run("diff", "--fail-on", "speed > 1", before, after);
+        assertThat(wrong.status()).isEqualTo(2);
+        assertThat(wrong.err()).contains("'speed' is no measure of a step: the measures are step, ");
+    }
+
+    @Test
     void sqlPrintsATableOrCsvOrJson() {
         String file = recording().region("a \"b\", c", 1, 2).region("d", 5, 1).write(folder.resolve("run.parquet"))
                 .toString();

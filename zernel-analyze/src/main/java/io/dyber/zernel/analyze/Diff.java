@@ -1,0 +1,37 @@
+package io.dyber.zernel.analyze;
+
+import java.util.List;
+
+/// Two jobs compared: the recordings of a database's first argument, *before*, and those of its second, *after*.
+///
+/// @param before recordings of the first argument
+/// @param after recordings of the second
+/// @param steps the view `step_diff`: no rows where one of the two has fewer than two steps
+/// @param calls the view `call_diff`
+public record Diff(List<Recording> before, List<Recording> after, Table steps, Table calls) {
+    /// Compares.
+    ///
+    /// @param database opened with two arguments
+    /// @throws RecordingException if one of the two has no events
+    public static Diff of(Database database) {
+        List<Recording> before = recordings(database, 0);
+        List<Recording> after = recordings(database, 1);
+        requireEvents(before);
+        requireEvents(after);
+        return new Diff(before, after, database.query("FROM step_diff"), database.query("FROM call_diff"));
+    }
+
+    private static List<Recording> recordings(Database database, int argument) {
+        return database.query("SELECT recording FROM files WHERE argument = ? ORDER BY recording", argument).rows().stream()
+                .map(row -> database.recordings().get((int) row.integer("recording")))
+                .toList();
+    }
+
+    private static void requireEvents(List<Recording> recordings) {
+        if (recordings.stream().mapToLong(Recording::rows).sum() == 0) {
+            throw new RecordingException(
+                    "comparing '" + recordings.getFirst().path() + "': the recording has no events",
+                    "zernel-analyze info " + recordings.getFirst().path() + " says what each probe was waiting for");
+        }
+    }
+}

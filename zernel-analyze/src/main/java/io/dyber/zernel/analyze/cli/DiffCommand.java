@@ -1,0 +1,108 @@
+package io.dyber.zernel.analyze.cli;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Diff;
+import io.dyber.zernel.analyze.DiffRule;
+import io.dyber.zernel.analyze.report.DiffFormat;
+import io.dyber.zernel.analyze.report.DiffJson;
+import io.dyber.zernel.analyze.report.DiffMarkdown;
+import io.dyber.zernel.analyze.report.DiffText;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+@Command(
+        name = "diff",
+        mixinStandardHelpOptions = true,
+        description = {
+            "What changed between two recordings of a job, and whether chance explains it.",
+            "Each may be a glob of several ranks or parts."
+        },
+        footer = {
+            "",
+            "A rule is MEASURE[_p50|_p90|_p99|_mean] >|< BOUND; a bound with a sign is on the change. Measures: step,",
+            "data_loading, gpu_compute, nccl_collective, optimizer_step, unknown, launches, launch_time, copied, copy_time,",
+            "syncs, sync_time, allocations, collectives, collective_size, dist_wait.",
+            "",
+            "Examples:",
+            "  zernel-analyze diff before.parquet after.parquet",
+            "  zernel-analyze diff --fail-on 'step_p50 > +5%' --markdown main.parquet branch.parquet",
+            "",
+            "Exit status: 0 compared, 3 a rule of --fail-on is broken."
+        })
+final class DiffCommand implements Callable<Integer> {
+    private static final int RULE_BROKEN = 3;
+
+    static final class Rule implements ITypeConverter<DiffRule> {
+        @Override
+        public DiffRule convert(String text) {
+            try {
+                return DiffRule.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
+
+    @Parameters(index = "0", paramLabel = "BEFORE", description = "A recording, glob or .live folder.")
+    String before = "";
+
+    @Parameters(index = "1", paramLabel = "AFTER", description = "The one to compare with it.")
+    String after = "";
+
+    @Option(
+            names = "--fail-on",
+            paramLabel = "RULE",
+            converter = Rule.class,
+            description = "Exit with 3 when this is so, e.g. 'step_p50 > +5%%'; repeatable.")
+    List<DiffRule> rules = List.of();
+
+    @ArgGroup(exclusive = true)
+    Form form = new Form();
+
+    static final class Form {
+        @Option(names = "--json", description = "Print all measures and calls as JSON, times in ns.")
+        boolean json;
+
+        @Option(names = "--markdown", description = "Print Markdown, for a pull request.")
+        boolean markdown;
+    }
+
+    @Mixin
+    Input input = new Input();
+
+    @Mixin
+    Screen screen = new Screen();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        try (Database database = input.open(List.of(before, after))) {
+            Diff diff = Diff.of(database);
+            List<DiffRule.Verdict> verdicts = rules.stream().map(rule -> rule.judge(diff)).toList();
+            format(out).write(diff, verdicts);
+            out.flush();
+            return verdicts.stream().anyMatch(DiffRule.Verdict::broken) ? RULE_BROKEN : 0;
+        }
+    }
+
+    private DiffFormat format(PrintWriter out) {
+        if (form.json) {
+            return new DiffJson(out);
+        }
+        return form.markdown ? new DiffMarkdown(out) : new DiffText(screen.page(out));
+    }
+}

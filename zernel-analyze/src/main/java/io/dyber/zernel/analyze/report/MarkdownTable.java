@@ -1,0 +1,47 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Table;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// A table in Markdown, with units.
+///
+/// @param mostRows further rows are only counted
+record MarkdownTable(PrintWriter out, int mostRows) {
+    void write(Table table) {
+        List<String> heads = new ArrayList<>();
+        List<String> rules = new ArrayList<>();
+        for (Table.Column column : table.columns()) {
+            heads.add(column.name().replaceFirst("_(ns|bytes)$", ""));
+            rules.add("---");
+        }
+        line(heads);
+        line(rules);
+        for (Table.Row row : table.rows().subList(0, Math.min(mostRows, table.rows().size()))) {
+            List<String> cells = new ArrayList<>();
+            for (int i = 0; i < heads.size(); i++) {
+                cells.add(cell(table.columns().get(i).name(), row.values().get(i)));
+            }
+            line(cells);
+        }
+        out.println(table.rows().size() > mostRows ? "\nand " + (table.rows().size() - mostRows) + " more\n" : "");
+    }
+
+    void line(List<String> cells) {
+        out.println("| " + String.join(" | ", cells) + " |");
+    }
+
+    private static String cell(String column, @Nullable Object value) {
+        return switch (value) {
+            case null -> "";
+            case Number number -> Quantity.ofColumn(column, number);
+            default -> escaped(value.toString());
+        };
+    }
+
+    static String escaped(String text) {
+        return text.replaceAll("\\s+", " ").replaceAll("([|*_<>#`])", "\\\\$1");
+    }
+}

@@ -1,0 +1,71 @@
+-- What two jobs called, compared by kind and name: how often and for how long, per step.
+--
+-- Per second of recording where one of the two has no steps. A row without a name is the whole kind. Nested calls of
+-- the same kind are left out. Times are sums over all threads, taken on the CPU.
+--
+-- needs: events, files, _step_counts
+CREATE VIEW call_diff AS
+WITH
+    seconds AS (
+        SELECT recording, (max(ts_ns) - min(ts_ns)) / 1e9 AS seconds
+        FROM events
+        GROUP BY ALL
+    ),
+    step_sums AS (
+        SELECT recording, sum(steps) AS steps
+        FROM _step_counts
+        GROUP BY ALL
+    ),
+    sides AS (
+        SELECT argument, sum(seconds.seconds) AS seconds, coalesce(sum(step_sums.steps), 0) AS steps
+        FROM files
+        LEFT JOIN seconds ON seconds.recording = files.recording
+        LEFT JOIN step_sums ON step_sums.recording = files.recording
+        WHERE argument < 2
+        GROUP BY ALL
+    ),
+    units AS (
+        SELECT
+            argument,
+            CASE WHEN (SELECT min(steps) FROM sides) > 0 THEN 'step' ELSE 'second' END AS per,
+            CASE WHEN (SELECT min(steps) FROM sides) > 0 THEN steps ELSE seconds END AS length
+        FROM sides
+    ),
+    sums AS (
+        SELECT
+            files.argument,
+            events.kind,
+            CASE WHEN grouping(events.name) = 0 THEN coalesce(events.name, '') END AS name,
+            count(*) AS calls,
+            coalesce(sum(events.dur_ns), 0) AS sum_ns,
+            median(events.dur_ns) AS p50_ns
+        FROM events
+        JOIN files ON files.recording = events.recording
+        WHERE files.argument < 2
+            AND events.kind NOT IN ('process', 'lost', 'mark', 'gpu_sample', 'gpu_process')
+            AND coalesce(events.depth, 0) = 0
+        GROUP BY GROUPING SETS ((files.argument, events.kind), (files.argument, events.kind, events.name))
+    ),
+    names AS (
+        SELECT DISTINCT kind, name
+        FROM sums
+    )
+SELECT
+    names.kind, -- kind of event
+    names.name, -- region, function or system call; NULL for the whole kind
+    b_unit.per, -- step or second
+    coalesce(b.calls, 0) / b_unit.length AS before_calls, -- calls per step before
+    coalesce(a.calls, 0) / a_unit.length AS after_calls, -- calls per step after
+    coalesce(b.sum_ns, 0) / b_unit.length AS before_ns, -- [ns] time in them per step before
+    coalesce(a.sum_ns, 0) / a_unit.length AS after_ns, -- [ns] time in them per step after
+    coalesce(a.sum_ns, 0) / a_unit.length - coalesce(b.sum_ns, 0) / b_unit.length AS change_ns, -- [ns] the difference
+    CAST(b.p50_ns AS BIGINT) AS before_p50_ns, -- [ns] median call before
+    CAST(a.p50_ns AS BIGINT) AS after_p50_ns -- [ns] median call after
+FROM names
+JOIN units AS b_unit ON b_unit.argument = 0
+JOIN units AS a_unit ON a_unit.argument = 1
+LEFT JOIN sums AS b
+    ON b.argument = 0 AND b.kind = names.kind AND b.name IS NOT DISTINCT FROM names.name
+LEFT JOIN sums AS a
+    ON a.argument = 1 AND a.kind = names.kind AND a.name IS NOT DISTINCT FROM names.name
+ORDER BY abs(change_ns) DESC, names.kind, names.name

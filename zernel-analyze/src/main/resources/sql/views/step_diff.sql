@@ -1,0 +1,142 @@
+-- Steps of two jobs compared, measure by measure: did it change, by how much, and how sure is that.
+--
+-- `shift` is the Hodges-Lehmann estimate: the median of all differences between a step after and a step before, with
+-- its 95 % confidence interval. `p_value` is that of the Mann-Whitney test (two-sided, normal approximation, ties
+-- corrected), which assumes no distribution. Both count steps that resemble the one before them as fewer, by their
+-- correlation: neighbouring steps are no independent samples. Up to 500 steps a side, evenly spaced by size, make
+-- the differences. A measure that is zero in every step has no row.
+--
+-- needs: _diff_steps
+CREATE TABLE step_diff AS
+WITH
+    ranked AS (
+        SELECT
+            position,
+            measure,
+            unit,
+            argument,
+            value,
+            rank() OVER (PARTITION BY measure ORDER BY value)
+                + (count(*) OVER (PARTITION BY measure, value) - 1) / 2.0 AS place,
+            count(*) OVER (PARTITION BY measure, value) AS ties,
+            lag(value) OVER (PARTITION BY measure, argument, recording, pid ORDER BY step) AS value_before,
+            row_number() OVER (PARTITION BY measure, argument ORDER BY value) - 1 AS nth,
+            count(*) OVER (PARTITION BY measure, argument) AS steps
+        FROM _diff_steps
+    ),
+    sums AS (
+        SELECT
+            measure,
+            argument,
+            count(*) AS steps,
+            avg(value) AS mean,
+            quantile_cont(value, [0.5, 0.9, 0.99]) AS q,
+            sum(place) AS places,
+            corr(value, value_before) AS correlation
+        FROM ranked
+        GROUP BY ALL
+    ),
+    sides AS (
+        SELECT
+            measure,
+            argument,
+            steps,
+            mean,
+            q,
+            places,
+            -- Equal steps have no correlation; opposed ones count no more than independent ones.
+            steps * CASE
+                WHEN isfinite(correlation) AND correlation > 0 THEN (1 - correlation) / (1 + correlation)
+                ELSE 1
+            END AS samples
+        FROM sums
+    ),
+    measures AS (
+        SELECT
+            position,
+            measure,
+            unit,
+            1 - sum(ties * ties - 1) / (pow(count(*), 3) - count(*)) AS untied
+        FROM ranked
+        GROUP BY ALL
+        HAVING max(abs(value)) > 0
+    ),
+    -- P(after > before) + P(equal) / 2, and its standard deviation where nothing changed.
+    tests AS (
+        SELECT
+            measures.position,
+            measures.measure,
+            measures.unit,
+            b.steps AS before_steps,
+            a.steps AS after_steps,
+            b.mean AS before_mean,
+            a.mean AS after_mean,
+            b.q AS before_q,
+            a.q AS after_q,
+            (a.places - a.steps * (a.steps + 1) / 2.0) / (CAST(a.steps AS DOUBLE) * b.steps) AS superiority,
+            sqrt(measures.untied * (a.samples + b.samples + 1) / (12 * greatest(a.samples, 2) * greatest(b.samples, 2)))
+                AS deviation
+        FROM measures
+        JOIN sides AS b ON b.measure = measures.measure AND b.argument = 0
+        JOIN sides AS a ON a.measure = measures.measure AND a.argument = 1
+    ),
+    thinned AS (
+        SELECT measure, argument, value
+        FROM ranked
+        WHERE steps <= 500 OR nth * 500 // steps <> (nth - 1) * 500 // steps
+    ),
+    differences AS (
+        SELECT a.measure, list(a.value - b.value ORDER BY a.value - b.value) AS sorted
+        FROM thinned AS a
+        JOIN thinned AS b ON b.measure = a.measure AND b.argument = 0
+        WHERE a.argument = 1
+        GROUP BY ALL
+    ),
+    estimates AS (
+        SELECT
+            tests.position,
+            tests.measure,
+            tests.unit,
+            tests.before_steps,
+            tests.after_steps,
+            tests.before_mean,
+            tests.after_mean,
+            tests.before_q,
+            tests.after_q,
+            tests.superiority,
+            list_median(differences.sorted) AS shift,
+            _quantile(differences.sorted, 0.5 - 1.96 * tests.deviation) AS low,
+            _quantile(differences.sorted, 0.5 + 1.96 * tests.deviation) AS high,
+            CASE
+                WHEN tests.deviation > 0 THEN 2 * _normal_tail(abs(tests.superiority - 0.5) / tests.deviation)
+                ELSE 1.0
+            END AS p_value
+        FROM tests
+        JOIN differences ON differences.measure = tests.measure
+    )
+SELECT
+    measure, -- step, a phase, or what a step did
+    unit, -- of the values: ns, bytes, or empty for a number
+    before_steps, -- steps before
+    after_steps, -- steps after
+    before_mean, -- [unit] mean before
+    after_mean, -- [unit] mean after
+    before_q[1] AS before_p50, -- [unit] median before
+    after_q[1] AS after_p50, -- [unit] median after
+    before_q[2] AS before_p90, -- [unit] 90th percentile before
+    after_q[2] AS after_p90, -- [unit] 90th percentile after
+    before_q[3] AS before_p99, -- [unit] 99th percentile before
+    after_q[3] AS after_p99, -- [unit] 99th percentile after
+    shift, -- [unit] by how much a step after typically exceeds one before
+    low, -- [unit] lower end of its 95 % confidence interval
+    high, -- [unit] upper end
+    shift / nullif(before_q[1], 0) AS shift_share, -- shift as a share of the median before
+    superiority, -- how often a step after exceeds one before, 0 to 1; 0.5 is no difference
+    p_value, -- how often chance alone makes a difference like this
+    CASE
+        WHEN p_value >= 0.01 THEN 'same'
+        WHEN superiority > 0.5 THEN 'more'
+        ELSE 'less'
+    END AS verdict -- more or less where p_value is below 0.01, else same
+FROM estimates
+ORDER BY position

@@ -1,0 +1,178 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DiffTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void aLongerDataWaitIsFoundInTheStepAndInItsPhaseOnly() {
+        try (Database database = open(recording().training(21, 15), recording().training(21, 20))) {
+            Diff diff = Diff.of(database);
+            Table.Row step = measure(diff, "step");
+            assertThat(step.real("before_p50")).isEqualTo(50e6);
+            assertThat(step.real("shift")).isEqualTo(5e6);
+            assertThat(step.real("low")).isEqualTo(5e6);
+            assertThat(step.real("shift_share")).isEqualTo(0.1);
+            assertThat(step.real("superiority")).isEqualTo(1.0);
+            assertThat(step.text("verdict")).isEqualTo("more");
+            assertThat(measure(diff, "data_loading").real("shift")).isEqualTo(5e6);
+            assertThat(measure(diff, "gpu_compute").text("verdict")).isEqualTo("same");
+            assertThat(diff.steps().texts("measure")).doesNotContain("launches", "collectives");
+        }
+    }
+
+    @Test
+    void theEstimatesAreThoseOfTheirDefinitions() {
+        List<Double> before = waits(41, 20, 7);
+        List<Double> after = waits(31, 22, 8);
+        try (Database database = open(training(before), training(after))) {
+            Table.Row row = measure(Diff.of(database), "data_loading");
+            List<Double> differences = new ArrayList<>();
+            double larger = 0;
+            for (double b : before.subList(1, 41)) {
+                for (double a : after.subList(1, 31)) {
+                    differences.add(a - b);
+                    larger += a > b ? 1 : a == b ? 0.5 : 0;
+                }
+            }
+            Collections.sort(differences);
+            double median = (differences.get(599) + differences.get(600)) / 2;
+            assertThat(row.real("shift")).isCloseTo(median * 1e6, within(1.0));
+            assertThat(row.real("superiority")).isCloseTo(larger / 1200, within(1e-9));
+            // z = (U/nm - 1/2) / sqrt((n + m + 1) / 12 nm) or less, where neighbours resemble each other
+            double z = Math.abs(larger / 1200 - 0.5) / Math.sqrt(71 / (12.0 * 1200));
+            assertThat(row.real("p_value")).isGreaterThanOrEqualTo(twoSided(z) - 1e-3);
+        }
+    }
+
+    @Test
+    void chanceIsSeldomTakenForAChange() {
+        int changes = 0;
+        for (int seed = 0; seed < 5; seed++) {
+            try (Database database = open(training(waits(40, 20, seed)), training(waits(40, 20, seed + 100L)))) {
+                changes += measure(Diff.of(database), "step").requiredText("verdict").equals("same") ? 0 : 1;
+            }
+        }
+        assertThat(changes).isZero();
+    }
+
+    @Test
+    void stepsThatResembleTheirNeighboursCountAsFewer() {
+        List<Double> before = waits(61, 20, 1);
+        List<Double> after = waits(61, 22, 2);
+        List<Double> drifting = new ArrayList<>(after);
+        Collections.sort(drifting);
+        List<Double> shuffled = new ArrayList<>(after);
+        Collections.shuffle(shuffled, new Random(3));
+        assertThat(pValue(before, drifting)).isGreaterThan(2 * pValue(before, shuffled));
+    }
+
+    @Test
+    void callsAreComparedPerStep() {
+        RecordingFixture before = recording().training(10, 5);
+        RecordingFixture after = recording().training(20, 5);
+        for (int i = 0; i < 20; i++) {
+            before.io(i * 10, 2, 100);
+            after.io(i * 10, 3, 100);
+        }
+        try (Database database = open(before, after)) {
+            Table.Row read = Diff.of(database).calls().rows().stream()
+                    .filter(row -> "read".equals(row.text("name")))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(read.text("per")).isEqualTo("step");
+            assertThat(read.real("before_calls")).isEqualTo(2.0);
+            assertThat(read.real("after_calls")).isEqualTo(1.0);
+            assertThat(read.real("change_ns")).isEqualTo(-1e6);
+            assertThat(read.integer("after_p50_ns")).isEqualTo(3_000_000);
+        }
+    }
+
+    @Test
+    void recordingsWithoutStepsAreComparedPerSecond() {
+        RecordingFixture before = recording().io(0, 1, 1).io(1000, 1, 1);
+        RecordingFixture after = recording().io(0, 1, 1).io(500, 1, 1).io(1000, 1, 1);
+        try (Database database = open(before, after)) {
+            Diff diff = Diff.of(database);
+            assertThat(diff.steps().rows()).isEmpty();
+            assertThat(diff.calls().only().text("per")).isEqualTo("second");
+            assertThat(diff.calls().only().real("after_calls")).isEqualTo(3.0);
+            assertThatThrownBy(() -> DiffRule.parse("step > +5%").judge(diff))
+                    .hasMessage("applying 'step > +5%': one of the two recordings has no two steps");
+        }
+    }
+
+    @Test
+    void anEmptyRecordingIsRefused() {
+        try (Database database = open(recording().io(0, 1, 1), recording())) {
+            assertThatThrownBy(() -> Diff.of(database))
+                    .hasMessageMatching("comparing '.*after.parquet': the recording has no events");
+        }
+    }
+
+    private double pValue(List<Double> before, List<Double> after) {
+        try (Database database = open(training(before), training(after))) {
+            Double p = measure(Diff.of(database), "data_loading").real("p_value");
+            return p == null ? Double.NaN : p;
+        }
+    }
+
+    private static double twoSided(double z) {
+        // Simpson's rule over the density is enough here.
+        double sum = 0;
+        int parts = 2000;
+        for (int i = 0; i <= parts; i++) {
+            double x = z * i / parts;
+            sum += (i == 0 || i == parts ? 1 : i % 2 == 1 ? 4 : 2) * Math.exp(-x * x / 2);
+        }
+        return 1 - 2 * sum * z / parts / 3 / Math.sqrt(2 * Math.PI);
+    }
+
+    private static List<Double> waits(int count, double mean, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        List<Double> waits = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            waits.add(Math.round((mean + 4 * random.nextGaussian()) * 1000) / 1000.0);
+        }
+        return waits;
+    }
+
+    private static RecordingFixture training(List<Double> waits) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (double wait : waits) {
+            fixture.region(NEXT, at, wait).backward(at + wait + 10, 20).region(STEP, at + wait + 30, 5);
+            at += wait + 35;
+        }
+        return fixture;
+    }
+
+    private static Table.Row measure(Diff diff, String name) {
+        return diff.steps().rows().stream()
+                .filter(row -> row.requiredText("measure").equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private Database open(RecordingFixture before, RecordingFixture after) {
+        return Recordings.open(
+                before.write(folder.resolve("before.parquet")).toString(),
+                after.write(folder.resolve("after.parquet")).toString());
+    }
+}
