@@ -67,10 +67,6 @@ final class Claim {
             if (!acquired(lock)) {
                 throw inUse(doing, pid(lock));
             }
-            if (parent.attributes(String.valueOf(output.getFileName())).isPresent()) {
-                String hint = "move it away to recover again, or remove '" + output + LiveFolder.SUFFIX + "'";
-                throw new RecordingException(Reason.EXISTS, doing + ": the file exists already", hint);
-            }
             Optional<Owners> owners = live.attributes(LiveFolder.LOCK).map(Owners::of);
             return new LiveFolder(output, parent, live, lock, owners);
         } catch (NoSuchFileException | NotDirectoryException e) {

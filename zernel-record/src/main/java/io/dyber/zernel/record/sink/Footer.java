@@ -3,6 +3,7 @@ package io.dyber.zernel.record.sink;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -56,6 +57,13 @@ final class Footer {
         reasons.add(because);
         result.put(RECORDING, recording.toString());
         return result;
+    }
+
+    /// When the part of a series began that this is the footer of.
+    static OptionalLong partBegan(Map<String, String> footer) {
+        JsonNode recording = tree(footer.getOrDefault(RECORDING, "{}"));
+        boolean isPart = recording.path("series").isObject() && recording.path("started_ns").isIntegralNumber();
+        return isPart ? OptionalLong.of(recording.path("started_ns").asLong()) : OptionalLong.empty();
     }
 
     private static JsonNode tree(String value) {

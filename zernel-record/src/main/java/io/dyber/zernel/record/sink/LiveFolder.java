@@ -87,9 +87,18 @@ final class LiveFolder implements AutoCloseable {
         live.move(temporary, live, name);
     }
 
-    /// Makes a finished file of this folder the output.
-    void publish(String name) throws IOException {
-        String target = String.valueOf(output.getFileName());
+    /// The folder of the output.
+    Folder parent() {
+        return parent;
+    }
+
+    /// Whether a file belongs to the same user as ours do.
+    boolean isOwnedLike(PosixFileAttributes file) throws IOException {
+        return live.attributes(LOCK).filter(own -> own.owner().equals(file.owner())).isPresent();
+    }
+
+    /// Makes a finished file of this folder the output or, under another name, a file beside it.
+    void publish(String name, String target) throws IOException {
         if (parent.attributes(target).filter(a -> !a.isRegularFile()).isPresent()) {
             throw new RecordingException(
                     Reason.EXISTS, "writing '" + output + "': something that is not a file is in its place", "");

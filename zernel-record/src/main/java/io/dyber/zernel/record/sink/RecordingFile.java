@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 
 /// The recording being written: a `.live` folder that survives a crash, then one Parquet file.
 ///
@@ -24,7 +24,8 @@ public final class RecordingFile implements AutoCloseable {
     /// How the recording is written.
     ///
     /// @param rowGroupRows events per Parquet row group; memory grows with it
-    public record Options(int rowGroupRows, Optional<Owner> owner) {
+    /// @param keep files of a series that may stay, empty for all
+    public record Options(int rowGroupRows, Optional<Owner> owner, OptionalInt keep) {
         public Options {
             if (rowGroupRows < 1) {
                 throw new IllegalArgumentException("rowGroupRows " + rowGroupRows);
@@ -35,16 +36,31 @@ public final class RecordingFile implements AutoCloseable {
             this(1 << 20, Optional.empty());
         }
 
+        public Options(int rowGroupRows, Optional<Owner> owner) {
+            this(rowGroupRows, owner, OptionalInt.empty());
+        }
+
         public Options withOwner(Owner owner) {
-            return new Options(rowGroupRows, Optional.of(owner));
+            return new Options(rowGroupRows, Optional.of(owner), keep);
+        }
+
+        public Options keeping(OptionalInt files) {
+            return new Options(rowGroupRows, owner, files);
         }
     }
+
+    /// A place between two events at which a recording can be divided.
+    ///
+    /// @param events written before it
+    public record Border(int segment, long events) {}
 
     private final LiveFolder folder;
     private final List<Column> columns;
     private final Texts texts;
     private final int rowGroupRows;
+    private final PartFiles files;
     private final Segments segments;
+    private final Publications publications;
     private final MessageBody message = new MessageBody();
     private Journal journal;
     private RowGroup filling;
@@ -54,6 +70,7 @@ public final class RecordingFile implements AutoCloseable {
     private volatile long journalBytes;
     private boolean unwanted;
     private volatile long finalBytes;
+    private Border first = new Border(0, 0);
 
     private RecordingFile(LiveFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
         this.folder = folder;
@@ -62,7 +79,9 @@ public final class RecordingFile implements AutoCloseable {
         this.rowGroupRows = options.rowGroupRows();
         this.filling = new RowGroup(this.columns);
         this.spare = new RowGroup(this.columns);
-        this.segments = new Segments(folder, new SegmentWriter(this.columns, texts));
+        this.files = new PartFiles(folder, options.keep());
+        this.segments = new Segments(folder, new SegmentWriter(this.columns, texts), files);
+        this.publications = new Publications(folder, segments, files);
         this.journal = openJournal(segment);
         this.journalBytes = journal.bytes();
     }
@@ -88,7 +107,10 @@ public final class RecordingFile implements AutoCloseable {
             if (!folder.has(Segments.journalName(segment))) {
                 throw new NoSuchFileException("the journal was removed");
             }
-            journal.append(batch);
+            files.withRoom(() -> {
+                journal.append(batch);
+                return journal;
+            });
             filling.append(batch);
             events.addAndGet(batch.rows());
             if (filling.rows() >= rowGroupRows) {
@@ -103,9 +125,78 @@ public final class RecordingFile implements AutoCloseable {
     /// Replaces the metadata that survives a crash.
     public void describe(Map<String, String> footer) {
         try {
-            folder.replace(Footer.FILE, Footer.toFile(footer));
+            publications.check();
+            writeMeta(footer);
         } catch (IOException e) {
             throw RecordingException.of("writing '" + folder.output() + "'", e);
+        }
+    }
+
+    private void writeMeta(Map<String, String> footer) throws IOException {
+        files.withRoom(() -> {
+            folder.replace(Footer.FILE, Footer.toFile(footer));
+            return footer;
+        });
+    }
+
+    /// Divides the recording here. Called by the thread that writes.
+    public Border cut() {
+        try {
+            rotate();
+            return new Border(segment, events.get());
+        } catch (IOException e) {
+            throw RecordingException.of("writing '" + folder.output() + "'", e);
+        }
+    }
+
+    /// Has everything up to the border become a file of a series, in the background, and be there only.
+    ///
+    /// @param startedNanos when it began, which gives the file its name
+    public void moveOut(Border to, long startedNanos, Map<String, String> footer) {
+        publish(to, startedNanos, true, footer);
+        first = to;
+    }
+
+    /// Has everything up to the border become a file, in the background, and stay here for more files.
+    public void copyOut(Border to, long startedNanos, Map<String, String> footer) {
+        publish(to, startedNanos, false, footer);
+    }
+
+    private void publish(Border to, long startedNanos, boolean moved, Map<String, String> footer) {
+        try {
+            publications.check();
+            String name = publications.free(startedNanos);
+            publications.add(new Part(
+                    name, first.segment(), to.segment(), moved, to.events() - first.events(), footer));
+        } catch (IOException e) {
+            throw RecordingException.of("writing '" + folder.output() + "'", e);
+        }
+    }
+
+    /// Forgets everything before the border.
+    public void forget(Border before) {
+        publications.forget(first.segment(), before.segment());
+        first = before;
+    }
+
+    /// A line for the user about a file of the series, if there is one.
+    public Optional<String> takeNotice() {
+        return files.takeNotice();
+    }
+
+    /// Bytes that the events since the last [#moveOut] will take as a file, about.
+    public long partBytes() {
+        return Math.round((events.get() - first.events()) * segments.rowBytes());
+    }
+
+    /// Ends a series as [#finish] ends a single file, and returns the name of its last file.
+    public Path finishSeries(long startedNanos, Map<String, String> footer) {
+        try {
+            String name = publications.free(startedNanos);
+            finish(name, footer);
+            return folder.output().resolveSibling(name);
+        } catch (IOException e) {
+            throw unfinished(e);
         }
     }
 
@@ -113,22 +204,30 @@ public final class RecordingFile implements AutoCloseable {
     /// exception the folder holds everything for [Recovery].
     public void finish(Map<String, String> footer) {
         try {
-            segments.awaitAtAnyPrice();
-            journal.close();
-            if (filling.rows() > 0 || segment == 0) {
-                segments.encode(filling, segment++);
-                segments.awaitAtAnyPrice();
-            }
-            folder.replace(Footer.FILE, Footer.toFile(footer));
-            List<String> names = IntStream.range(0, segment).mapToObj(Segments::segmentName).toList();
-            Segments.Published file = Segments.publish(folder, names, (_, _) -> footer);
-            if (file.events() != events.get()) {
-                throw new IllegalStateException(file + " holds not all of " + events.get() + " events");
-            }
-            finalBytes = file.bytes();
+            finish(String.valueOf(folder.output().getFileName()), footer);
         } catch (IOException e) {
             throw unfinished(e);
         }
+    }
+
+    private void finish(String name, Map<String, String> footer) throws IOException {
+        segments.awaitAtAnyPrice();
+        journal.close();
+        if (filling.rows() > 0 || segment == first.segment()) {
+            segments.encode(filling, segment++);
+            segments.awaitAtAnyPrice();
+        }
+        publications.await();
+        writeMeta(footer);
+        List<String> names = Segments.names(folder, first.segment(), segment);
+        Segments.Published file =
+                files.withRoom(() -> Segments.join(folder, names, name, (_, _) -> footer));
+        if (file.events() != events.get() - first.events()) {
+            throw new IllegalStateException(file + " holds not all of " + events.get() + " events");
+        }
+        finalBytes = file.bytes();
+        files.prune();
+        folder.remove();
     }
 
     /// The parts and the file that joins them need the space twice for a moment.
@@ -161,6 +260,7 @@ public final class RecordingFile implements AutoCloseable {
     /// Without [#finish] or [#discard] before: leaves the `.live` folder as a crash would.
     @Override
     public void close() {
+        publications.close();
         segments.close();
         try (folder) {
             journal.close();
@@ -176,9 +276,12 @@ public final class RecordingFile implements AutoCloseable {
     private void rotate() throws IOException {
         segments.await();
         Journal full = journal;
-        journal = openJournal(segment + 1);
+        journal = files.withRoom(() -> openJournal(segment + 1));
         try (full) {
-            full.finish();
+            files.withRoom(() -> {
+                full.finish();
+                return full;
+            });
         }
         RowGroup next = spare;
         spare = filling;

@@ -8,9 +8,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -25,14 +29,18 @@ public final class Recovery {
 
     private static final String BECAUSE =
             "the recorder ended without finishing; what it had not written by then is missing";
-    private static final Pattern JOURNAL = Pattern.compile("journal-(\\d{6})\\.arrows");
+    private static final Comparator<String> BY_NUMBER =
+            Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder());
+    private static final Pattern JOURNAL = Pattern.compile("journal-(\\d{6,9})\\.arrows");
 
     private final LiveFolder folder;
+    private final PartFiles files;
     private Optional<List<Column>> columns = Optional.empty();
     private long journalEvents;
 
     private Recovery(LiveFolder folder) {
         this.folder = folder;
+        this.files = new PartFiles(folder, OptionalInt.empty());
     }
 
     /// Recovers `output` (also accepted: `output.live`). The `.live` folder is removed only after the file is safe.
@@ -53,6 +61,8 @@ public final class Recovery {
     }
 
     private Result run() throws IOException {
+        Map<String, String> known = Footer.fromFile(content(Footer.FILE));
+        String target = target(known);
         for (String name : folder.names()) {
             if (name.endsWith(".tmp")) {
                 folder.delete(name);
@@ -65,20 +75,51 @@ public final class Recovery {
                 encode(name, Integer.parseInt(journal.group(1)));
             }
         }
+        publishParts();
         if (segments().isEmpty()) {
             writeEmpty();
         }
-        Map<String, String> known = Footer.fromFile(content(Footer.FILE));
         Segments.Published file =
-                Segments.publish(
+                Segments.join(
                         folder,
                         segments(),
+                        target,
                         (rows, last) -> Footer.recovered(known, rows, last, BECAUSE));
-        return new Result(folder.output(), file.events(), complete, journalEvents);
+        folder.remove();
+        return new Result(folder.output().resolveSibling(target), file.events(), complete, journalEvents);
+    }
+
+    /// The name of the file to write: in a series, of a part.
+    private String target(Map<String, String> known) throws IOException {
+        OptionalLong partBegan = Footer.partBegan(known);
+        if (partBegan.isPresent()) {
+            return files.free(partBegan.getAsLong(), Set.of());
+        }
+        String name = String.valueOf(folder.output().getFileName());
+        if (folder.parent().attributes(name).isPresent()) {
+            String hint = "move it away to recover again, or remove '" + folder.output() + LiveFolder.SUFFIX + "'";
+            String message = "recovering '" + folder.output() + "': the file exists already";
+            throw new RecordingException(Reason.EXISTS, message, hint);
+        }
+        return name;
+    }
+
+    /// Finishes the parts that the recorder was about to publish.
+    private void publishParts() throws IOException {
+        for (String note : folder.names()) {
+            if (Part.isNote(note)) {
+                Part part = Part.ofNote(content(note));
+                if (!files.isOne(part.file())) {
+                    throw new IOException("the note of a part names '" + part.file() + "'");
+                }
+                part.publish(folder, (rows, last) ->
+                        rows == part.events() ? part.footer() : Footer.recovered(part.footer(), rows, last, BECAUSE));
+            }
+        }
     }
 
     private List<String> segments() throws IOException {
-        return folder.names().stream().filter(name -> name.matches("\\d{6}\\.parquet")).toList();
+        return folder.names().stream().filter(name -> name.matches("\\d{6,9}\\.parquet")).sorted(BY_NUMBER).toList();
     }
 
     /// A journal whose segment exists is stale: the recorder was killed between renaming and deleting.
@@ -118,7 +159,7 @@ public final class Recovery {
     }
 
     private void write(RowGroup group, Texts texts, int number) throws IOException {
-        try (Segments segments = new Segments(folder, new SegmentWriter(group.columns(), texts))) {
+        try (Segments segments = new Segments(folder, new SegmentWriter(group.columns(), texts), files)) {
             segments.write(group, number);
         }
     }

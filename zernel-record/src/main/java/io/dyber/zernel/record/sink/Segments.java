@@ -3,6 +3,7 @@ package io.dyber.zernel.record.sink;
 import io.dyber.zernel.record.sink.RecordingException.Reason;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,19 +18,24 @@ import java.util.concurrent.atomic.AtomicLong;
 /// At most one row group is being encoded; whoever hands over the next waits for it.
 final class Segments implements AutoCloseable {
     private static final String JOINED = "output.tmp";
+    /// Of an event in a segment, before any was written.
+    private static final double FIRST_ROW_BYTES = 10;
 
     private final LiveFolder folder;
     private final SegmentWriter writer;
+    private final PartFiles files;
     private final ExecutorService encoder =
             Executors.newSingleThreadExecutor(Thread.ofPlatform().name("zernel-encoder").daemon().factory());
-    private Optional<Job> job = Optional.empty();
+    private volatile Optional<Job> job = Optional.empty();
     private final AtomicLong bytes = new AtomicLong();
+    private volatile double rowBytes = FIRST_ROW_BYTES;
 
     private record Job(RowGroup group, int number, Future<?> done) {}
 
-    Segments(LiveFolder folder, SegmentWriter writer) {
+    Segments(LiveFolder folder, SegmentWriter writer, PartFiles files) {
         this.folder = folder;
         this.writer = writer;
+        this.files = files;
     }
 
     static String segmentName(int number) {
@@ -45,17 +51,30 @@ final class Segments implements AutoCloseable {
         return bytes.get();
     }
 
+    /// What an event takes in the segments so far.
+    double rowBytes() {
+        return rowBytes;
+    }
+
     /// Encodes the row group in the background, then deletes its journal and clears the row group. The one before
     /// must have been waited for.
     void encode(RowGroup group, int number) {
         Future<?> done =
                 encoder.submit(
-                        () -> {
+                        () -> files.withRoom(() -> {
                             write(group, number);
                             group.clear();
                             return group;
-                        });
+                        }));
         job = Optional.of(new Job(group, number, done));
+    }
+
+    /// Waits for the row group being encoded, on another thread than the one that hands them over.
+    void settle() throws IOException {
+        Optional<Job> now = job;
+        if (now.isPresent()) {
+            join(now.get().done());
+        }
     }
 
     /// Waits for the row group being encoded. After an exception that one is still to be written.
@@ -97,7 +116,11 @@ final class Segments implements AutoCloseable {
             throw e;
         }
         folder.rename(temporary, segmentName(number));
-        bytes.addAndGet(folder.size(segmentName(number)));
+        long size = folder.size(segmentName(number));
+        bytes.addAndGet(size);
+        if (group.rows() > 0) {
+            rowBytes = (double) size / group.rows();
+        }
         folder.delete(journalName(number));
     }
 
@@ -109,8 +132,27 @@ final class Segments implements AutoCloseable {
     /// The output, finished.
     record Published(long events, long bytes) {}
 
-    /// Joins segments into the output and deletes the folder.
-    static Published publish(LiveFolder folder, List<String> segments, FooterOf footerOf) throws IOException {
+    /// The segments from one number to another that are there.
+    static List<String> names(LiveFolder folder, int from, int to) throws IOException {
+        List<String> names = new ArrayList<>();
+        for (int number = from; number < to; number++) {
+            if (folder.has(segmentName(number))) {
+                names.add(segmentName(number));
+            }
+        }
+        return names;
+    }
+
+    /// Deletes segments.
+    static void forget(LiveFolder folder, int from, int to) throws IOException {
+        for (String name : names(folder, from, to)) {
+            folder.delete(name);
+        }
+    }
+
+    /// Joins segments into a file beside the `.live` folder.
+    static Published join(LiveFolder folder, List<String> segments, String target, FooterOf footerOf)
+            throws IOException {
         folder.delete(JOINED);
         Published published;
         try (FileChannel out = folder.create(JOINED)) {
@@ -127,8 +169,7 @@ final class Segments implements AutoCloseable {
             folder.delete(JOINED);
             throw e;
         }
-        folder.publish(JOINED);
-        folder.remove();
+        folder.publish(JOINED, target);
         return published;
     }
 
@@ -138,7 +179,8 @@ final class Segments implements AutoCloseable {
         writer.close();
     }
 
-    private static void join(Future<?> done) throws IOException {
+    /// Waits, and throws what the work threw.
+    static void join(Future<?> done) throws IOException {
         try {
             Object _ = done.get();
         } catch (InterruptedException e) {
