@@ -102,9 +102,9 @@ public final class MarkListener implements AutoCloseable {
         ObjectNode answer = Messages.JSON.createObjectNode();
         try {
             Reply reply = taker.apply(new Mark(
-                    message.path("monotonic_ns").asLong(),
-                    message.path("pid").asInt(),
-                    message.path("tid").asInt(),
+                    message.path("monotonic_ns").asLong(0),
+                    message.path("pid").asInt(0),
+                    message.path("tid").asInt(0),
                     message.path("comm").asString(""),
                     message.path("text").asString("")));
             answer.put("output", reply.output().toString());

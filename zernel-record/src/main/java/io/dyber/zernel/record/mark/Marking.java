@@ -44,7 +44,7 @@ public record Marking(List<Taken> taken, List<String> refused, int foreign) {
                 if (reply.has("error")) {
                     refused.add(reply.path("error").asString(""));
                 } else {
-                    taken.add(new Taken(reply.path("output").asString(""), reply.path("ns").asLong()));
+                    taken.add(new Taken(reply.path("output").asString(""), reply.path("ns").asLong(0)));
                 }
             } catch (ConnectException _) {
                 removeStale(socket);

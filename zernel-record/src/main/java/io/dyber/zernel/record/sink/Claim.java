@@ -148,6 +148,7 @@ final class Claim {
     private static String pid(FileChannel lock) throws IOException {
         ByteBuffer content = ByteBuffer.allocate(32);
         int _ = lock.read(content, 0);
-        return new String(content.array(), 0, content.position(), StandardCharsets.UTF_8).strip();
+        String pid = new String(content.array(), 0, content.position(), StandardCharsets.US_ASCII).strip();
+        return pid.matches("\\d+") ? pid : "?";
     }
 }

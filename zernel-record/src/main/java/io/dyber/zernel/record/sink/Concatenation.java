@@ -1,6 +1,5 @@
 package io.dyber.zernel.record.sink;
 
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -8,9 +7,9 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.apache.parquet.format.ColumnChunk;
 import org.apache.parquet.format.ColumnMetaData;
@@ -21,14 +20,13 @@ import org.apache.parquet.format.PageLocation;
 import org.apache.parquet.format.RowGroup;
 import org.apache.parquet.format.Statistics;
 import org.apache.parquet.format.Util;
-import org.jspecify.annotations.Nullable;
 
 /// Joins segments into one Parquet file without decoding them: the kernel copies the pages, only offsets change.
 ///
 /// parquet-java's own `appendRowGroups` would drop the page indexes.
 final class Concatenation {
-    private static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
-    private static final int TAIL = 8;
+    static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
+    static final int TAIL = 8;
 
     private final FileChannel out;
     private final List<RowGroup> rowGroups = new ArrayList<>();
@@ -54,12 +52,12 @@ final class Concatenation {
     long largest(String column) throws IOException {
         long largest = 0;
         for (Index index : indexes) {
-            ColumnMetaData data = present(index.chunk().getMeta_data());
+            ColumnMetaData data = SegmentFooter.present(index.chunk().getMeta_data());
             Statistics statistics = data.getStatistics();
             boolean isColumn = List.of(column).equals(data.getPath_in_schema());
-            if (isColumn && statistics != null && statistics.isSetMax_value()) {
-                ByteBuffer value = ByteBuffer.wrap(statistics.getMax_value()).order(ByteOrder.LITTLE_ENDIAN);
-                largest = Math.max(largest, value.getLong());
+            byte[] max = isColumn && statistics != null ? statistics.getMax_value() : null;
+            if (max != null && max.length == Long.BYTES) {
+                largest = Math.max(largest, ByteBuffer.wrap(max).order(ByteOrder.LITTLE_ENDIAN).getLong());
             }
         }
         return largest;
@@ -67,14 +65,17 @@ final class Concatenation {
 
     /// Appends the row groups of a segment.
     void add(FileChannel segment) throws IOException {
-        FileMetaData footer = footer(segment);
+        FileMetaData footer = SegmentFooter.read(segment);
+        if (first.isPresent() && !Objects.equals(first.get().getSchema(), footer.getSchema())) {
+            throw new IOException("a segment has other columns than the first");
+        }
         first = first.isPresent() ? first : Optional.of(footer);
-        rows += footer.getNum_rows();
-        for (RowGroup group : present(footer.getRow_groups())) {
+        for (RowGroup group : SegmentFooter.present(footer.getRow_groups())) {
+            rows += group.getNum_rows();
             long from = group.getFile_offset();
             long shift = out.position() - from;
             copy(segment, from, group.getTotal_compressed_size());
-            for (ColumnChunk chunk : present(group.getColumns())) {
+            for (ColumnChunk chunk : SegmentFooter.present(group.getColumns())) {
                 indexes.add(index(segment, chunk, shift));
                 shift(chunk, shift);
             }
@@ -107,30 +108,6 @@ final class Concatenation {
         LiveFolder.writeAll(out, tail.flip());
     }
 
-    private static FileMetaData footer(FileChannel segment) throws IOException {
-        byte[] tail = read(segment, segment.size() - TAIL, TAIL);
-        int length = ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt();
-        if (!Arrays.equals(tail, 4, TAIL, MAGIC, 0, 4)) {
-            throw new IOException("a segment does not end like a Parquet file");
-        }
-        byte[] footer = read(segment, segment.size() - TAIL - length, length);
-        return Util.readFileMetaData(new ByteArrayInputStream(footer));
-    }
-
-    private static byte[] read(FileChannel file, long position, int length) throws IOException {
-        if (position < 0 || length < 0 || position + length > file.size()) {
-            throw new IOException("a segment is too short");
-        }
-        byte[] content = new byte[length];
-        ByteBuffer bytes = ByteBuffer.wrap(content);
-        while (bytes.hasRemaining()) {
-            if (file.read(bytes, position + bytes.position()) < 0) {
-                throw new IOException("a segment is too short");
-            }
-        }
-        return content;
-    }
-
     private void copy(FileChannel from, long position, long length) throws IOException {
         long done = 0;
         while (done < length) {
@@ -143,10 +120,12 @@ final class Concatenation {
     }
 
     private static Index index(FileChannel segment, ColumnChunk chunk, long shift) throws IOException {
-        byte[] columnIndex = read(segment, chunk.getColumn_index_offset(), chunk.getColumn_index_length());
-        byte[] offsets = read(segment, chunk.getOffset_index_offset(), chunk.getOffset_index_length());
-        OffsetIndex offsetIndex = Util.readOffsetIndex(new ByteArrayInputStream(offsets));
-        for (PageLocation page : present(offsetIndex.getPage_locations())) {
+        byte[] columnIndex =
+                SegmentFooter.bytes(segment, chunk.getColumn_index_offset(), chunk.getColumn_index_length());
+        OffsetIndex offsetIndex =
+                SegmentFooter.parse(
+                        segment, chunk.getOffset_index_offset(), chunk.getOffset_index_length(), new OffsetIndex());
+        for (PageLocation page : SegmentFooter.present(offsetIndex.getPage_locations())) {
             page.setOffset(page.getOffset() + shift);
         }
         ByteArrayOutputStream shifted = new ByteArrayOutputStream();
@@ -155,19 +134,12 @@ final class Concatenation {
     }
 
     private static void shift(ColumnChunk chunk, long shift) throws IOException {
-        ColumnMetaData data = present(chunk.getMeta_data());
+        ColumnMetaData data = SegmentFooter.present(chunk.getMeta_data());
         data.setData_page_offset(data.getData_page_offset() + shift);
         if (data.isSetDictionary_page_offset()) {
             data.setDictionary_page_offset(data.getDictionary_page_offset() + shift);
         }
         chunk.setFile_offset(chunk.getFile_offset() + shift);
-    }
-
-    private static <T> T present(@Nullable T part) throws IOException {
-        if (part == null) {
-            throw new IOException("a segment's footer is not complete");
-        }
-        return part;
     }
 
     /// Ordinals are 16 bits wide and optional.

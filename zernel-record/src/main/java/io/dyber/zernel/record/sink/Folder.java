@@ -3,6 +3,7 @@ package io.dyber.zernel.record.sink;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -44,11 +45,14 @@ final class Folder implements AutoCloseable {
         return channel(name, Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW));
     }
 
+    /// @throws IOException also when it is not a file: opening a pipe would wait for its other end
     FileChannel read(String name) throws IOException {
+        refuseUnusual(name);
         return channel(name, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
     }
 
     FileChannel readAndWrite(String name) throws IOException {
+        refuseUnusual(name);
         return channel(
                 name, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
     }
@@ -99,7 +103,7 @@ final class Folder implements AutoCloseable {
 
     /// Puts creations, renames and deletions on the disk.
     void sync() throws IOException {
-        try (FileChannel self = read(".")) {
+        try (FileChannel self = channel(".", Set.of(StandardOpenOption.READ))) {
             self.force(true);
         }
     }
@@ -107,6 +111,12 @@ final class Folder implements AutoCloseable {
     @Override
     public void close() throws IOException {
         stream.close();
+    }
+
+    private void refuseUnusual(String name) throws IOException {
+        if (attributes(name).filter(entry -> !entry.isRegularFile()).isPresent()) {
+            throw new FileSystemException(name, null, "'" + name + "' is not a file");
+        }
     }
 
     private PosixFileAttributeView view(String name) {

@@ -14,8 +14,11 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.zip.CRC32C;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.DictionaryBatch;
@@ -32,6 +35,7 @@ import org.apache.arrow.flatbuf.Schema;
 final class JournalReader {
     private static final int PREFIX = 8;
     private static final int LARGEST_METADATA = 1 << 24;
+    private static final int LARGEST_BODY = 1 << 28;
 
     private final FileChannel file;
     private final Texts texts = new Texts();
@@ -52,9 +56,16 @@ final class JournalReader {
 
     /// Nothing when not even the schema is whole. The file stays the caller's to close.
     static Optional<JournalReader> open(FileChannel file) throws IOException {
-        return whole(file, 0)
-                .filter(first -> first.message().headerType() == MessageHeader.Schema)
-                .map(first -> new JournalReader(file, columns(header(first.message(), new Schema())), first.end()));
+        Optional<Whole> first = whole(file, 0);
+        if (first.isEmpty() || first.get().message().headerType() != MessageHeader.Schema) {
+            return Optional.empty();
+        }
+        try {
+            List<Column> columns = columns(header(first.get().message(), new Schema()));
+            return Optional.of(new JournalReader(file, columns, first.get().end()));
+        } catch (RuntimeException _) {
+            return Optional.empty();
+        }
     }
 
     List<Column> columns() {
@@ -117,12 +128,15 @@ final class JournalReader {
         try {
             Message message = Message.getRootAsMessage(metadata);
             long length = message.bodyLength();
-            if (length < 0 || length > Integer.MAX_VALUE || from + length > file.size()) {
+            boolean isSchema = message.headerType() == MessageHeader.Schema;
+            if (length < 0 || length > LARGEST_BODY || from + length > file.size()) {
+                return Optional.empty();
+            }
+            if (!isSchema && !MessageLayout.fits(recordBatch(message), (int) length)) {
                 return Optional.empty();
             }
             ByteBuffer body = read(file, from, (int) length);
             Whole whole = new Whole(message, body, from + length);
-            boolean isSchema = message.headerType() == MessageHeader.Schema;
             return isSchema || crc(whole).equals(storedCrc(message)) ? Optional.of(whole) : Optional.empty();
         } catch (RuntimeException _) {
             return Optional.empty();
@@ -182,11 +196,15 @@ final class JournalReader {
 
     private static List<Column> columns(Schema schema) {
         List<Column> columns = new ArrayList<>();
-        for (int f = 0; f < schema.fieldsLength(); f++) {
+        Set<String> names = new HashSet<>();
+        for (int f = 0; f < Objects.checkIndex(schema.fieldsLength(), MessageLayout.MOST_COLUMNS); f++) {
             Field field = schema.fields(f);
             ColumnType type = field.dictionary() == null ? ColumnType.BIGINT : ColumnType.VARCHAR;
             String unit = field.customMetadataLength() == 0 ? "" : String.valueOf(field.customMetadata(0).value());
             columns.add(new Column(String.valueOf(field.name()), type, unit, ""));
+            if (!names.add(columns.getLast().name())) {
+                throw new IllegalArgumentException("two columns '" + columns.getLast().name() + "'");
+            }
         }
         return List.copyOf(columns);
     }
@@ -196,8 +214,10 @@ final class JournalReader {
         ByteBuffer offsets = slice(whole, strings.buffers(1));
         ByteBuffer bytes = slice(whole, strings.buffers(2));
         for (int i = 0; i < strings.length(); i++) {
-            byte[] text = new byte[offsets.getInt(4 * i + 4) - offsets.getInt(4 * i)];
-            bytes.get(offsets.getInt(4 * i), text);
+            int from = offsets.getInt(4 * i);
+            int to = offsets.getInt(4 * i + 4);
+            byte[] text = new byte[to - Objects.checkFromToIndex(from, to, bytes.capacity())];
+            bytes.get(from, text);
             if (stringCount == ids.length) {
                 ids = Arrays.copyOf(ids, ids.length * 2);
             }

@@ -32,6 +32,8 @@ public final class Recovery {
     private static final Comparator<String> BY_NUMBER =
             Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder());
     private static final Pattern JOURNAL = Pattern.compile("journal-(\\d{6,9})\\.arrows");
+    private static final int LARGEST_ROW_GROUP = 1 << 23;
+    private static final int LARGEST_DESCRIPTION = 1 << 26;
 
     private final LiveFolder folder;
     private final PartFiles files;
@@ -141,6 +143,9 @@ public final class Recovery {
         RowGroup group = new RowGroup(journal.columns());
         for (Optional<Batch> batch = journal.next(); batch.isPresent(); batch = journal.next()) {
             group.append(batch.get());
+            if (group.rows() > LARGEST_ROW_GROUP) {
+                throw new IOException(Segments.journalName(number) + " has more events than any recorder writes");
+            }
         }
         journalEvents += group.rows();
         if (group.rows() > 0) {
@@ -165,7 +170,7 @@ public final class Recovery {
     }
 
     private byte[] content(String name) throws IOException {
-        if (!folder.has(name)) {
+        if (!folder.has(name) || folder.size(name) > LARGEST_DESCRIPTION) {
             return new byte[0];
         }
         try (FileChannel file = folder.read(name)) {

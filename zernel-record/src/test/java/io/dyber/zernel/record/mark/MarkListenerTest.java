@@ -24,6 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class MarkListenerTest {
     @TempDir
@@ -144,6 +146,30 @@ final class MarkListenerTest {
             assertThat(marking.taken()).hasSize(1);
         }
         assertThat(first).extracting(Mark::text).contains("x");
+    }
+
+    /// Each is answered or hung up on, and the next client is heard.
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "null", "[]", "7", "\"text\"", "{}", "{\"text\":{}}", "{\"text\":[\"x\"]}", "{", "\0", "\uD800",
+        "{\"text\":\"x\",\"pid\":\"many\"}", "{\"text\":\"x\",\"pid\":99999999999999999999}",
+        "{\"text\":\"x\",\"tid\":1.5}", "{\"text\":\"x\",\"monotonic_ns\":1e999999999}",
+        "{\"text\":\"x\",\"monotonic_ns\":null}", "{\"text\":\"\\ud800\",\"comm\":{\"a\":[]}}"
+    })
+    void noMessageEndsTheListener(String message) throws IOException {
+        try (MarkListener _ = listener(into(first, "a"));
+                SocketChannel peer = connect()) {
+            peer.write(ByteBuffer.wrap((message + "\n").getBytes(StandardCharsets.UTF_8)));
+            assertThat(peer.read(ByteBuffer.allocate(1))).isBetween(-1, 1);
+            assertThat(Marking.send(new Mark(1, 1, 1, "x", "good")).taken()).hasSize(1);
+        }
+        assertThat(first).extracting(Mark::text).contains("good");
+    }
+
+    @Test
+    void deepNestingEndsNoListener() throws IOException {
+        noMessageEndsTheListener("[".repeat(16_000));
+        noMessageEndsTheListener("{\"a\":".repeat(2_500));
     }
 
     /// The listener hears one client after the other, and a silent one for some seconds.
