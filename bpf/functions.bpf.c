@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Calls of user-space functions, for every kind that is seen through a uprobe. What to read of a call is
- * data: a row of `functions`, one capture per column. A call is sent as an ENTER record (when there is
- * something to read on entry) and a RETURN record; the recorder joins them by (thread, function, stack
- * pointer), so no program keeps state and recursion, longjmp and fork need no special case here.
+ * data: a row of `functions`, one capture per column. A call is sent as an entry and a return record; the
+ * recorder joins them by (thread, function, stack pointer), so no program keeps state and recursion,
+ * longjmp and fork need no special case here. A call of which nothing is read on entry is sent whole, at
+ * its return, where the backend has a session cookie to keep the start time in.
  *
  * Built once per backend: -DBACKEND_SESSION, -DBACKEND_SESSION_CTX (kernels whose session kfuncs take
  * the context) or -DBACKEND_MULTI (entry and return programs of their own, also for perf uprobes).
@@ -16,8 +17,8 @@ EVENT(call, "a call of a function the user named")
 };
 
 #define SLOTS 12
-#define SMALL_SLOTS 4
-#define RETURN_SLOTS SMALL_SLOTS
+#define SMALL_SLOTS 2
+#define RETURN_SLOTS 4
 #define TEXT_SIZE 192
 
 /* Where a value comes from. */
@@ -73,43 +74,59 @@ struct function {
 	struct capture text;
 };
 
-enum phase {
-	PHASE_ENTER = 1,
-	PHASE_RETURN = 2,
+/*
+ * Wire records; the recorder finds their layout by these names. Every byte of a record costs the call
+ * time, so a return has only what its entry cannot know, and small calls have small records.
+ */
+#define RETURNED 0x8000 /* the other bits of __call: bit n, capture n could not be read */
+
+#define CALL_HEAD                                                                                 \
+	__u64 time; /* of a return record the end, else the start */                              \
+	__u64 sp;   /* of a whole call the end */                                                 \
+	z_pid pid;                                                                                \
+	z_tid tid;                                                                                \
+	z_cpu cpu;                                                                                \
+	__u16 __call;                                                                             \
+	__u16 __function
+
+struct wire_head {
+	CALL_HEAD;
 };
 
-/* Wire records; the recorder finds their layout by these names. */
 struct wire_small {
-	EVENT_HEAD;
-	__u64 sp;
-	__u16 phase;
-	__u16 bad; /* bit n: capture n could not be read */
-	__u32 text_length;
+	CALL_HEAD;
+	char comm[16];
 	__u64 slot[SMALL_SLOTS];
 };
 
 struct wire_large {
-	EVENT_HEAD;
-	__u64 sp;
-	__u16 phase;
-	__u16 bad;
-	__u32 text_length;
+	CALL_HEAD;
+	char comm[16];
 	__u64 slot[SLOTS];
 };
 
 struct wire_text {
-	EVENT_HEAD;
-	__u64 sp;
-	__u16 phase;
-	__u16 bad;
-	__u32 text_length;
+	CALL_HEAD;
+	char comm[16];
 	__u64 slot[SLOTS];
+	__u64 text_length;
 	char text[TEXT_SIZE];
 };
 
-struct wire_small *wire_small_layout;
-struct wire_large *wire_large_layout;
+/* A call whose entry was not sent. */
+struct wire_whole {
+	CALL_HEAD;
+	char comm[16];
+	__u64 slot[RETURN_SLOTS];
+};
+
+struct wire_return {
+	CALL_HEAD;
+	__u64 slot[RETURN_SLOTS];
+};
+
 struct wire_text *wire_text_layout;
+struct wire_return *wire_return_layout;
 struct function *function_layout;
 struct capture *capture_layout;
 
@@ -303,79 +320,105 @@ static __always_inline void submit(void *record)
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-#define FILL_SLOTS(record, captures_of, count_of, limit)                                          \
+static __always_inline void fill_wire(struct wire_head *r, struct task_struct *task, __u16 id,
+				      __u64 time, __u64 sp, __u16 call)
+{
+	r->time = time;
+	r->sp = sp;
+	r->pid = task->tgid;
+	r->tid = task->pid;
+	r->cpu = bpf_get_smp_processor_id();
+	r->__call = call;
+	r->__function = id;
+}
+
+/* Fills as many slots as there are captures; the others hold anything. */
+static __always_inline void fill_slots(struct wire_head *r, struct seen *s,
+				       const struct capture *captures, __u32 count, __u64 *slot,
+				       __u32 slots)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < slots; i++) {
+		__u64 value = 0;
+
+		if (i >= count)
+			break;
+		if (read_capture(s, &captures[i], &value))
+			r->__call |= 1 << i;
+		slot[i] = value;
+	}
+}
+
+/* Sends an entry; 0 when the ring is full. */
+#define SEND_ENTRY(type, slots, and)                                                              \
 	do {                                                                                      \
-		for (int i = 0; i < (limit); i++) {                                               \
-			__u64 value = 0;                                                          \
-			if (i < (count_of) && read_capture(s, &(captures_of)[i], &value))         \
-				(record)->bad |= 1 << i;                                          \
-			(record)->slot[i] = value;                                                \
-		}                                                                                 \
+		struct type *r = reserve(f, sizeof(*r));                                          \
+		if (!r)                                                                           \
+			return 0;                                                                 \
+		fill_wire((struct wire_head *)r, task, id, now, s->sp, 0);                        \
+		copy_comm(r->comm, task);                                                         \
+		fill_slots((struct wire_head *)r, s, f->capture, f->captures, r->slot, slots);    \
+		and;                                                                              \
+		submit(r);                                                                        \
 	} while (0)
 
-static __always_inline void fill_wire(struct wire_small *r, struct seen *s, __u16 kind, __u16 id,
-				      __u64 start, __u16 phase)
-{
-	fill_head((struct head *)r, kind, id, start, Z_NULL);
-	r->sp = phase == PHASE_ENTER ? s->sp : s->sp - 8;
-	r->phase = phase;
-	r->bad = 0;
-	r->text_length = 0;
-}
-
-static __always_inline int send_small(struct seen *s, const struct function *f, __u16 id,
+static __always_inline int send_entry(struct seen *s, const struct function *f, __u16 id,
 				      __u64 now)
 {
-	struct wire_small *r = reserve(f, sizeof(*r));
+	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (!r)
-		return 0;
-	fill_wire(r, s, f->kind, id, now, PHASE_ENTER);
-	FILL_SLOTS(r, f->capture, f->captures, SMALL_SLOTS);
-	submit(r);
-	return 1;
-}
-
-static __always_inline int send_large(struct seen *s, const struct function *f, __u16 id,
-				      __u64 now)
-{
-	struct wire_large *r = reserve(f, sizeof(*r));
-
-	if (!r)
-		return 0;
-	fill_wire((struct wire_small *)r, s, f->kind, id, now, PHASE_ENTER);
-	FILL_SLOTS(r, f->capture, f->captures, SLOTS);
-	submit(r);
-	return 1;
-}
-
-static __always_inline int send_text(struct seen *s, const struct function *f, __u16 id, __u64 now)
-{
-	struct wire_text *r = reserve(f, sizeof(*r));
-
-	if (!r)
-		return 0;
-	fill_wire((struct wire_small *)r, s, f->kind, id, now, PHASE_ENTER);
-	FILL_SLOTS(r, f->capture, f->captures, SLOTS);
-	r->text_length = read_text(s, &f->text, r->text);
-	submit(r);
-	return 1;
-}
-
-static __always_inline int send(struct seen *s, const struct function *f, __u16 id, __u64 now)
-{
 	if (f->flags & HAS_TEXT)
-		return send_text(s, f, id, now);
-	if (f->captures > SMALL_SLOTS)
-		return send_large(s, f, id, now);
-	return send_small(s, f, id, now);
+		SEND_ENTRY(wire_text, SLOTS, r->text_length = read_text(s, &f->text, r->text));
+	else if (f->captures > SMALL_SLOTS)
+		SEND_ENTRY(wire_large, SLOTS, );
+	else
+		SEND_ENTRY(wire_small, SMALL_SLOTS, );
+	return 1;
+}
+
+/* Sends the end of a call whose entry was sent; 0 when the ring is full. */
+static __always_inline int send_return(struct seen *s, const struct function *f, __u16 id,
+				       __u64 now)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_return *r = reserve(f, sizeof(*r));
+
+	if (!r)
+		return 0;
+	fill_wire((struct wire_head *)r, task, id, now, s->sp - 8, RETURNED);
+	fill_slots((struct wire_head *)r, s, f->on_return, f->return_captures, r->slot,
+		   RETURN_SLOTS);
+	submit(r);
+	return 1;
+}
+
+/* Sends a call whose entry was not sent; 0 when the ring is full. */
+static __always_inline int send_whole(struct seen *s, const struct function *f, __u16 id,
+				      __u64 start, __u64 now)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_whole *r = reserve(f, sizeof(*r));
+
+	if (!r)
+		return 0;
+	fill_wire((struct wire_head *)r, task, id, start, now, RETURNED);
+	copy_comm(r->comm, task);
+	fill_slots((struct wire_head *)r, s, f->on_return, f->return_captures, r->slot,
+		   RETURN_SLOTS);
+	submit(r);
+	return 1;
+}
+
+static __always_inline int is_wanted_process(void)
+{
+	return everyone || is_target(bpf_get_current_task_btf()->tgid);
 }
 
 /* Counts the call; 1 when it is to be recorded. */
 static __always_inline int wanted(const struct function *f, struct counter *c)
 {
 	count(&c->hits);
-	if (!everyone && !is_target(bpf_get_current_pid_tgid() >> 32)) {
+	if (!is_wanted_process()) {
 		count(&c->filtered);
 		return 0;
 	}
@@ -386,26 +429,24 @@ static __always_inline int wanted(const struct function *f, struct counter *c)
 	return 1;
 }
 
-/* Returns 1 when the return is wanted. */
-static __always_inline int on_enter(struct pt_regs *regs, __u64 *cookie)
+/* Returns 1 when the return is wanted. *kept is what that should know of the entry. */
+static __always_inline int on_enter(struct pt_regs *regs, const struct function *f, __u32 id,
+				    __u64 *kept)
 {
-	__u32 id = bpf_get_attach_cookie(regs);
-	struct function *f = bpf_map_lookup_elem(&functions, &id);
 	struct counter *c = counter_of(id);
 	struct seen s;
 	__u64 now;
-	int sent;
 
-	if (!f || !c || !wanted(f, c))
+	if (!c || !wanted(f, c))
 		return 0;
 	now = bpf_ktime_get_ns();
 	see(&s, regs, 0);
-	*cookie = f->flags & KEEP_ARGUMENT ? argument(&s, f->keep_argument) : now;
-	if (!(f->flags & SEND_ENTER))
-		return f->flags & SEND_RETURN;
-	sent = send(&s, f, id, now);
-	count(sent ? &c->sent : &c->lost);
-	return sent && f->flags & SEND_RETURN;
+	*kept = f->flags & KEEP_ARGUMENT ? argument(&s, f->keep_argument) : now;
+	if (f->flags & SEND_ENTER && !send_entry(&s, f, id, now)) {
+		count(&c->lost);
+		return 0;
+	}
+	return f->flags & SEND_RETURN;
 }
 
 /* A USDT tracepoint: an instant whose values lie in any register. */
@@ -420,32 +461,30 @@ int tracepoint(struct pt_regs *regs)
 	if (!f || !c || !wanted(f, c))
 		return 0;
 	see_all(&s, regs);
-	count(send(&s, f, id, bpf_ktime_get_ns()) ? &c->sent : &c->lost);
+	if (!send_entry(&s, f, id, bpf_ktime_get_ns()))
+		count(&c->lost);
 	return 0;
 }
 
-static __always_inline void on_return(struct pt_regs *regs, __u64 kept)
+static __always_inline void on_return(struct pt_regs *regs, const struct function *f, __u32 id,
+				      __u64 kept)
 {
-	__u32 id = bpf_get_attach_cookie(regs);
-	struct function *f = bpf_map_lookup_elem(&functions, &id);
-	struct counter *c = counter_of(id);
 	__u64 now = bpf_ktime_get_ns();
-	struct wire_small *r;
-	struct seen seen, *s = &seen;
+	struct counter *c = counter_of(id);
+	struct seen s;
+	int sent;
 
-	if (!f || !c)
+	if (!c)
 		return;
-	count(&c->returns);
-	see(s, regs, kept);
-	r = reserve(f, sizeof(*r));
-	if (!r) {
-		count(&c->returns_lost);
-		return;
+	see(&s, regs, kept);
+	if (f->flags & SEND_ENTER) {
+		sent = send_return(&s, f, id, now);
+	} else {
+		count(&c->returns);
+		sent = send_whole(&s, f, id, kept, now);
 	}
-	fill_wire(r, s, f->kind, id, f->flags & KEEP_ARGUMENT ? Z_NULL : kept, PHASE_RETURN);
-	r->dur_ns = now;
-	FILL_SLOTS(r, f->on_return, f->return_captures, RETURN_SLOTS);
-	submit(r);
+	if (!sent)
+		count(&c->returns_lost);
 }
 
 #if defined(BACKEND_MULTI)
@@ -467,17 +506,22 @@ struct {
 	__type(value, __u64);
 } kept SEC(".maps");
 
+static __always_inline int keeps(const struct function *f)
+{
+	return f->flags & KEEP_ARGUMENT || f->sample != 1;
+}
+
 SEC("kprobe")
 int function_enter(struct pt_regs *regs)
 {
-	__u64 cookie = 0;
 	__u32 id = bpf_get_attach_cookie(regs);
 	struct function *f = bpf_map_lookup_elem(&functions, &id);
+	__u64 value;
 
-	if (on_enter(regs, &cookie) && f && (f->flags & KEEP_ARGUMENT || f->sample != 1)) {
+	if (f && on_enter(regs, f, id, &value) && keeps(f)) {
 		struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp, id };
 
-		bpf_map_update_elem(&kept, &key, &cookie, BPF_ANY);
+		bpf_map_update_elem(&kept, &key, &value, BPF_ANY);
 	}
 	return 0;
 }
@@ -485,25 +529,23 @@ int function_enter(struct pt_regs *regs)
 SEC("kprobe")
 int function_return(struct pt_regs *regs)
 {
-	__u64 argument_kept = Z_NULL;
-	struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp - 8, 0 };
-	__u64 *found;
+	__u32 id = bpf_get_attach_cookie(regs);
+	struct function *f = bpf_map_lookup_elem(&functions, &id);
+	__u64 value = Z_NULL;
 
-	if (!everyone && !is_target(bpf_get_current_pid_tgid() >> 32))
+	if (!f || !is_wanted_process())
 		return 0;
-	key.function = bpf_get_attach_cookie(regs);
-	found = bpf_map_lookup_elem(&kept, &key);
-	if (found) {
-		argument_kept = *found;
-		bpf_map_delete_elem(&kept, &key);
-	} else {
-		__u32 id = key.function;
-		struct function *f = bpf_map_lookup_elem(&functions, &id);
+	if (keeps(f)) {
+		struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp - 8, id };
+		__u64 *found = bpf_map_lookup_elem(&kept, &key);
 
-		if (f && f->sample != 1)
+		if (found)
+			value = *found;
+		else if (f->sample != 1)
 			return 0;
+		bpf_map_delete_elem(&kept, &key);
 	}
-	on_return(regs, argument_kept);
+	on_return(regs, f, id, value);
 	return 0;
 }
 
@@ -521,17 +563,30 @@ extern __u64 *bpf_session_cookie(void) __ksym;
 #define COOKIE(regs) bpf_session_cookie()
 #endif
 
+static __always_inline int keeps(const struct function *f)
+{
+	return f->flags & KEEP_ARGUMENT || !(f->flags & SEND_ENTER);
+}
+
 /* On entry, 1 tells the kernel not to take the return. */
 SEC("kprobe")
 int function(struct pt_regs *regs)
 {
-	__u64 *cookie = COOKIE(regs);
+	__u32 id = bpf_get_attach_cookie(regs);
+	struct function *f = bpf_map_lookup_elem(&functions, &id);
+	__u64 value;
 
+	if (!f)
+		return 1;
 	if (IS_RETURN(regs)) {
-		on_return(regs, *cookie);
+		on_return(regs, f, id, keeps(f) ? *COOKIE(regs) : 0);
 		return 0;
 	}
-	return on_enter(regs, cookie) ? 0 : 1;
+	if (!on_enter(regs, f, id, &value))
+		return 1;
+	if (keeps(f))
+		*COOKIE(regs) = value;
+	return 0;
 }
 
 #endif

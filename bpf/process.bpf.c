@@ -33,7 +33,6 @@ static __always_inline struct process *start(__u16 name)
 		count(&c->lost);
 		return 0;
 	}
-	count(&c->sent);
 	fill_head((struct head *)e, kind_process, name, bpf_ktime_get_ns(), Z_NULL);
 	e->child_pid = Z_NULL32;
 	e->child_tid = Z_NULL32;
@@ -48,12 +47,11 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	__u32 tgid = parent->tgid, child_tgid = child->tgid;
 	int is_thread = tgid == child_tgid;
 	struct process *e;
-	__u8 yes = 1;
 
 	if (!is_target(tgid))
 		return 0;
 	if (!is_thread && follow_children) {
-		bpf_map_update_elem(&targets, &child_tgid, &yes, BPF_ANY);
+		set_target(child_tgid, 1);
 		note_code_change(child_tgid);
 	}
 	e = start(is_thread ? name_thread : name_fork);
@@ -93,7 +91,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 
 	if (!is_target(tgid) || task->signal->live.counter > 0)
 		return 0;
-	bpf_map_delete_elem(&targets, &tgid);
+	set_target(tgid, 0);
 	e = start(name_exit);
 	if (!e)
 		return 0;

@@ -61,7 +61,6 @@ static __always_inline void send_span(struct task_struct *task, struct thread *t
 	*(__u64 *)e->state = t->state[0];
 	*(__u64 *)(e->state + 8) = t->state[1];
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	count(&c->sent);
 }
 
 /* A page fault has waited for block I/O. It may have to wait again, which is another event. */
@@ -88,7 +87,6 @@ static __always_inline void send_fault(struct task_struct *task, struct thread *
 	e->path.file = Z_FILE_INODE | t->fault_device;
 	e->path.id = t->fault_inode;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	count(&c->sent);
 	t->fault_start = now;
 	t->io_ns = 0;
 	t->miss_bytes = 0;

@@ -121,7 +121,6 @@ static __always_inline void send_io(struct pt_regs *regs, struct system_call *s,
 	e->io_ns = sees_io_wait ? blocked_on_io(t) : Z_NULL;
 	e->path = path;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	count(&c->sent);
 }
 
 /* A path is read on return: by then the kernel has brought it into memory. */
@@ -145,7 +144,6 @@ static __always_inline void send_open(struct pt_regs *regs, struct system_call *
 	e->status = result < 0 ? result : 0;
 	e->path = path;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	count(&c->sent);
 }
 
 struct pollfd {
@@ -198,7 +196,6 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 	e->addr = s->about == ABOUT_FUTEX || s->about == ABOUT_FUTEXES ? regs->di : Z_NULL;
 	e->object = object;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	count(&c->sent);
 }
 
 #define MMAP 9

@@ -105,7 +105,6 @@ int BPF_PROG(io_uring_complete, void *ring, void *io)
 		e->io_ns = Z_NULL;
 		e->path = path;
 		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-		count(&c->sent);
 	} else {
 		count(&c->lost);
 	}

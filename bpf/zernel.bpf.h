@@ -84,13 +84,15 @@ struct head {
 	EVENT_HEAD;
 };
 
-/* Exact accounting, per function id. hits = filtered + sampled_out + lost + records sent. */
+/*
+ * Exact accounting, per function id. hits = filtered + sampled_out + lost + records sent, or, where calls
+ * are sent whole, + returns + calls that have not returned.
+ */
 struct counter {
 	__u64 hits;
 	__u64 filtered;
-	__u64 sent;
 	__u64 lost;
-	__u64 returns;
+	__u64 returns; /* of calls that are sent whole */
 	__u64 returns_lost;
 	__u64 sampled_out;
 };
@@ -105,12 +107,24 @@ struct {
 	__uint(max_entries, 4 * 1024 * 1024);
 } vital SEC(".maps");
 
-/* Processes being recorded, by tgid. */
+#define MOST_PIDS (4 << 20) /* PID_MAX_LIMIT of 64-bit kernels */
+#define PIDS_PER_BLOCK 4096
+#define BLOCKS (MOST_PIDS / PIDS_PER_BLOCK)
+
+struct pid_block {
+	__u8 has[PIDS_PER_BLOCK];
+};
+
+/*
+ * Processes being recorded, by tgid: 1 is yes. Every probe asks, so this is a table and no hash, which
+ * takes 25 ns. The last block says which of the others were ever used. The recorder maps it.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BLOCKS + 1);
 	__type(key, __u32);
-	__type(value, __u8);
+	__type(value, struct pid_block);
 } targets SEC(".maps");
 
 /* Recorded processes that have mapped new code; the recorder looks at their libraries and removes them. */
@@ -130,7 +144,22 @@ struct {
 
 static __always_inline int is_target(__u32 tgid)
 {
-	return bpf_map_lookup_elem(&targets, &tgid) != 0;
+	__u32 block = tgid / PIDS_PER_BLOCK;
+	struct pid_block *pids = bpf_map_lookup_elem(&targets, &block);
+
+	return pids && pids->has[tgid % PIDS_PER_BLOCK];
+}
+
+static __always_inline void set_target(__u32 tgid, __u8 yes)
+{
+	__u32 block = tgid / PIDS_PER_BLOCK, last = BLOCKS;
+	struct pid_block *pids = bpf_map_lookup_elem(&targets, &block);
+	struct pid_block *used = bpf_map_lookup_elem(&targets, &last);
+
+	if (!pids || !used)
+		return;
+	pids->has[tgid % PIDS_PER_BLOCK] = yes;
+	used->has[block % BLOCKS] = 1;
 }
 
 static __always_inline void note_code_change(__u32 tgid)
@@ -151,22 +180,13 @@ static __always_inline void count(__u64 *counter)
 	__sync_fetch_and_add(counter, 1);
 }
 
-static __always_inline void fill_head(struct head *h, __u16 kind, __u16 function, __u64 start,
-				      __u64 duration)
+/* Two loads. The helper for this takes 20 ns. */
+static __always_inline void copy_comm(char *comm, struct task_struct *task)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-
-	h->ts_ns = start;
-	h->dur_ns = duration;
-	h->pid = id >> 32;
-	h->tid = (__u32)id;
-	h->cpu = bpf_get_smp_processor_id();
-	h->__kind = kind;
-	h->__function = function;
-	bpf_get_current_comm(h->comm, sizeof(h->comm));
+	*(__u64 *)comm = *(__u64 *)task->comm;
+	*(__u64 *)(comm + 8) = *(__u64 *)(task->comm + 8);
 }
 
-/* The same for an event of another thread than the current one. */
 static __always_inline void fill_head_of(struct task_struct *task, struct head *h, __u16 kind,
 					 __u16 function, __u64 start, __u64 duration)
 {
@@ -177,7 +197,13 @@ static __always_inline void fill_head_of(struct task_struct *task, struct head *
 	h->cpu = bpf_get_smp_processor_id();
 	h->__kind = kind;
 	h->__function = function;
-	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), task->comm);
+	copy_comm(h->comm, task);
+}
+
+static __always_inline void fill_head(struct head *h, __u16 kind, __u16 function, __u64 start,
+				      __u64 duration)
+{
+	fill_head_of(bpf_get_current_task_btf(), h, kind, function, start, duration);
 }
 
 #endif

@@ -80,9 +80,9 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
                 return kernel.recordingItself(() -> {
                     double counted = nanosPerCall();
                     kernel.defineFunction(site.function(), definition.sampled(ALL));
-                    long before = returns();
+                    long before = recordedCalls();
                     double recorded = nanosPerCall();
-                    if (returns() - before != BATCHES * CALLS + FIRST_CALLS) {
+                    if (recordedCalls() - before != BATCHES * CALLS + FIRST_CALLS) {
                         return unknown("measuring the cost of a probe: the calls were not seen");
                     }
                     return new CallCost(
@@ -93,8 +93,9 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
             }
         }
 
-        private long returns() {
-            return kernel.countersNow(site.function())[FunctionCounts.RETURNS];
+        private long recordedCalls() {
+            long[] counters = kernel.countersNow(site.function());
+            return counters[FunctionCounts.HITS] - counters[FunctionCounts.SAMPLED_OUT];
         }
 
         private String method() {

@@ -1,5 +1,7 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.event.CallCounts;
+
 /// Where the calls of one function went, exactly: `entries = filtered + sampledOut + lost + events`, and for functions
 /// whose entry is not sent also `+ noReturn`.
 ///
@@ -15,28 +17,31 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
     static final FunctionCounts NONE = new FunctionCounts(0, 0, 0, 0, 0, 0, 0);
 
     /// Longs in `struct counter` of `bpf/zernel.bpf.h`.
-    static final int COUNTERS = 7;
+    static final int COUNTERS = 6;
 
     static final int HITS = 0;
     static final int FILTERED = 1;
-    private static final int LOST = 3;
-    static final int RETURNS = 4;
-    private static final int RETURNS_LOST = 5;
-    static final int SAMPLED_OUT = 6;
+    private static final int LOST = 2;
+    /// Of calls that are sent whole.
+    private static final int RETURNS = 3;
+    private static final int RETURNS_LOST = 4;
+    static final int SAMPLED_OUT = 5;
 
-    /// From the kernel's counters and the rows written.
+    /// From the kernel's counters and what became of the records.
     ///
-    /// @param leftOut calls whose records came and are no rows
-    static FunctionCounts of(long[] kernel, long events, long unreturned, long leftOut, boolean sendsEnter) {
+    /// @param id of the function
+    static FunctionCounts of(long[] kernel, CallCounts counts, int id, boolean sendsEnter) {
+        long events = counts.events(id);
+        long leftOut = counts.leftOut(id);
         return sendsEnter
                 ? new FunctionCounts(
                         kernel[HITS],
-                        kernel[RETURNS],
+                        counts.returns(id) + kernel[RETURNS_LOST],
                         events,
                         kernel[LOST],
                         kernel[FILTERED] + leftOut,
                         kernel[SAMPLED_OUT],
-                        unreturned)
+                        counts.unreturnedRows(id))
                 : new FunctionCounts(
                         kernel[HITS],
                         kernel[RETURNS],

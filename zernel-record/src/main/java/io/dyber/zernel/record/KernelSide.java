@@ -4,6 +4,7 @@ import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.BpfMap;
 import io.dyber.zernel.record.bpf.BpfObject;
+import io.dyber.zernel.record.bpf.PidSet;
 import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Btf;
@@ -51,6 +52,7 @@ final class KernelSide implements AutoCloseable {
     private final Map<String, String> unavailable = new LinkedHashMap<>();
     private final RingBuffer vital;
     private final RingBuffer bulk;
+    private final PidSet targets;
 
     /// What a function number stands for.
     ///
@@ -69,6 +71,7 @@ final class KernelSide implements AutoCloseable {
             this.functions = loadFunctions();
             this.vital = RingBuffer.map(process.map("vital"), VITAL_SIZE);
             this.bulk = RingBuffer.map(process.map("bulk"), BULK_SIZE);
+            this.targets = PidSet.map(process.map("targets"));
         } catch (RuntimeException e) {
             process.close();
             throw e;
@@ -186,18 +189,18 @@ final class KernelSide implements AutoCloseable {
     }
 
     void addTarget(int pid) {
-        process.map("targets").put(pid, PRESENT);
+        targets.add(pid);
         process.map("code_changed").put(pid, PRESENT);
     }
 
     /// Does something while this process is recorded, and drops what was. Only while nobody reads the rings.
     <T> T recordingItself(Supplier<T> action) {
         int self = (int) ProcessHandle.current().pid();
-        process.map("targets").put(self, PRESENT);
+        targets.add(self);
         try {
             return action.get();
         } finally {
-            process.map("targets").remove(self);
+            targets.remove(self);
             vital.discard();
             bulk.discard();
         }
@@ -205,7 +208,7 @@ final class KernelSide implements AutoCloseable {
 
     /// The processes recorded now: those added, and their children.
     Set<Integer> targets() {
-        return process.map("targets").keys();
+        return targets.pids();
     }
 
     /// The processes that have mapped new code since the last call.
@@ -254,6 +257,7 @@ final class KernelSide implements AutoCloseable {
         detach();
         vital.close();
         bulk.close();
+        targets.close();
         List<Runnable> closes = new ArrayList<>();
         functions.ifPresent(probes -> closes.add(probes::close));
         closes.add(events::close);

@@ -37,9 +37,8 @@ final class ProbedFunctions {
             FunctionCounts counted = row.isAttached()
                     ? FunctionCounts.of(
                             kernel.counters(row.id()),
-                            counts.events(row.id()),
-                            counts.unreturnedRows(row.id()),
-                            counts.leftOut(row.id()),
+                            counts,
+                            row.id(),
                             FunctionTable.sendsEnter(row.hook(), joins))
                     : FunctionCounts.NONE;
             // Of thousands of operators, a program calls some dozens.

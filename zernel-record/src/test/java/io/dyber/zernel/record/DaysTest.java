@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 class DaysTest {
     private static final int MANY = Integer.getInteger("zernel.many", 200_000);
     private static final int NAMES = 600_000;
-    private static final int ENTER = 1;
-    private static final int RETURN = 2;
+    private static final int ENTER = 0;
+    private static final int RETURN = 0x8000;
     private static final short FORK = 1;
     private static final short EXIT = 2;
     private static final short THREAD = 3;
@@ -167,11 +167,10 @@ class DaysTest {
 
     private void callOf(int pid, int tid, short function, int phase, long slot, String text) {
         head(pid, tid, function);
-        record.set(JAVA_LONG_UNALIGNED, phase == ENTER ? 8 : 0, Long.MIN_VALUE);
-        record.set(JAVA_LONG_UNALIGNED, phase == ENTER ? 0 : 8, time);
-        record.set(JAVA_LONG_UNALIGNED, wire.sp(), 0x1000);
-        record.set(JAVA_SHORT_UNALIGNED, wire.phase(), (short) phase);
-        record.set(JAVA_LONG_UNALIGNED, wire.slot(), slot);
+        record.set(JAVA_LONG_UNALIGNED, 0, time);
+        record.set(JAVA_LONG_UNALIGNED, 8, 0x1000);
+        record.set(JAVA_SHORT_UNALIGNED, 28, (short) phase);
+        record.set(JAVA_LONG_UNALIGNED, phase == ENTER ? wire.slot() : wire.returnSlot(), slot);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         record.set(JAVA_INT_UNALIGNED, wire.textLength(), bytes.length);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, record, wire.text(), bytes.length);

@@ -34,8 +34,8 @@ final class OverheadTest {
     @Test
     void aCallCostsWhatWasMeasuredAndHalfOfItWithoutItsReturn() {
         Hits hits = Hits.NO
-                .plus(new long[] {1_000, 100, 0, 0, 0, 0, 50}, true)
-                .plus(new long[] {10, 0, 0, 0, 0, 0, 0}, false);
+                .plus(new long[] {1_000, 100, 0, 0, 0, 50}, true)
+                .plus(new long[] {10, 0, 0, 0, 0, 0}, false);
         assertThat(hits).isEqualTo(new Hits(1_010, 855, 150));
         Map<String, Object> described = overhead(new CallCost(1_000, 400, "by hand")).describe(hits);
         assertThat(described)

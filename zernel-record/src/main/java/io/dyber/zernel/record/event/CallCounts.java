@@ -14,6 +14,7 @@ public final class CallCounts {
 
     private final Map<String, Long> added = new ConcurrentHashMap<>();
     private long[] events = new long[64];
+    private long[] returned = new long[64];
     private long[] unreturned = new long[64];
     private long[] leftOut = new long[64];
     private long[] returnedTwice = new long[64];
@@ -46,6 +47,12 @@ public final class CallCounts {
         unmatchedReturns++;
     }
 
+    /// A return record came.
+    void readReturn(int function) {
+        returned = grown(returned, function);
+        returned[function]++;
+    }
+
     void unreturned(int function) {
         unreturned = grown(unreturned, function);
         unreturned[function]++;
@@ -63,6 +70,11 @@ public final class CallCounts {
     /// Rows written for the function.
     public long events(int function) {
         return function < events.length ? events[function] : 0;
+    }
+
+    /// Return records read; of calls that are sent whole, none.
+    public long returns(int function) {
+        return function < returned.length ? returned[function] : 0;
     }
 
     /// Rows among them whose call was not seen to return.

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Joins the ENTER and RETURN records of probed functions into rows (`bpf/functions.bpf.c`).
+/// Joins the entry and return records of probed functions into rows (`bpf/functions.bpf.c`); whole calls are rows as
+/// they come.
 ///
 /// Every call that was entered becomes exactly one row: when it returns, or with a NULL duration when it is known
 /// that it did not (longjmp, thread exit, end of the recording). Not thread-safe.
 final class CallReader {
-    private static final int PHASE_ENTER = 1;
     private static final int NO_TEXT = -1;
 
     /// Identity of an open span: handles are addresses, so they are unique in a process only.
@@ -129,10 +129,13 @@ final class CallReader {
             counts.unknown++;
             return;
         }
-        if (data.get(JAVA_SHORT_UNALIGNED, at + wire.phase()) == PHASE_ENTER) {
+        int call = data.get(JAVA_SHORT_UNALIGNED, at + Wire.CALL);
+        if ((call & Wire.RETURNED) == 0) {
             enter(shape, data, at, function);
-        } else {
+        } else if (shape.call.sendsEnter()) {
             leave(shape, data, at, function);
+        } else {
+            addWhole(shape, data, at, function);
         }
     }
 
@@ -154,7 +157,7 @@ final class CallReader {
             addUnreturned(open.frames(), 0);
             open.dropOldest();
         }
-        long sp = data.get(JAVA_LONG_UNALIGNED, at + wire.sp());
+        long sp = data.get(JAVA_LONG_UNALIGNED, at + Wire.STACK_POINTER);
         abandon(open, open.find(function, sp));
         int depth = shape.nests ? open.around(sp, shape.kindText) : 0;
         int frame = open.push();
@@ -169,24 +172,21 @@ final class CallReader {
         frames[frame + OpenCalls.TID] = data.get(JAVA_INT_UNALIGNED, at + Wire.TID);
         frames[frame + OpenCalls.CPU] = data.get(JAVA_INT_UNALIGNED, at + Wire.CPU);
         frames[frame + OpenCalls.COMM] = comm(data, at);
-        frames[frame + OpenCalls.TEXT] = text(data, at);
+        frames[frame + OpenCalls.TEXT] = text(shape, data, at);
         frames[frame + OpenCalls.KIND] = shape.kindText;
         frames[frame + OpenCalls.DEPTH] = depth;
-        frames[frame + OpenCalls.BAD] = data.get(JAVA_SHORT_UNALIGNED, at + wire.bad());
+        frames[frame + OpenCalls.BAD] = data.get(JAVA_SHORT_UNALIGNED, at + Wire.CALL);
         for (int i = 0; i < shape.enterColumns.length; i++) {
-            frames[frame + OpenCalls.SLOTS + i] = slot(data, at, i);
+            frames[frame + OpenCalls.SLOTS + i] = slot(data, at + wire.slot(), i);
         }
         frames[frame + OpenCalls.NOTE] =
-                shape.call.interpretation().entered((int) frames[frame + OpenCalls.PID], slot(data, at, 0));
+                shape.call.interpretation().entered((int) frames[frame + OpenCalls.PID], slot(data, at + wire.slot(), 0));
     }
 
     private void leave(Shape shape, MemorySegment data, long at, int function) {
-        if (!shape.call.sendsEnter()) {
-            addFromReturn(shape, data, at, function);
-            return;
-        }
+        counts.readReturn(function);
         OpenCalls open = shape.threads().find(data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
-        int found = open == null ? -1 : open.find(function, data.get(JAVA_LONG_UNALIGNED, at + wire.sp()));
+        int found = open == null ? -1 : open.find(function, data.get(JAVA_LONG_UNALIGNED, at + Wire.STACK_POINTER));
         if (open == null || found < 0) {
             counts.unmatchedReturns++;
             return;
@@ -214,10 +214,10 @@ final class CallReader {
 
     private void addReturned(Shape shape, MemorySegment data, long at, long[] frames, int frame) {
         addEntered(shape, frames, frame);
-        long end = data.get(JAVA_LONG_UNALIGNED, at + Wire.DURATION);
+        long end = data.get(JAVA_LONG_UNALIGNED, at + Wire.TIME);
         rows.put(rows.duration, end - frames[frame + OpenCalls.START]);
         rows.put(rows.cpu, data.get(JAVA_INT_UNALIGNED, at + Wire.CPU));
-        putReturnSlots(shape, data, at);
+        putSlots(shape.returnColumns, shape.call.onReturn(), data, at, wire.returnSlot());
         complete(shape, frames[frame + OpenCalls.NOTE]);
     }
 
@@ -282,22 +282,22 @@ final class CallReader {
         }
     }
 
-    private void addFromReturn(Shape shape, MemorySegment data, long at, int function) {
+    private void addWhole(Shape shape, MemorySegment data, long at, int function) {
         long start = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
         if (start < births.getOrDefault(data.get(JAVA_INT_UNALIGNED, at + Wire.TID), Long.MIN_VALUE)) {
             counts.returnTwice(function);
             return;
         }
         addHead(shape, data, at, function, NO_TEXT, start);
-        rows.put(rows.duration, data.get(JAVA_LONG_UNALIGNED, at + Wire.DURATION) - start);
-        putReturnSlots(shape, data, at);
+        rows.put(rows.duration, data.get(JAVA_LONG_UNALIGNED, at + Wire.END) - start);
+        putSlots(shape.returnColumns, shape.call.onReturn(), data, at, wire.slot());
         complete(shape, 0);
     }
 
     private void addInstant(Shape shape, MemorySegment data, long at, int function) {
-        long note = shape.call.interpretation().entered(data.get(JAVA_INT_UNALIGNED, at + Wire.PID), slot(data, at, 0));
-        addHead(shape, data, at, function, text(data, at), data.get(JAVA_LONG_UNALIGNED, at + Wire.START));
-        putSlots(shape.enterColumns, shape.call.onEnter(), data, at);
+        long note = shape.call.interpretation().entered(data.get(JAVA_INT_UNALIGNED, at + Wire.PID), slot(data, at + wire.slot(), 0));
+        addHead(shape, data, at, function, text(shape, data, at), data.get(JAVA_LONG_UNALIGNED, at + Wire.START));
+        putSlots(shape.enterColumns, shape.call.onEnter(), data, at, wire.slot());
         complete(shape, note);
     }
 
@@ -321,15 +321,11 @@ final class CallReader {
         }
     }
 
-    private void putReturnSlots(Shape shape, MemorySegment data, long at) {
-        putSlots(shape.returnColumns, shape.call.onReturn(), data, at);
-    }
-
-    private void putSlots(int[] columns, List<Slot> slots, MemorySegment data, long at) {
-        int bad = data.get(JAVA_SHORT_UNALIGNED, at + wire.bad());
+    private void putSlots(int[] columns, List<Slot> slots, MemorySegment data, long at, int first) {
+        int bad = data.get(JAVA_SHORT_UNALIGNED, at + Wire.CALL);
         for (int i = 0; i < columns.length; i++) {
             if (columns[i] >= 0 && (bad & (1 << i)) == 0) {
-                rows.put(columns[i], value(slots.get(i), slot(data, at, i)));
+                rows.put(columns[i], value(slots.get(i), slot(data, at + first, i)));
             }
         }
     }
@@ -345,7 +341,7 @@ final class CallReader {
                 (int) frames[frame + OpenCalls.CPU],
                 (int) frames[frame + OpenCalls.COMM],
                 text == NO_TEXT ? shape.nameText : text);
-        OpenSpan forgotten = spans.put(new Handle(pid, slot(data, at, 0)), span);
+        OpenSpan forgotten = spans.put(new Handle(pid, slot(data, at + wire.returnSlot(), 0)), span);
         if (forgotten != null) {
             giveUp(forgotten);
         }
@@ -358,7 +354,7 @@ final class CallReader {
 
     private void close(MemorySegment data, long at) {
         int pid = data.get(JAVA_INT_UNALIGNED, at + Wire.PID);
-        OpenSpan span = spans.remove(new Handle(pid, slot(data, at, 0)));
+        OpenSpan span = spans.remove(new Handle(pid, slot(data, at + wire.slot(), 0)));
         if (span == null) {
             counts.unmatchedReturns++;
             return;
@@ -393,12 +389,12 @@ final class CallReader {
                 data.get(JAVA_LONG_UNALIGNED, at + Wire.COMM), data.get(JAVA_LONG_UNALIGNED, at + Wire.COMM + 8));
     }
 
-    private int text(MemorySegment data, long at) {
-        int length = data.get(JAVA_INT_UNALIGNED, at + wire.textLength());
+    private int text(Shape shape, MemorySegment data, long at) {
+        int length = shape.textColumn < 0 ? 0 : data.get(JAVA_INT_UNALIGNED, at + wire.textLength());
         return length == 0 ? NO_TEXT : texts.idOfMany(EventReader.utf8(data, at + wire.text(), length));
     }
 
-    private long slot(MemorySegment data, long at, int index) {
-        return data.get(JAVA_LONG_UNALIGNED, at + wire.slot() + 8L * index);
+    private static long slot(MemorySegment data, long first, int index) {
+        return data.get(JAVA_LONG_UNALIGNED, first + 8L * index);
     }
 }

@@ -37,8 +37,8 @@ public final class WarmUp {
             head(records, RECORD, Decoder.numberOf(schema, "wait"), 1);
             head(records, 2L * RECORD, Decoder.numberOf(schema, "call"), CALL_ID);
             head(records, 3L * RECORD, Decoder.numberOf(schema, "call"), CALL_ID);
-            records.set(JAVA_SHORT_UNALIGNED, 2L * RECORD + wire.phase(), (short) 1);
-            records.set(JAVA_SHORT_UNALIGNED, 3L * RECORD + wire.phase(), (short) 2);
+            records.set(JAVA_SHORT_UNALIGNED, 2L * RECORD + Wire.CALL, (short) 0);
+            records.set(JAVA_SHORT_UNALIGNED, 3L * RECORD + Wire.CALL, (short) Wire.RETURNED);
             long start = System.nanoTime();
             for (int i = 0; i < ROUNDS && System.nanoTime() - start < MOST_NANOS; i++) {
                 for (long at = 0; at < 4L * RECORD; at += RECORD) {

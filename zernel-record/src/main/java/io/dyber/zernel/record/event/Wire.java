@@ -1,9 +1,14 @@
 package io.dyber.zernel.record.event;
 
-/// Where the parts of a record lie: the common head, and the call records of `bpf/functions.bpf.c`.
+import java.util.List;
+
+/// Where the parts of a record lie. All begin alike; then those of kernel-side events are as their struct says, and those
+/// of calls as `bpf/functions.bpf.c` does.
 ///
+/// @param slot offset of what was read of a call on entry, or of a whole call on return
+/// @param returnSlot offset of what was read on return, in a return record
 /// @param textLength offset of the length of the text; 0 when nothing was read
-public record Wire(int sp, int phase, int bad, int textLength, int slot, int text) {
+public record Wire(int slot, int returnSlot, int textLength, int text) {
     static final int START = 0;
     static final int DURATION = 8;
     static final int PID = 16;
@@ -13,32 +18,48 @@ public record Wire(int sp, int phase, int bad, int textLength, int slot, int tex
     static final int FUNCTION = 30;
     static final int COMM = 32;
 
-    /// Reads the layout of the call records, and checks that the head is what this class says.
+    /// In a call record, the start; of a return the end.
+    static final int TIME = START;
+
+    /// In a call record, the stack pointer; of a whole call the end.
+    static final int STACK_POINTER = DURATION;
+    static final int END = DURATION;
+
+    /// In a call record, [#RETURNED] and a bit for each capture that could not be read.
+    static final int CALL = KIND;
+
+    static final int RETURNED = 0x8000;
+
+    /// Reads the layout of the call records, and checks that the heads are what this class says.
     ///
     /// @throws IllegalArgumentException when a struct or member is missing or elsewhere
     public static Wire of(Btf btf) {
-        check(btf, "ts_ns", START);
-        check(btf, "dur_ns", DURATION);
-        check(btf, "pid", PID);
-        check(btf, "tid", TID);
-        check(btf, "cpu", CPU);
-        check(btf, "__kind", KIND);
-        check(btf, "__function", FUNCTION);
-        check(btf, "comm", COMM);
+        check(btf, "call", "ts_ns", START);
+        check(btf, "call", "dur_ns", DURATION);
+        check(btf, "call", "__kind", KIND);
+        check(btf, "call", "comm", COMM);
+        for (String struct : List.of("call", "wire_text", "wire_return")) {
+            check(btf, struct, "pid", PID);
+            check(btf, struct, "tid", TID);
+            check(btf, struct, "cpu", CPU);
+            check(btf, struct, "__function", FUNCTION);
+        }
+        check(btf, "wire_text", "time", TIME);
+        check(btf, "wire_text", "sp", STACK_POINTER);
+        check(btf, "wire_text", "__call", CALL);
+        check(btf, "wire_text", "comm", COMM);
         return new Wire(
-                offset(btf, "wire_text", "sp"),
-                offset(btf, "wire_text", "phase"),
-                offset(btf, "wire_text", "bad"),
-                offset(btf, "wire_text", "text_length"),
                 offset(btf, "wire_text", "slot"),
+                offset(btf, "wire_return", "slot"),
+                offset(btf, "wire_text", "text_length"),
                 offset(btf, "wire_text", "text"));
     }
 
-    private static void check(Btf btf, String member, int expected) {
-        int actual = offset(btf, "wire_text", member);
+    private static void check(Btf btf, String struct, String member, int expected) {
+        int actual = offset(btf, struct, member);
         if (actual != expected) {
             throw new IllegalArgumentException(
-                    "reading the record head: '" + member + "' lies at " + actual + ", not at " + expected);
+                    "reading struct '" + struct + "': '" + member + "' lies at " + actual + ", not at " + expected);
         }
     }
 

@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Test;
 
 /// How records become rows, on records written by hand with the layout of the C structs.
 final class DecoderTest {
-    private static final int ENTER = 1;
-    private static final int RETURN = 2;
+    private static final int ENTER = 0;
+    private static final int RETURN = Wire.RETURNED;
     private static final int STEP = 7;
     private static final int OPEN = 8;
     private static final int CLOSE = 9;
-    private static final Wire WIRE = new Wire(48, 56, 58, 60, 64, 160);
+    private static final Wire WIRE = new Wire(48, 32, 144, 152);
     private static final Schema SCHEMA = Schema.of(
             List.of(
                     new EventType("call", "", head(), 48),
@@ -89,15 +89,14 @@ final class DecoderTest {
     /// Sends one record. `time` is the start on entry, the end on return.
     private void send(int function, int phase, int tid, long time, long sp, long slot, String text) {
         record.fill((byte) 0);
-        record.set(JAVA_LONG_UNALIGNED, Wire.START, phase == ENTER ? time : EventReader.NO_LONG);
-        record.set(JAVA_LONG_UNALIGNED, Wire.DURATION, phase == ENTER ? EventReader.NO_LONG : time);
+        record.set(JAVA_LONG_UNALIGNED, Wire.TIME, time);
+        record.set(JAVA_LONG_UNALIGNED, Wire.STACK_POINTER, sp);
         record.set(JAVA_INT_UNALIGNED, Wire.PID, 100);
         record.set(JAVA_INT_UNALIGNED, Wire.TID, tid);
         record.set(JAVA_SHORT_UNALIGNED, Wire.FUNCTION, (short) function);
-        record.set(JAVA_LONG_UNALIGNED, WIRE.sp(), sp);
-        record.set(JAVA_SHORT_UNALIGNED, WIRE.phase(), (short) phase);
+        record.set(JAVA_SHORT_UNALIGNED, Wire.CALL, (short) phase);
         record.set(JAVA_INT_UNALIGNED, WIRE.textLength(), text.length());
-        record.set(JAVA_LONG_UNALIGNED, WIRE.slot(), slot);
+        record.set(JAVA_LONG_UNALIGNED, phase == ENTER ? WIRE.slot() : WIRE.returnSlot(), slot);
         MemorySegment.copy(
                 MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)), 0, record, WIRE.text(), text.length());
         decoder.read(record, 0);
