@@ -1,6 +1,7 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.event.KindRows;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.probe.Probe;
@@ -20,7 +21,6 @@ final class Overhead {
     private static final int SLOTS = 64;
 
     private final CallCost cost;
-    private final int kind;
     private final int pid;
     private final boolean[] isCall;
     private final int[] slotPids = new int[SLOTS];
@@ -52,7 +52,6 @@ final class Overhead {
 
     Overhead(CallCost cost, Schema schema, Texts texts) {
         this.cost = cost;
-        this.kind = schema.index("kind");
         this.pid = schema.index("pid");
         int[] kinds = Probes.all().stream()
                 .filter(Probe::isOfFunctions)
@@ -64,15 +63,22 @@ final class Overhead {
 
     /// Counts the calls of each process among these rows.
     void add(Batch batch) {
-        long[] kinds = batch.values(kind);
-        long[] pids = batch.values(pid);
-        for (int i = 0; i < batch.rows(); i++) {
-            if (kinds[i] < isCall.length && isCall[(int) kinds[i]] && !batch.isNull(pid, i)) {
-                count((int) pids[i]);
+        for (KindRows kind : batch.kinds()) {
+            if (kind.kind() >= 0 && kind.kind() < isCall.length && isCall[kind.kind()] && kind.has(pid)) {
+                count(kind);
             }
         }
         for (int slot = 0; slot < SLOTS; slot++) {
             flush(slot);
+        }
+    }
+
+    private void count(KindRows calls) {
+        long[] pids = calls.values(pid);
+        for (int row = 0; row < calls.rows(); row++) {
+            if (calls.isPresent(pid, row)) {
+                count((int) pids[row]);
+            }
         }
     }
 

@@ -22,7 +22,7 @@ final class OverheadTest {
         Batch batch = new Batch(schema.columns(), 1_000);
         for (String row : kindsAndPids) {
             String[] part = row.split(" ");
-            batch.addRow();
+            batch.addRow(texts.id(part[0]));
             batch.put(schema.index("kind"), texts.id(part[0]));
             if (part.length > 1) {
                 batch.put(schema.index("pid"), Long.parseLong(part[1]));

@@ -36,7 +36,7 @@ final class Rows {
         if (batch.isFull()) {
             flush();
         }
-        batch.addRow();
+        batch.addRow(kindText);
         leftOut = false;
         batch.put(kind, kindText);
     }

@@ -104,7 +104,7 @@ final class Timeline {
             file.write(batch);
             batch.clear();
         }
-        batch.addRow();
+        batch.addRow(texts.id(event.kind()));
         put("kind", event.kind());
         put("name", event.name());
         put("ts_ns", event.startNanos());

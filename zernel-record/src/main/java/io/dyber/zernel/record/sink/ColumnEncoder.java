@@ -22,6 +22,7 @@ import org.apache.parquet.schema.PrimitiveType;
 final class ColumnEncoder implements AutoCloseable {
     private final Texts texts;
     private final PageRows page = new PageRows();
+    private int rows;
     private final int[] ids = new int[PageRows.CAPACITY];
     private final ValueDictionary dictionary = new ValueDictionary();
     private final DeltaBlocks deltas = new DeltaBlocks();
@@ -34,20 +35,28 @@ final class ColumnEncoder implements AutoCloseable {
         this.texts = texts;
     }
 
-    /// @param order the row numbers of the row group in file order
-    ColumnChunk encode(Column column, PrimitiveType type, ColumnValues values, int[] order, int rows) {
-        if (values.count() == 0) {
+    /// Prepares for the columns of a row group.
+    void open(RowGroup group, FileOrder order) {
+        rows = order.rows();
+        page.open(group, order);
+    }
+
+    ColumnChunk encode(int number, Column column, PrimitiveType type) {
+        if (!page.sort(number)) {
             return new ColumnChunk(Optional.empty(), List.of(emptyPage(type, rows)));
         }
         dictionary.clear();
-        page.open(values, rows);
         PageStatistics statistics = new PageStatistics(type, texts, dictionary);
         List<Page> pages = new ArrayList<>();
         boolean tryDictionary = !ParquetTable.isTime(column);
-        for (int from = 0; from < rows; from += PageRows.CAPACITY) {
-            page.pick(values, rows, order, from, Math.min(rows, from + PageRows.CAPACITY));
+        for (int p = 0; p * PageRows.CAPACITY < rows; p++) {
+            pick(p);
             if (page.count() == 0) {
                 pages.add(emptyPage(type, page.rows()));
+                continue;
+            }
+            if (page.isConstant()) {
+                pages.add(constantPage(statistics));
                 continue;
             }
             tryDictionary = tryDictionary && number();
@@ -73,16 +82,21 @@ final class ColumnEncoder implements AutoCloseable {
         return true;
     }
 
+    private Page constantPage(PageStatistics statistics) {
+        boolean _ = dictionary.number(page.values(), 1, ids);
+        body.putByte(1);
+        HybridRuns.putRun(0, page.count(), 1, body);
+        return finish(statistics.ofIds(page, ids, 1), Encoding.RLE_DICTIONARY);
+    }
+
     private Page dictionaryPage(PageStatistics statistics) {
-        startBody();
         int width = HybridRuns.width(Math.max(0, dictionary.size() - 1));
         body.putByte(width);
         HybridRuns.encode(ids, page.count(), width, body);
-        return finish(statistics.ofIds(page, ids), Encoding.RLE_DICTIONARY);
+        return finish(statistics.ofIds(page, ids, page.count()), Encoding.RLE_DICTIONARY);
     }
 
     private Page fallbackPage(Column column, PageStatistics statistics) {
-        startBody();
         if (column.type() == ColumnType.BIGINT) {
             deltas.encode(page.values(), page.count(), body);
             return finish(statistics.ofNumbers(page), Encoding.DELTA_BINARY_PACKED);
@@ -106,10 +120,10 @@ final class ColumnEncoder implements AutoCloseable {
     }
 
     /// Definition levels come first, preceded by their length.
-    private void startBody() {
+    private void pick(int number) {
         body.clear();
         body.putInt(0);
-        HybridRuns.encodeBits(page.present(), page.rows(), body);
+        page.pick(number, body);
         body.setInt(0, body.size() - 4);
     }
 

@@ -34,24 +34,24 @@ final class HybridRuns {
         putLiterals(values, literals, count, width, out);
     }
 
-    /// Appends `count` one-bit values given as a bitmap, 64 a word; unused high bits are 0.
-    static void encodeBits(long[] bits, int count, Bytes out) {
+    /// Appends `count` one-bit values given as a bitmap, 64 a word from `firstWord` on; unused high bits are 0.
+    static void encodeBits(long[] bits, int firstWord, int count, Bytes out) {
         int groups = (count + 7) / 8;
         int literals = 0;
         int g = 0;
         while (g < groups) {
-            int run = sameGroups(bits, g, count);
+            int run = sameGroups(bits, firstWord, g, count);
             if (run >= SHORTEST_RUN_GROUPS || (run > 0 && run == groups && literals == g)) {
-                putLiteralBits(bits, literals, g, out);
+                putLiteralBits(bits, firstWord, literals, g, out);
                 int values = Math.min(run * 8, count - g * 8);
-                putRun(group(bits, g) & 1, values, 1, out);
+                putRun(group(bits, firstWord, g) & 1, values, 1, out);
                 g += run;
                 literals = g;
             } else {
                 g++;
             }
         }
-        putLiteralBits(bits, literals, groups, out);
+        putLiteralBits(bits, firstWord, literals, groups, out);
     }
 
     private static int runLength(int[] values, int from, int count) {
@@ -63,7 +63,8 @@ final class HybridRuns {
         return i - from;
     }
 
-    private static void putRun(int value, int length, int width, Bytes out) {
+    /// Appends the same value `length` times.
+    static void putRun(int value, int length, int width, Bytes out) {
         out.putVarint((long) length << 1);
         out.putLow(value, (width + 7) / 8);
     }
@@ -103,16 +104,16 @@ final class HybridRuns {
     }
 
     /// How many groups from `g` on are all 0 or all 1 alike; a last partial group counts when its values agree.
-    private static int sameGroups(long[] bits, int g, int count) {
+    private static int sameGroups(long[] bits, int firstWord, int g, int count) {
         int groups = (count + 7) / 8;
-        int first = group(bits, g);
+        int first = group(bits, firstWord, g);
         int partial = (1 << (((count - 1) % 8) + 1)) - 1;
         boolean lastAlone = g == groups - 1 && first == partial;
         if (first != 0 && first != 0xFF && !lastAlone) {
             return 0;
         }
         int end = g + 1;
-        while (end < groups && isSame(first, group(bits, end), end == groups - 1, partial)) {
+        while (end < groups && isSame(first, group(bits, firstWord, end), end == groups - 1, partial)) {
             end++;
         }
         return end - g;
@@ -122,17 +123,17 @@ final class HybridRuns {
         return other == (last && first != 0 ? partial : first);
     }
 
-    private static int group(long[] bits, int g) {
-        return (int) (bits[g >> 3] >>> ((g & 7) * 8)) & 0xFF;
+    private static int group(long[] bits, int firstWord, int g) {
+        return (int) (bits[firstWord + (g >> 3)] >>> ((g & 7) * 8)) & 0xFF;
     }
 
-    private static void putLiteralBits(long[] bits, int from, int to, Bytes out) {
+    private static void putLiteralBits(long[] bits, int firstWord, int from, int to, Bytes out) {
         if (from == to) {
             return;
         }
         out.putVarint(((long) (to - from) << 1) | 1);
         for (int g = from; g < to; g++) {
-            out.putByte(group(bits, g));
+            out.putByte(group(bits, firstWord, g));
         }
     }
 }

@@ -3,16 +3,19 @@ package io.dyber.zernel.record.sink;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;
+import io.dyber.zernel.record.event.KindRows;
 import io.dyber.zernel.record.event.Texts;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.IntBuffer;
 import java.nio.channels.FileChannel;
 import java.util.List;
 
 /// The events of the row group being filled, as an uncompressed Arrow IPC stream on disk: what survives a crash and
 /// what a live reader follows. One thread appends.
+///
+/// A batch is written kind by kind, in order of arrival in each: what a kind does not have is then one stretch of its
+/// columns, which takes neither time nor room.
 final class Journal implements AutoCloseable {
     private static final long END_OF_STREAM = 0xFFFFFFFFL;
 
@@ -20,6 +23,8 @@ final class Journal implements AutoCloseable {
     private final List<Column> columns;
     private final Texts texts;
     private final MessageBody message;
+    private final Validity validity = new Validity();
+    private int[] ids = {};
     private long end;
     private int textsWritten = -1;
 
@@ -112,34 +117,46 @@ final class Journal implements AutoCloseable {
 
     private void putColumn(Batch batch, int column) {
         int rows = batch.rows();
-        int words = (rows + 63) / 64;
-        boolean text = columns.get(column).type() == ColumnType.VARCHAR;
-        int dataSize = rows * (text ? Integer.BYTES : Long.BYTES);
-        int present = 0;
-        for (int w = 0; w < words; w++) {
-            present += Long.bitCount(batch.present(column)[w]);
-        }
-        message.node(rows, rows - present);
-        if (present == 0) {
-            message.zeros(words * Long.BYTES);
-            message.zeros(dataSize);
+        int width = columns.get(column).type() == ColumnType.VARCHAR ? Integer.BYTES : Long.BYTES;
+        validity.of(batch, column);
+        message.node(rows, rows - validity.count());
+        if (validity.count() == 0) {
+            message.zeros(validity.words() * Long.BYTES);
+            message.zeros(rows * width);
             return;
         }
-        ByteBuffer validity = message.buffer(present == rows ? 0 : words * Long.BYTES);
-        if (present < rows) {
-            validity.asLongBuffer().put(batch.present(column), 0, words);
+        boolean complete = validity.count() == rows;
+        ByteBuffer bits = message.buffer(complete ? 0 : validity.words() * Long.BYTES);
+        if (!complete) {
+            bits.asLongBuffer().put(validity.bits(), 0, validity.words());
         }
-        ByteBuffer data = message.buffer(dataSize);
-        if (text) {
-            putIds(batch.values(column), rows, data.asIntBuffer());
-        } else {
-            data.asLongBuffer().put(batch.values(column), 0, rows);
+        StoredRows stored = complete ? StoredRows.all(rows, width) : StoredRows.of(bits, rows, width);
+        putValues(batch, column, stored, message.buffer(rows * width, stored.from(), stored.to()));
+    }
+
+    /// Rows are written kind by kind.
+    private void putValues(Batch batch, int column, StoredRows stored, ByteBuffer target) {
+        int at = 0;
+        for (KindRows kind : batch.kinds()) {
+            int from = Math.max(at, stored.firstRow());
+            int to = Math.min(at + kind.rows(), stored.endRow());
+            if (from < to && kind.has(column)) {
+                target.position(from * stored.width() - stored.from());
+                putValues(kind.values(column), from - at, to - from, stored.width(), target);
+            }
+            at += kind.rows();
         }
     }
 
-    private static void putIds(long[] values, int rows, IntBuffer target) {
-        for (int row = 0; row < rows; row++) {
-            target.put((int) values[row]);
+    private void putValues(long[] values, int from, int count, int width, ByteBuffer target) {
+        if (width == Long.BYTES) {
+            target.asLongBuffer().put(values, from, count);
+            return;
         }
+        ids = ids.length < count ? new int[count] : ids;
+        for (int i = 0; i < count; i++) {
+            ids[i] = (int) values[from + i];
+        }
+        target.asIntBuffer().put(ids, 0, count);
     }
 }

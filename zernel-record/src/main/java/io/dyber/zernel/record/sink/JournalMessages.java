@@ -32,8 +32,8 @@ final class JournalMessages {
     static final int DICTIONARY_ID = 1;
     /// Schema metadata: the number of the row group that the journal will become.
     static final String SEGMENT = "zernel.segment";
-    /// Message metadata: CRC-32C, in hexadecimal, of the body's buffers (those of columns without values left out)
-    /// and of the layout.
+    /// Message metadata: CRC-32C, in hexadecimal, of the body's buffers (those of columns without values, and values
+    /// outside [StoredRows], left out) and of the layout.
     static final String CRC = "zernel.crc32c";
     /// Field metadata: the unit of the column.
     static final String UNIT = "unit";

@@ -36,10 +36,12 @@ final class JournalReader {
     private static final int PREFIX = 8;
     private static final int LARGEST_METADATA = 1 << 24;
     private static final int LARGEST_BODY = 1 << 28;
+    private static final int NO_KIND = -1;
 
     private final FileChannel file;
     private final Texts texts = new Texts();
     private final List<Column> columns;
+    private final int kindColumn;
     private int[] ids = new int[256];
     private int stringCount;
     private long position;
@@ -51,6 +53,7 @@ final class JournalReader {
     private JournalReader(FileChannel file, List<Column> columns, long position) {
         this.file = file;
         this.columns = columns;
+        this.kindColumn = columns.stream().map(Column::name).toList().indexOf("kind");
         this.position = position;
     }
 
@@ -165,7 +168,12 @@ final class JournalReader {
             Span span = new Span(batch.buffers(b).offset(), batch.buffers(b).length());
             buffers.add(span);
             Node node = nodes.get(b / buffersPerNode);
-            if (node.nulls() < node.rows() || node.rows() == 0) {
+            boolean isValues = b % buffersPerNode == 1 && node.nulls() > 0;
+            if (node.nulls() < node.rows() && isValues) {
+                int width = (int) (span.length() / node.rows());
+                StoredRows stored = StoredRows.of(slice(whole, batch.buffers(b - 1)), (int) node.rows(), width);
+                crc.update(whole.body().slice((int) span.offset() + stored.from(), stored.to() - stored.from()));
+            } else if (node.nulls() < node.rows() || node.rows() == 0) {
                 crc.update(whole.body().slice((int) span.offset(), MessageBody.padded((int) span.length())));
             }
         }
@@ -238,7 +246,8 @@ final class JournalReader {
         }
         Batch batch = new Batch(columns, rows);
         for (int row = 0; row < rows; row++) {
-            batch.addRow();
+            boolean ofKind = kindColumn >= 0 && anything[kindColumn] && isPresent(validity[kindColumn], row);
+            batch.addRow(ofKind ? (int) value(kindColumn, data[kindColumn], row) : NO_KIND);
             for (int c = 0; c < columns.size(); c++) {
                 if (anything[c] && isPresent(validity[c], row)) {
                     batch.put(c, value(c, data[c], row));

@@ -20,7 +20,7 @@ final class MessageBody {
     }
 
     /// Below this a hole costs more calls than it saves bytes.
-    private static final int SMALLEST_HOLE = 1 << 16;
+    private static final int SMALLEST_HOLE = 1 << 14;
     private static final int CONTINUATION = -1;
     private static final int PREFIX = 8;
 
@@ -52,24 +52,35 @@ final class MessageBody {
 
     /// The next `size` bytes of the body, to be filled completely before anything else is added.
     ByteBuffer buffer(int size) {
+        ByteBuffer slice = buffer(size, 0, padded(size));
+        return slice.slice(0, size).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /// The next `size` bytes of the body, of which those from `from` to `to` are returned to be filled before anything
+    /// else is added; the others are zero and stay out of the checksum. Both are multiples of 8.
+    ByteBuffer buffer(int size, int from, int to) {
+        buffers.add(new Span(length, size));
+        skip(from);
         int start = memory.position();
-        ByteBuffer slice = take(size);
-        checked.add(new Run(length, start, memory.position()));
+        ByteBuffer slice = take(to - from);
+        checked.add(new Run(length - (to - from), start, memory.position()));
+        skip(padded(size) - to);
         return slice;
     }
 
     /// The next `size` bytes of the body are zero and stay out of the checksum.
     void zeros(int size) {
+        buffers.add(new Span(length, size));
+        skip(padded(size));
+    }
+
+    private void skip(int size) {
         if (size >= SMALLEST_HOLE) {
             endRun();
-            buffers.add(new Span(length, size));
-            length += padded(size);
+            length += size;
             return;
         }
-        ByteBuffer slice = take(size);
-        while (slice.hasRemaining()) {
-            slice.put((byte) 0);
-        }
+        zero(take(size), 0, size);
     }
 
     /// Writes the message at `position` of the file and returns the position behind it.
@@ -109,19 +120,23 @@ final class MessageBody {
         return end;
     }
 
+    /// `size` is a multiple of 8; the last word is zero, which pads what does not fill it.
     private ByteBuffer take(int size) {
-        int padded = padded(size);
-        if (memory.remaining() < padded) {
-            grow(padded);
+        if (memory.remaining() < size) {
+            grow(size);
         }
         int start = memory.position();
-        for (int i = size; i < padded; i++) {
-            memory.put(start + i, (byte) 0);
+        memory.position(start + size);
+        length += size;
+        ByteBuffer slice = memory.slice(start, size).order(ByteOrder.LITTLE_ENDIAN);
+        zero(slice, Math.max(0, size - Long.BYTES), size);
+        return slice;
+    }
+
+    private static void zero(ByteBuffer bytes, int from, int to) {
+        for (int at = from; at < to; at += Long.BYTES) {
+            bytes.putLong(at, 0);
         }
-        memory.position(start + padded);
-        buffers.add(new Span(length, size));
-        length += padded;
-        return memory.slice(start, size).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     private void grow(int needed) {

@@ -22,31 +22,37 @@ final class PageStatistics {
     }
 
     Statistics<?> ofNumbers(PageRows page) {
-        Statistics<?> statistics = withNulls(page);
+        long[] values = page.values();
         long min = Long.MAX_VALUE;
         long max = Long.MIN_VALUE;
         for (int i = 0; i < page.count(); i++) {
-            min = Math.min(min, page.values()[i]);
-            max = Math.max(max, page.values()[i]);
+            min = Math.min(min, values[i]);
+            max = Math.max(max, values[i]);
         }
-        if (page.count() > 0) {
-            statistics.updateStats(min);
-            statistics.updateStats(max);
-        }
+        return ofRange(page, min, max);
+    }
+
+    /// For a page that is not all NULL.
+    private Statistics<?> ofRange(PageRows page, long min, long max) {
+        Statistics<?> statistics = withNulls(page);
+        statistics.updateStats(min);
+        statistics.updateStats(max);
         return statistics;
     }
 
     /// For a dictionary page, where strings need comparing only once a page.
-    Statistics<?> ofIds(PageRows page, int[] ids) {
+    ///
+    /// @param count how many ids stand for the page's values
+    Statistics<?> ofIds(PageRows page, int[] ids, int count) {
         if (type.getPrimitiveTypeName() == PrimitiveTypeName.INT64) {
-            return ofNumbers(page);
+            return ofRange(page, dictionary.min(), dictionary.max());
         }
         if (seenInPage.length < dictionary.size()) {
             seenInPage = Arrays.copyOf(seenInPage, dictionary.size() * 2);
         }
         pageNumber++;
         TextRange range = new TextRange();
-        for (int i = 0; i < page.count(); i++) {
+        for (int i = 0; i < count; i++) {
             int id = ids[i];
             if (seenInPage[id] != pageNumber) {
                 seenInPage[id] = pageNumber;

@@ -2,22 +2,25 @@ package io.dyber.zernel.record.sink;
 
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
-import io.dyber.zernel.record.event.ColumnType;
+import io.dyber.zernel.record.event.KindRows;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-/// The events of one row group on their way to Parquet, in order of arrival. Filled by one thread, then handed to the
-/// encoder, then cleared and reused.
+/// The events of one row group on their way to Parquet. Filled by one thread, then handed to the encoder, then cleared
+/// and reused.
+///
+/// Kept by kind, as a [Batch] is: a column that a kind does not have costs its rows nothing.
 final class RowGroup {
     private final List<Column> columns;
-    private final ColumnValues[] values;
+    private final List<KindColumns> kinds = new ArrayList<>();
+    private int[] kindTexts = {};
+    private final byte[] numbers = new byte[Byte.MAX_VALUE];
+    private byte[] rowKinds = new byte[1 << 15];
     private int rows;
 
     RowGroup(List<Column> columns) {
         this.columns = columns;
-        this.values = new ColumnValues[columns.size()];
-        for (int c = 0; c < values.length; c++) {
-            values[c] = new ColumnValues(columns.get(c).type() == ColumnType.VARCHAR);
-        }
     }
 
     List<Column> columns() {
@@ -28,31 +31,58 @@ final class RowGroup {
         return rows;
     }
 
-    ColumnValues values(int column) {
-        return values[column];
+    List<KindColumns> kinds() {
+        return kinds;
+    }
+
+    /// For each row, in order of arrival, its kind as an index of [#kinds]; valid up to [#rows].
+    byte[] rowKinds() {
+        return rowKinds;
     }
 
     void append(Batch batch) {
-        for (int c = 0; c < values.length; c++) {
-            values[c].append(batch, c, rows);
+        List<KindRows> added = batch.kinds();
+        for (int k = 0; k < added.size(); k++) {
+            if (added.get(k).rows() > 0) {
+                numbers[k] = (byte) number(added.get(k).kind());
+                kinds.get(numbers[k]).append(added.get(k));
+            }
+        }
+        if (rowKinds.length < rows + batch.rows()) {
+            rowKinds = Arrays.copyOf(rowKinds, Math.max(2 * rowKinds.length, rows + batch.rows()));
+        }
+        byte[] from = batch.rowKinds();
+        for (int row = 0; row < batch.rows(); row++) {
+            rowKinds[rows + row] = numbers[from[row]];
         }
         rows += batch.rows();
     }
 
     void clear() {
-        for (ColumnValues column : values) {
-            column.clear();
-        }
+        kinds.forEach(KindColumns::clear);
         rows = 0;
     }
 
     /// The position of a column, or -1.
     int column(String name) {
-        for (int c = 0; c < values.length; c++) {
+        for (int c = 0; c < columns.size(); c++) {
             if (columns.get(c).name().equals(name)) {
                 return c;
             }
         }
         return -1;
+    }
+
+    /// Batches of different readers may number the same kinds differently.
+    private int number(int kindText) {
+        for (int k = 0; k < kindTexts.length; k++) {
+            if (kindTexts[k] == kindText) {
+                return k;
+            }
+        }
+        kindTexts = Arrays.copyOf(kindTexts, kindTexts.length + 1);
+        kindTexts[kindTexts.length - 1] = kindText;
+        kinds.add(new KindColumns(columns));
+        return kindTexts.length - 1;
     }
 }

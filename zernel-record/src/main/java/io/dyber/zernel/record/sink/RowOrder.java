@@ -7,119 +7,120 @@ import java.util.Comparator;
 ///
 /// Neighbours then look alike, which halves the file; readers find one thread's events together.
 final class RowOrder {
-    private long[] packed = {};
-    private int[] order = {};
+    private final FileOrder order = new FileOrder();
+    private final ValueDictionary threadNumbers = new ValueDictionary();
+    private long[] starts = {};
+    private long[] sorted = {};
+    private long[] tids = {};
     private int[] threads = {};
 
-    /// Row numbers of `group` in file order, valid up to its row count until the next call.
-    int[] of(RowGroup group) {
+    /// The order of the rows of `group`, valid until the next call.
+    FileOrder of(RowGroup group) {
         int rows = group.rows();
-        if (order.length < rows) {
-            packed = new long[rows];
-            order = new int[rows];
+        if (starts.length < rows) {
+            starts = new long[rows];
+            sorted = new long[rows];
+            tids = new long[rows];
             threads = new int[rows];
         }
-        long[] starts = packed;
-        fill(group, "ts_ns", starts);
-        long[] range = range(starts, rows);
+        fill(group, group.column("ts_ns"), starts);
+        fill(group, group.column("tid"), tids);
+        long first = min(starts, rows);
         int rowBits = Math.max(1, 32 - Integer.numberOfLeadingZeros(rows - 1));
-        long span = range[1] - range[0];
-        boolean fits = span >= 0 && span >>> (63 - rowBits) == 0;
-        return fits ? radix(group, range[0], rowBits) : compare(group, starts);
+        long span = max(starts, rows) - first;
+        threadNumbers.clear();
+        boolean fits = span >= 0 && span >>> (63 - rowBits) == 0 && threadNumbers.number(tids, rows, threads);
+        if (fits) {
+            radix(rows, first, rowBits);
+        } else {
+            compare(rows);
+        }
+        order.set(group, sorted);
+        return order;
     }
 
     /// Counting sort on the thread, then one sort of packed (start, row) numbers per thread.
-    private int[] radix(RowGroup group, long first, int rowBits) {
-        int rows = group.rows();
-        int[] ends = threadStarts(group);
-        long[] sorted = new long[rows];
+    private void radix(int rows, long first, int rowBits) {
+        int[] ends = threadStarts(rows);
         for (int row = 0; row < rows; row++) {
-            sorted[ends[threads[row]]++] = ((packed[row] - first) << rowBits) | row;
+            sorted[ends[threads[row]]++] = ((starts[row] - first) << rowBits) | row;
         }
+        Arrays.sort(ends);
         int from = 0;
         for (int end : ends) {
             Arrays.sort(sorted, from, end);
             from = end;
         }
-        int mask = (1 << rowBits) - 1;
+        long mask = (1L << rowBits) - 1;
         for (int i = 0; i < rows; i++) {
-            order[i] = (int) sorted[i] & mask;
+            sorted[i] &= mask;
         }
-        return order;
     }
 
-    /// Numbers the threads, stores each row's number, and returns where each thread's rows begin.
-    private int[] threadStarts(RowGroup group) {
-        int rows = group.rows();
-        long[] tids = new long[rows];
-        fill(group, "tid", tids);
-        long[] distinct = distinct(tids, rows);
-        int[] starts = new int[distinct.length + 1];
-        long last = rows == 0 ? 0 : ~tids[0];
-        int number = 0;
+    /// Where each thread's rows begin, by the numbers of the threads, the smallest thread's first.
+    private int[] threadStarts(int rows) {
+        int[] counts = new int[threadNumbers.size()];
         for (int row = 0; row < rows; row++) {
-            if (tids[row] != last) {
-                last = tids[row];
-                number = Arrays.binarySearch(distinct, last);
-            }
-            threads[row] = number;
-            starts[number + 1]++;
+            counts[threads[row]]++;
         }
-        for (int t = 1; t < starts.length; t++) {
-            starts[t] += starts[t - 1];
+        long[] byTid = new long[counts.length];
+        Arrays.setAll(byTid, threadNumbers::value);
+        Arrays.sort(byTid);
+        int[] begins = new int[counts.length];
+        int next = 0;
+        for (long tid : byTid) {
+            int number = threadNumbers.numberOf(tid);
+            begins[number] = next;
+            next += counts[number];
         }
-        return Arrays.copyOf(starts, distinct.length);
-    }
-
-    private static long[] distinct(long[] tids, int rows) {
-        ValueDictionary seen = new ValueDictionary();
-        if (!seen.number(tids, rows, new int[rows])) {
-            return Arrays.stream(tids, 0, rows).sorted().distinct().toArray();
-        }
-        long[] values = new long[seen.size()];
-        Arrays.setAll(values, seen::value);
-        Arrays.sort(values);
-        return values;
+        return begins;
     }
 
     /// For starts so far apart that they do not fit beside a row number: hours of silence, or clock nonsense.
-    private int[] compare(RowGroup group, long[] starts) {
-        int rows = group.rows();
-        long[] tids = new long[rows];
-        fill(group, "tid", tids);
+    private void compare(int rows) {
         Integer[] boxed = new Integer[rows];
         Arrays.setAll(boxed, i -> i);
         Arrays.sort(
                 boxed,
                 Comparator.<Integer>comparingLong(row -> tids[row]).thenComparingLong(row -> starts[row]));
         for (int i = 0; i < rows; i++) {
-            order[i] = boxed[i];
-        }
-        return order;
-    }
-
-    /// A column's values by row; NULL, or a missing column, is 0.
-    private static void fill(RowGroup group, String name, long[] target) {
-        int column = group.column(name);
-        int rows = group.rows();
-        if (column < 0) {
-            Arrays.fill(target, 0, rows, 0);
-            return;
-        }
-        ColumnValues values = group.values(column);
-        int rank = 0;
-        for (int row = 0; row < rows; row++) {
-            target[row] = values.isPresent(row) ? values.value(rank++) : 0;
+            sorted[i] = boxed[i];
         }
     }
 
-    private static long[] range(long[] values, int rows) {
-        long min = Long.MAX_VALUE;
-        long max = Long.MIN_VALUE;
-        for (int row = 0; row < rows; row++) {
-            min = Math.min(min, values[row]);
-            max = Math.max(max, values[row]);
+    /// A BIGINT column's values in order of arrival; NULL, or a missing column, is 0.
+    private static void fill(RowGroup group, int column, long[] target) {
+        int kindCount = group.kinds().size();
+        KindColumns[] kinds = group.kinds().toArray(KindColumns[]::new);
+        long[][][] chunks = new long[kindCount][][];
+        boolean[] complete = new boolean[kindCount];
+        for (int k = 0; k < kindCount; k++) {
+            chunks[k] = column < 0 ? new long[0][] : kinds[k].longs(column);
+            complete[k] = column >= 0 && kinds[k].isComplete(column);
         }
-        return rows == 0 ? new long[] {0, 0} : new long[] {min, max};
+        int[] next = new int[kindCount];
+        byte[] rowKinds = group.rowKinds();
+        for (int row = 0; row < group.rows(); row++) {
+            int k = rowKinds[row];
+            int place = next[k]++;
+            boolean present = complete[k] || (column >= 0 && kinds[k].has(column) && kinds[k].isPresent(column, place));
+            target[row] = present ? chunks[k][place >> KindColumns.CHUNK_BITS][place & KindColumns.IN_CHUNK] : 0;
+        }
+    }
+
+    private static long min(long[] values, int count) {
+        long min = count == 0 ? 0 : values[0];
+        for (int i = 1; i < count; i++) {
+            min = Math.min(min, values[i]);
+        }
+        return min;
+    }
+
+    private static long max(long[] values, int count) {
+        long max = count == 0 ? 0 : values[0];
+        for (int i = 1; i < count; i++) {
+            max = Math.max(max, values[i]);
+        }
+        return max;
     }
 }

@@ -50,12 +50,11 @@ final class SegmentWriter implements AutoCloseable {
 
     private void writeRowGroup(RowGroup group, ParquetFileWriter file) throws IOException {
         int rows = group.rows();
-        int[] order = rowOrder.of(group);
+        encoder.open(group, rowOrder.of(group));
         file.startBlock(rows);
         for (int c = 0; c < columns.size(); c++) {
             ColumnDescriptor descriptor = schema.getColumns().get(c);
-            ColumnChunk chunk =
-                    encoder.encode(columns.get(c), descriptor.getPrimitiveType(), group.values(c), order, rows);
+            ColumnChunk chunk = encoder.encode(c, columns.get(c), descriptor.getPrimitiveType());
             writeColumn(descriptor, chunk, rows, file);
         }
         file.endBlock();

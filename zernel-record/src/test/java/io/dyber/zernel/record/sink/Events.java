@@ -38,7 +38,8 @@ final class Events {
     }
 
     static void add(Batch batch, Texts texts, @Nullable Object... values) {
-        batch.addRow();
+        boolean hasKind = batch.columns().getFirst().name().equals("kind") && values[0] instanceof String;
+        batch.addRow(hasKind ? texts.id(String.valueOf(values[0])) : -1);
         for (int c = 0; c < values.length; c++) {
             switch (values[c]) {
                 case null -> {}
@@ -55,8 +56,8 @@ final class Events {
             List<@Nullable Object> values = new ArrayList<>();
             for (int c = 0; c < batch.columns().size(); c++) {
                 boolean text = batch.columns().get(c).type() == ColumnType.VARCHAR;
-                long value = batch.value(c, row);
-                values.add(batch.isNull(c, row) ? null : text ? texts.text((int) value) : (Object) value);
+                Long value = batch.isNull(c, row) ? null : (Long) batch.value(c, row);
+                values.add(value == null || !text ? value : texts.text(value.intValue()));
             }
             rows.add(values);
         }

@@ -15,7 +15,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.apache.arrow.memory.BufferAllocator;
@@ -187,7 +189,14 @@ class JournalTest {
                 rows.addAll(Events.rows(b.get(), reader.get().texts()));
             }
         }
-        return rows;
+        return inOrderOfArrival(rows);
+    }
+
+    /// A journal has each batch's rows by kind.
+    private static List<List<@Nullable Object>> inOrderOfArrival(List<List<@Nullable Object>> rows) {
+        return rows.stream()
+                .sorted(Comparator.comparing((List<@Nullable Object> row) -> (Long) Objects.requireNonNull(row.get(1))))
+                .toList();
     }
 
     private static List<List<@Nullable Object>> readByArrow(Path journal) throws IOException {
@@ -216,7 +225,7 @@ class JournalTest {
                 }
             }
         }
-        return rows;
+        return inOrderOfArrival(rows);
     }
 
     private static long allocatedBytes(Path file) throws IOException {

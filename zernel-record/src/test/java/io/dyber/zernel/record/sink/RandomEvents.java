@@ -9,7 +9,8 @@ import java.util.SplittableRandom;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// Rows in which every column has its own habit: runs, noise, NULLs in clumps, few and very many distinct values.
+/// Rows in which every column has its own habit: runs, noise, NULLs in clumps, few and very many distinct values, or
+/// values in some kinds only.
 /// `ts_ns` is unique, so that a reader can restore the order of arrival.
 final class RandomEvents {
     static final List<Column> COLUMNS = columns();
@@ -35,6 +36,9 @@ final class RandomEvents {
             row[5] = random.nextInt(4) == 0 ? "path " + random.nextInt(200_000) : null;
             row[6] = run(6, 40) % 2 == 0 ? "\u00fc" + runs[6] % 100 : null;
             row[8] = random.nextLong() >> random.nextInt(64);
+            row[10] = "kind1".equals(row[0]) ? random.nextLong() : null;
+            row[11] = "kind2".equals(row[0]) ? "constant" : null;
+            row[12] = "kind0".equals(row[0]) ? null : "kind1".equals(row[0]) ? (Long) 77L : (Long) 78L;
             rows.add(Arrays.asList(row));
         }
         return rows;
@@ -65,6 +69,9 @@ final class RandomEvents {
         columns.add(new Column("never", ColumnType.BIGINT, "", ""));
         columns.add(new Column("numbers", ColumnType.BIGINT, "", ""));
         columns.add(new Column("never_text", ColumnType.VARCHAR, "", ""));
+        columns.add(new Column("of_one_kind", ColumnType.BIGINT, "", ""));
+        columns.add(new Column("constant_of_one_kind", ColumnType.VARCHAR, "", ""));
+        columns.add(new Column("constants_of_two_kinds", ColumnType.BIGINT, "", ""));
         return List.copyOf(columns);
     }
 }

@@ -131,7 +131,10 @@ class RecordingFileTest {
                 asList("words", "PLAIN RLE RLE_DICTIONARY", "ZSTD"),
                 asList("never", "PLAIN RLE", "ZSTD"),
                 asList("numbers", "DELTA_BINARY_PACKED RLE", "ZSTD"),
-                asList("never_text", "PLAIN RLE", "ZSTD"));
+                asList("never_text", "PLAIN RLE", "ZSTD"),
+                asList("of_one_kind", "DELTA_BINARY_PACKED RLE", "ZSTD"),
+                asList("constant_of_one_kind", "PLAIN RLE RLE_DICTIONARY", "ZSTD"),
+                asList("constants_of_two_kinds", "PLAIN RLE RLE_DICTIONARY", "ZSTD"));
     }
 
     @Test
