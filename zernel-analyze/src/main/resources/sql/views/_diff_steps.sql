@@ -1,6 +1,6 @@
 -- What is compared of each step, before and after: one row per step and measure.
 --
--- Recordings of the first argument are *before*, those of the second *after*. Steps are those of each process's
+-- Recordings of side 0 are *before*, those of side 1 *after*. Steps are those of each process's
 -- training thread with the most; the first holds start-up and is left out.
 --
 -- needs: files, steps, step_work
@@ -8,7 +8,7 @@ CREATE TABLE _diff_steps AS
 WITH
     measured AS (
         SELECT
-            files.argument,
+            files.side,
             steps.recording,
             steps.pid,
             steps.step,
@@ -37,10 +37,10 @@ WITH
             AND steps.tid = step_work.tid
             AND steps.step = step_work.step
         JOIN files ON files.recording = steps.recording
-        WHERE steps.step > 1 AND files.argument < 2
+        WHERE steps.step > 1
     )
 SELECT
-    argument, -- 0 before, 1 after
+    side, -- 0 before, 1 after
     recording, -- recording
     pid, -- process
     step, -- number of the step

@@ -17,23 +17,22 @@ WITH
         GROUP BY ALL
     ),
     sides AS (
-        SELECT argument, sum(seconds.seconds) AS seconds, coalesce(sum(step_sums.steps), 0) AS steps
+        SELECT side, sum(seconds.seconds) AS seconds, coalesce(sum(step_sums.steps), 0) AS steps
         FROM files
         LEFT JOIN seconds ON seconds.recording = files.recording
         LEFT JOIN step_sums ON step_sums.recording = files.recording
-        WHERE argument < 2
         GROUP BY ALL
     ),
     units AS (
         SELECT
-            argument,
+            side,
             CASE WHEN (SELECT min(steps) FROM sides) > 0 THEN 'step' ELSE 'second' END AS per,
             CASE WHEN (SELECT min(steps) FROM sides) > 0 THEN steps ELSE seconds END AS length
         FROM sides
     ),
     sums AS (
         SELECT
-            files.argument,
+            files.side,
             events.kind,
             CASE WHEN grouping(events.name) = 0 THEN coalesce(events.name, '') END AS name,
             count(*) AS calls,
@@ -41,10 +40,9 @@ WITH
             median(events.dur_ns) AS p50_ns
         FROM events
         JOIN files ON files.recording = events.recording
-        WHERE files.argument < 2
-            AND events.kind NOT IN ('process', 'lost', 'mark', 'gpu_sample', 'gpu_process')
+        WHERE events.kind NOT IN ('process', 'lost', 'mark', 'gpu_sample', 'gpu_process')
             AND coalesce(events.depth, 0) = 0
-        GROUP BY GROUPING SETS ((files.argument, events.kind), (files.argument, events.kind, events.name))
+        GROUP BY GROUPING SETS ((files.side, events.kind), (files.side, events.kind, events.name))
     ),
     names AS (
         SELECT DISTINCT kind, name
@@ -62,10 +60,10 @@ SELECT
     CAST(b.p50_ns AS BIGINT) AS before_p50_ns, -- [ns] median call before
     CAST(a.p50_ns AS BIGINT) AS after_p50_ns -- [ns] median call after
 FROM names
-JOIN units AS b_unit ON b_unit.argument = 0
-JOIN units AS a_unit ON a_unit.argument = 1
+JOIN units AS b_unit ON b_unit.side = 0
+JOIN units AS a_unit ON a_unit.side = 1
 LEFT JOIN sums AS b
-    ON b.argument = 0 AND b.kind = names.kind AND b.name IS NOT DISTINCT FROM names.name
+    ON b.side = 0 AND b.kind = names.kind AND b.name IS NOT DISTINCT FROM names.name
 LEFT JOIN sums AS a
-    ON a.argument = 1 AND a.kind = names.kind AND a.name IS NOT DISTINCT FROM names.name
+    ON a.side = 1 AND a.kind = names.kind AND a.name IS NOT DISTINCT FROM names.name
 ORDER BY abs(change_ns) DESC, names.kind, names.name

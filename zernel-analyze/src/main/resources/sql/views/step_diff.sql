@@ -14,20 +14,20 @@ WITH
             position,
             measure,
             unit,
-            argument,
+            side,
             value,
             rank() OVER (PARTITION BY measure ORDER BY value)
                 + (count(*) OVER (PARTITION BY measure, value) - 1) / 2.0 AS place,
             count(*) OVER (PARTITION BY measure, value) AS ties,
-            lag(value) OVER (PARTITION BY measure, argument, recording, pid ORDER BY step) AS value_before,
-            row_number() OVER (PARTITION BY measure, argument ORDER BY value) - 1 AS nth,
-            count(*) OVER (PARTITION BY measure, argument) AS steps
+            lag(value) OVER (PARTITION BY measure, side, recording, pid ORDER BY step) AS value_before,
+            row_number() OVER (PARTITION BY measure, side ORDER BY value) - 1 AS nth,
+            count(*) OVER (PARTITION BY measure, side) AS steps
         FROM _diff_steps
     ),
     sums AS (
         SELECT
             measure,
-            argument,
+            side,
             count(*) AS steps,
             avg(value) AS mean,
             quantile_cont(value, [0.5, 0.9, 0.99]) AS q,
@@ -39,7 +39,7 @@ WITH
     sides AS (
         SELECT
             measure,
-            argument,
+            side,
             steps,
             mean,
             q,
@@ -77,19 +77,19 @@ WITH
             sqrt(measures.untied * (a.samples + b.samples + 1) / (12 * greatest(a.samples, 2) * greatest(b.samples, 2)))
                 AS deviation
         FROM measures
-        JOIN sides AS b ON b.measure = measures.measure AND b.argument = 0
-        JOIN sides AS a ON a.measure = measures.measure AND a.argument = 1
+        JOIN sides AS b ON b.measure = measures.measure AND b.side = 0
+        JOIN sides AS a ON a.measure = measures.measure AND a.side = 1
     ),
     thinned AS (
-        SELECT measure, argument, value
+        SELECT measure, side, value
         FROM ranked
         WHERE steps <= 500 OR nth * 500 // steps <> (nth - 1) * 500 // steps
     ),
     differences AS (
         SELECT a.measure, list(a.value - b.value ORDER BY a.value - b.value) AS sorted
         FROM thinned AS a
-        JOIN thinned AS b ON b.measure = a.measure AND b.argument = 0
-        WHERE a.argument = 1
+        JOIN thinned AS b ON b.measure = a.measure AND b.side = 0
+        WHERE a.side = 1
         GROUP BY ALL
     ),
     estimates AS (

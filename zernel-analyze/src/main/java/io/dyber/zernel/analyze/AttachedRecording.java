@@ -5,7 +5,19 @@ import java.util.List;
 import java.util.Map;
 
 /// A recording and the relations in DuckDB that hold its rows.
-record AttachedRecording(Recording recording, List<Relation> relations) {
+///
+/// @param side 0, or 1 for what is compared with that
+record AttachedRecording(Recording recording, int side, List<Relation> relations) {
+    AttachedRecording(Recording recording, List<Relation> relations) {
+        this(recording, 0, relations);
+    }
+
+    /// The same on a side and under another number.
+    AttachedRecording on(int newSide, int index) {
+        Recording numbered = new Recording(
+                index, recording.path(), recording.state(), recording.rows(), recording.metadata(), recording.note());
+        return new AttachedRecording(numbered, newSide, relations);
+    }
 
     /// Something to select from, and its columns with their types in order.
     record Relation(String sql, Map<String, String> columns) {

@@ -21,14 +21,13 @@ public final class Database implements AutoCloseable {
     private final SqlLibrary library;
     private final OnDemand onDemand;
 
-    /// @param origins for each recording, the position of the argument that named it
-    Database(DuckDb duckDb, List<AttachedRecording> attached, List<Integer> origins, SqlLibrary library) {
+    Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library) {
         this.duckDb = duckDb;
         this.library = library;
         this.recordings = attached.stream().map(AttachedRecording::recording).toList();
         this.eventColumns = eventColumns(attached);
         duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
-        createFooterTables(origins);
+        createFooterTables(attached);
         this.onDemand = new OnDemand(duckDb, library, List.copyOf(eventColumns.keySet()));
     }
 
@@ -140,13 +139,14 @@ public final class Database implements AutoCloseable {
         return actual.equals(type) ? quoted : "CAST(" + quoted + " AS " + type + ") AS " + quoted;
     }
 
-    private void createFooterTables(List<Integer> origins) {
-        duckDb.execute("CREATE TABLE files (recording BIGINT, argument BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR)");
+    private void createFooterTables(List<AttachedRecording> attached) {
+        duckDb.execute("CREATE TABLE files (recording BIGINT, side BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR)");
         duckDb.execute("CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR)");
-        for (Recording recording : recordings) {
+        for (AttachedRecording file : attached) {
+            Recording recording = file.recording();
             String note = recording.note() == null ? "NULL" : DuckDb.literal(recording.note());
             duckDb.execute("INSERT INTO files VALUES (" + recording.index() + ", "
-                    + origins.get(recording.index()) + ", " + DuckDb.literal(recording.path().toString()) + ", "
+                    + file.side() + ", " + DuckDb.literal(recording.path().toString()) + ", "
                     + DuckDb.literal(recording.state().name().toLowerCase(java.util.Locale.ROOT)) + ", "
                     + recording.rows() + ", " + note + ")");
             recording.metadata().forEach((key, value) -> duckDb.execute("INSERT INTO footer VALUES ("

@@ -2,16 +2,14 @@ package io.dyber.zernel.analyze;
 
 import java.util.List;
 
-/// Two jobs compared: the recordings of a database's first argument, *before*, and those of its second, *after*.
+/// Two jobs compared: the recordings *before* and those *after*.
 ///
-/// @param before recordings of the first argument
-/// @param after recordings of the second
 /// @param steps the view `step_diff`: no rows where one of the two has fewer than two steps
 /// @param calls the view `call_diff`
 public record Diff(List<Recording> before, List<Recording> after, Table steps, Table calls) {
     /// Compares.
     ///
-    /// @param database opened with two arguments
+    /// @param database opened by [Recordings#compare]
     /// @throws RecordingException if one of the two has no events
     public static Diff of(Database database) {
         List<Recording> before = recordings(database, 0);
@@ -21,8 +19,8 @@ public record Diff(List<Recording> before, List<Recording> after, Table steps, T
         return new Diff(before, after, database.query("FROM step_diff"), database.query("FROM call_diff"));
     }
 
-    private static List<Recording> recordings(Database database, int argument) {
-        return database.query("SELECT recording FROM files WHERE argument = ? ORDER BY recording", argument).rows().stream()
+    private static List<Recording> recordings(Database database, int side) {
+        return database.query("SELECT recording FROM files WHERE side = ? ORDER BY recording", side).rows().stream()
                 .map(row -> database.recordings().get((int) row.integer("recording")))
                 .toList();
     }

@@ -9,7 +9,7 @@ import java.util.List;
 ///
 /// An argument is a finished `run.parquet`, a glob, a folder of recordings, or a `run.parquet.live` folder that a
 /// recorder is still writing or left behind. Several recordings become one table `events`; its column
-/// `recording` tells them apart.
+/// `recording` tells them apart. The files of a rotating recording are one.
 public final class Recordings {
     private Recordings() {}
 
@@ -32,17 +32,33 @@ public final class Recordings {
         if (arguments.isEmpty()) {
             throw new IllegalArgumentException("nothing to open");
         }
+        return openSides(List.of(arguments), options, library);
+    }
+
+    /// Opens two jobs side by side, for a [Diff].
+    ///
+    /// @throws RecordingException if one is missing, damaged or not a recording
+    public static Database compare(String before, String after, DatabaseOptions options, SqlLibrary library) {
+        return openSides(List.of(List.of(before), List.of(after)), options, library);
+    }
+
+    private static Database openSides(List<List<String>> sides, DatabaseOptions options, SqlLibrary library) {
         DuckDb duckDb = DuckDb.open(options);
         try {
             List<AttachedRecording> attached = new ArrayList<>();
-            List<Integer> origins = new ArrayList<>();
-            for (int argument = 0; argument < arguments.size(); argument++) {
-                for (Path path : resolve(arguments.get(argument), duckDb)) {
-                    attached.add(attach(path, attached.size(), duckDb));
-                    origins.add(argument);
+            int opened = 0;
+            for (int side = 0; side < sides.size(); side++) {
+                List<AttachedRecording> files = new ArrayList<>();
+                for (String argument : sides.get(side)) {
+                    for (Path path : resolve(argument, duckDb)) {
+                        files.add(attach(path, opened++, duckDb));
+                    }
+                }
+                for (AttachedRecording recording : Series.joined(files)) {
+                    attached.add(recording.on(side, attached.size()));
                 }
             }
-            return new Database(duckDb, attached, origins, library);
+            return new Database(duckDb, attached, library);
         } catch (RuntimeException | Error e) {
             duckDb.close();
             throw e;

@@ -171,8 +171,10 @@ class DiffTest {
     }
 
     private Database open(RecordingFixture before, RecordingFixture after) {
-        return Recordings.open(
+        return Recordings.compare(
                 before.write(folder.resolve("before.parquet")).toString(),
-                after.write(folder.resolve("after.parquet")).toString());
+                after.write(folder.resolve("after.parquet")).toString(),
+                DatabaseOptions.defaults(),
+                SqlLibrary.builtIn());
     }
 }

@@ -90,7 +90,7 @@ final class DiffCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        try (Database database = input.open(List.of(before, after))) {
+        try (Database database = input.compare(before, after)) {
             Diff diff = Diff.of(database);
             List<DiffRule.Verdict> verdicts = rules.stream().map(rule -> rule.judge(diff)).toList();
             format(out).write(diff, verdicts);

@@ -33,6 +33,14 @@ final class Input {
     }
 
     Database open(List<String> files) {
+        return Recordings.open(files, options(), library());
+    }
+
+    Database compare(String before, String after) {
+        return Recordings.compare(before, after, options(), library());
+    }
+
+    private DatabaseOptions options() {
         DatabaseOptions options = DatabaseOptions.defaults();
         if (memory != null) {
             options = options.withMemoryLimit(memory);
@@ -43,6 +51,6 @@ final class Input {
         if (threads != null) {
             options = options.withThreads(threads);
         }
-        return Recordings.open(files, options, library());
+        return options;
     }
 }
