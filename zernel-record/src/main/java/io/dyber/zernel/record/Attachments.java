@@ -127,13 +127,14 @@ final class Attachments {
     }
 
     private void offer(MappedFile file) {
-        if (!seen.add(file.identity())) {
+        if (seen.contains(file.identity())) {
             return;
         }
         List<Hook> wanted = hooks.stream()
                 .filter(hook -> new LibrarySelector(hook.probe().library()).matches(file.path(), file.program()))
                 .toList();
         if (!wanted.isEmpty() && table.isPresent()) {
+            seen.add(file.identity());
             try (ElfFile elf = ElfFile.open(file.opened())) {
                 attach(file, elf, wanted, table.get());
             } catch (ElfException e) {
@@ -143,6 +144,9 @@ final class Attachments {
                 }
                 String why = String.valueOf(e.getMessage());
                 wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", why));
+            } catch (RecorderException e) {
+                wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", e.getMessage()));
+                progress.notice(e.getMessage());
             }
         }
     }

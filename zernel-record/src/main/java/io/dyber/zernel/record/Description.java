@@ -25,7 +25,8 @@ final class Description {
     private final MarkRows marks;
     private final Decoder decoder;
     private final Map<String, Supplier<Object>> chapters = new LinkedHashMap<>();
-    private final long started = System.currentTimeMillis() * 1_000_000L;
+    private final List<Supplier<List<String>>> caveats = new ArrayList<>();
+    private final long started = Clock.monotonicNanos();
 
     Description(
             RecordOptions options,
@@ -55,6 +56,11 @@ final class Description {
         chapters.put(key, chapter);
     }
 
+    /// Has more reasons why the recording is not complete, asked for anew each time.
+    void caveat(Supplier<List<String>> reasons) {
+        caveats.add(reasons);
+    }
+
     /// The footer as of now.
     ///
     /// @param stop why the recording ended, empty while it goes on
@@ -66,7 +72,6 @@ final class Description {
         rings.put("ends", losses.ends());
         Footer footer = new Footer()
                 .put("zernel.recording", recording(stop, events))
-                .put("zernel.clock", Footer.clock(clock))
                 .put("zernel.schema", Footer.schema(schema))
                 .put("zernel.kinds", kinds())
                 .put("zernel.probes", attachments.functions().describe(decoder.counts()))
@@ -84,7 +89,7 @@ final class Description {
         value.put("command", options.command().isEmpty() ? null : options.command());
         value.put("options", options.words());
         value.put("backend", attachments.backend());
-        value.put("started_ns", started);
+        value.put("started_ns", started + clock.offsetNanos());
         value.put("ended_ns", Clock.monotonicNanos() + clock.offsetNanos());
         value.put("stop", stop.isEmpty() ? null : stop);
         value.put("complete", incomplete.isEmpty());
@@ -184,8 +189,12 @@ final class Description {
         kernel.unavailable().forEach((kind, why) -> reasons.add("kind '" + kind + "' is not there: " + why));
         reasons.addAll(kernel.missing());
         reasons.addAll(attachments.functions().problems());
-        if (stop.equals("disk-full")) {
-            reasons.add("the disk was full");
+        caveats.forEach(caveat -> reasons.addAll(caveat.get()));
+        if (!stop.isEmpty()) {
+            reasons.addAll(Accounts.open(kernel, decoder.counts()));
+        }
+        if (stop.equals(Recorder.DISK_FULL)) {
+            reasons.add("no space left on the disk");
         }
         return reasons;
     }

@@ -11,11 +11,14 @@ import java.util.function.Consumer;
 
 /// The one thread that moves events from the rings to the file.
 ///
-/// It looks every 10 ms instead of being woken: a wake-up would cost the recorded job more than the probe itself. It
-/// owns the decoder; others reach it through [#later].
+/// It looks every 10 ms instead of being woken: a wake-up would cost the recorded job more than the probe itself. While a
+/// ring fills faster than that it does not rest. It owns the decoder; others reach it through [#later].
 final class EventPump {
     private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long FLUSH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    /// So much of the bulk ring is decoded between two looks at the vital one, in a millisecond or two.
+    private static final long TURN_BYTES = 1 << 20;
 
     private final RingBuffer vital;
     private final RingBuffer bulk;
@@ -73,7 +76,9 @@ final class EventPump {
                     decoder.flush();
                     flushed = System.nanoTime();
                 }
-                LockSupport.parkNanos(INTERVAL_NANOS);
+                if (!isFilling(vital) && !isFilling(bulk)) {
+                    LockSupport.parkNanos(INTERVAL_NANOS);
+                }
             }
             drain();
             decoder.finish();
@@ -82,10 +87,24 @@ final class EventPump {
         }
     }
 
-    /// The positions are read first, bulk before vital, so that a definition or a process event is always decoded
-    /// before the calls that followed it.
+    /// Whether more than a quarter has come during the last drain.
+    private static boolean isFilling(RingBuffer ring) {
+        return ring.producerPosition() - ring.consumerPosition() > ring.size() / 4;
+    }
+
+    /// Takes turns, so that a flood in the bulk ring does not leave the vital one to fill.
     private void drain() {
-        long bulkEnd = bulk.producerPosition();
+        long end = bulk.producerPosition();
+        long before;
+        do {
+            before = bulk.consumerPosition();
+            turn(Math.min(end, before + TURN_BYTES));
+        } while (bulk.consumerPosition() < end && bulk.consumerPosition() > before);
+    }
+
+    /// The bulk position is read before the vital one, so that a definition or a process event is always decoded before
+    /// the calls that followed it.
+    private void turn(long bulkEnd) {
         long vitalEnd = vital.producerPosition();
         for (Consumer<Decoder> task = tasks.poll(); task != null; task = tasks.poll()) {
             task.accept(decoder);

@@ -9,7 +9,8 @@ import io.dyber.zernel.record.event.CallCounts;
 /// @param returns times the return was seen
 /// @param events rows written
 /// @param lost calls that found the ring full and are in no row
-/// @param filtered calls of processes that are not recorded, waits below the threshold, Python functions not asked for
+/// @param filtered calls of processes that are not recorded, waits below the threshold, Python functions not asked for,
+///     and calls that end the rows of others, as the exit of a region does
 /// @param sampledOut calls that were only counted
 /// @param noReturn calls that were left another way, were still open at the end or whose return found the ring full;
 ///     they are rows without a duration when the entry was sent
@@ -49,7 +50,20 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                         kernel[RETURNS_LOST],
                         kernel[FILTERED] + leftOut,
                         kernel[SAMPLED_OUT],
-                        Math.max(0, kernel[HITS] - kernel[FILTERED] - kernel[SAMPLED_OUT] - kernel[RETURNS]));
+                        Math.max(
+                                0,
+                                kernel[HITS]
+                                        - kernel[FILTERED]
+                                        - kernel[SAMPLED_OUT]
+                                        - (kernel[RETURNS] - counts.returnedTwice(id))));
+    }
+
+    /// Calls that the kernel has sent, so far: all that it has not left out for a reason, or of those that are sent
+    /// whole the ones that returned.
+    static long sent(long[] kernel, boolean sendsEnter) {
+        return sendsEnter
+                ? kernel[HITS] - kernel[FILTERED] - kernel[SAMPLED_OUT] - kernel[LOST]
+                : kernel[RETURNS] - kernel[RETURNS_LOST];
     }
 
     /// Calls that are rows and have no duration because their return found the ring full, so far.

@@ -57,8 +57,8 @@ final class KernelEvents implements AutoCloseable {
         return watchingThreads("sched")
                 .constant("wait_min_ns", options.waitMin().toNanos())
                 .constant("record_spans", spans ? 1 : 0)
-                .constant("name_off_cpu", spans ? kernel.newFunction("sched", "off-cpu", false) : 0)
-                .constant("name_page_fault", io ? kernel.newFunction("io", "page_fault", false) : 0);
+                .constant("name_off_cpu", spans ? kernel.newFunction("sched", "off-cpu", true) : 0)
+                .constant("name_page_fault", io ? kernel.newFunction("io", "page_fault", true) : 0);
     }
 
     private void loadRings() {
@@ -66,7 +66,7 @@ final class KernelEvents implements AutoCloseable {
         if (load(object, List.of(), "reads through io_uring")) {
             for (SystemCalls.RingOperation operation : SystemCalls.ringReads()) {
                 object.map("operations")
-                        .put(operation.opcode(), number(kernel.newFunction("io", operation.name(), false)));
+                        .put(operation.opcode(), number(kernel.newFunction("io", operation.name(), true)));
             }
         }
     }
@@ -86,7 +86,7 @@ final class KernelEvents implements AutoCloseable {
         }
         for (SystemCalls.SystemCall call : SystemCalls.all()) {
             if (kinds.contains(call.kind())) {
-                int function = kernel.newFunction(call.kind(), call.name(), false);
+                int function = kernel.newFunction(call.kind(), call.name(), true);
                 object.map("system_calls")
                         .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), function));
             }

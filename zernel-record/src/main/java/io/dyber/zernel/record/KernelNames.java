@@ -26,12 +26,16 @@ final class KernelNames {
     private static final String STUB = "__device_stub_";
     private static final String HANDLE = "E8__handle";
 
+    /// Names that came too late for their first launches and are told in the footer.
+    private static final int MOST = 20_000;
+
     private final Job job;
     private final EventPump pump;
     private final UnaryOperator<String> readable;
     private final MappedFiles mapped = new MappedFiles();
     private final Map<String, Stubs> stubsByFile = new HashMap<>();
     private final List<Map<String, Object>> found = new ArrayList<>();
+    private long untold;
 
     /// The variables of a file that hold handles.
     ///
@@ -151,8 +155,17 @@ final class KernelNames {
 
     private void name(Unknown unknown, String mangled) {
         String name = readable.apply(mangled);
-        found.add(Map.of("pid", unknown.pid(), "func", unknown.func(), "kernel", name));
+        if (found.size() < MOST) {
+            found.add(Map.of("pid", unknown.pid(), "func", unknown.func(), "kernel", name));
+        } else {
+            untold++;
+        }
         pump.later(_ -> job.kernels().name(unknown.pid(), unknown.func(), name));
+    }
+
+    /// What is missing of the names.
+    List<String> caveats() {
+        return untold == 0 ? List.of() : List.of("the first launches of " + untold + " kernels have no name");
     }
 
     /// The footer's `zernel.kernels`: also launches before the name was found are of these.

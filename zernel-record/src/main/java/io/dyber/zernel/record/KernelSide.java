@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /// The loaded BPF objects of one recording and the maps they share. Closing unloads everything. Not thread-safe.
@@ -37,8 +38,9 @@ final class KernelSide implements AutoCloseable {
     private static final int MOST_FUNCTIONS = 4096;
     /// One copy of PyTorch has 3,000 operators.
     private static final int MOST_WITH_OPERATORS = 16384;
-    private static final int VITAL_SIZE = 4 << 20;
+    private static final int VITAL_SIZE = 32 << 20;
     private static final int BULK_SIZE = 64 << 20;
+    private static final long SETTLE_NANOS = 2_000_000;
     private static final byte[] PRESENT = {1};
     private static final List<String> PROCESS_EVENTS = List.of("exec", "fork", "thread", "exit", "rename");
 
@@ -79,9 +81,12 @@ final class KernelSide implements AutoCloseable {
     }
 
     private BpfObject openProcess() {
-        BpfObject object = configured("process").entries("counters", mostFunctions());
+        BpfObject object = configured("process")
+                .entries("vital", VITAL_SIZE)
+                .entries("bulk", BULK_SIZE)
+                .entries("counters", mostFunctions());
         for (String event : PROCESS_EVENTS) {
-            object.constant("name_" + event, newFunction("process", event, false));
+            object.constant("name_" + event, newFunction("process", event, true));
         }
         return object;
     }
@@ -250,6 +255,8 @@ final class KernelSide implements AutoCloseable {
         functions.ifPresent(UprobeProbes::detach);
         events.detach();
         process.detach();
+        // What runs at this moment ends and counts what it has sent.
+        LockSupport.parkNanos(SETTLE_NANOS);
     }
 
     @Override

@@ -20,6 +20,12 @@ import org.jspecify.annotations.Nullable;
 final class Overhead {
     private static final int SLOTS = 64;
 
+    /// Of so many processes, the half with fewer events is forgotten.
+    private static final int MOST_PROCESSES = 20_000;
+
+    /// Processes in the footer.
+    private static final int MOST_DESCRIBED = 1000;
+
     private final CallCost cost;
     private final int pid;
     private final boolean[] isCall;
@@ -70,6 +76,14 @@ final class Overhead {
         }
         for (int slot = 0; slot < SLOTS; slot++) {
             flush(slot);
+        }
+        if (events.size() > MOST_PROCESSES) {
+            List<Integer> rare = events.entrySet().stream()
+                    .sorted(Map.Entry.comparingByValue())
+                    .limit(MOST_PROCESSES / 2)
+                    .map(Map.Entry::getKey)
+                    .toList();
+            events.keySet().removeAll(rare);
         }
     }
 
@@ -140,6 +154,7 @@ final class Overhead {
         List<Map<String, Object>> rows = new ArrayList<>();
         events.entrySet().stream()
                 .sorted(Map.Entry.<Integer, Long>comparingByValue().reversed())
+                .limit(MOST_DESCRIBED)
                 .forEach(process -> {
                     Map<String, Object> row = new LinkedHashMap<>();
                     row.put("pid", process.getKey());

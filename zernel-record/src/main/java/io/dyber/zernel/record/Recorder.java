@@ -31,6 +31,8 @@ import java.util.concurrent.TimeUnit;
 ///
 /// [#stop] and [#mark] may be called from any thread; everything else belongs to the thread that called [#record].
 public final class Recorder {
+    static final String DISK_FULL = "disk-full";
+
     private static final int BATCH_ROWS = 32_768;
     private static final long TICK_MILLIS = 20;
     private static final long STATUS_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -38,15 +40,22 @@ public final class Recorder {
     private final RecordOptions options;
     private final Progress progress;
     private final Texts texts = new Texts();
-    private final Clock clock = Clock.read();
+    private final Clock.Source time;
+    private final Clock clock;
     private final CountDownLatch finished = new CountDownLatch(1);
     private final CountDownLatch stopRequest = new CountDownLatch(1);
     private volatile String stopReason = "";
     private volatile Optional<MarkRows> marks = Optional.empty();
 
     public Recorder(RecordOptions options, Progress progress) {
+        this(options, progress, Clock.Source.MACHINE);
+    }
+
+    Recorder(RecordOptions options, Progress progress, Clock.Source time) {
         this.options = options;
         this.progress = progress;
+        this.time = time;
+        this.clock = Clock.read(time);
     }
 
     /// Ends the recording soon; [#record] then finishes the file and returns.
@@ -122,6 +131,10 @@ public final class Recorder {
         }
     }
 
+    private static boolean isFullDisk(RuntimeException failure) {
+        return failure instanceof RecordingException e && e.reason() == RecordingException.Reason.NO_SPACE;
+    }
+
     /// The recording while it runs.
     private final class Session {
         private final KernelSide kernel;
@@ -138,6 +151,7 @@ public final class Recorder {
         private final Description description;
         private final Job job;
         private final KernelNames kernelNames;
+        private final ClockWatch clocks = new ClockWatch(clock, time);
         private Optional<Workload> workload = Optional.empty();
 
         Session(KernelSide kernel, RecordingFile file, Schema schema, CallCost cost) {
@@ -163,6 +177,10 @@ public final class Recorder {
                     options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
             description.add("zernel.kernels", kernelNames::describe);
             description.add("zernel.launches", frequent::describe);
+            description.add("zernel.clock", clocks::describe);
+            description.caveat(targets::caveats);
+            description.caveat(kernelNames::caveats);
+            description.caveat(texts::caveats);
             description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits()));
         }
 
@@ -180,17 +198,26 @@ public final class Recorder {
                 abandon();
                 throw e;
             }
-            RuntimeException failure = null;
+            Optional<RuntimeException> failure = Optional.empty();
             try {
                 loop();
             } catch (RuntimeException e) {
-                failure = e;
+                failure = Optional.of(e);
             }
-            end();
-            if (failure != null && !pump.failure().isPresent()) {
-                throw failure;
-            }
+            finish(failure);
             return result();
+        }
+
+        /// Finishes the file also after a failure, and then says which. A full disk is none: that ends a recording.
+        private void finish(Optional<RuntimeException> loopFailure) {
+            try {
+                end();
+            } catch (RuntimeException e) {
+                throw pump.failure().or(() -> loopFailure).filter(first -> !isFullDisk(first)).orElse(e);
+            }
+            pump.failure().or(() -> loopFailure).filter(first -> !isFullDisk(first)).ifPresent(first -> {
+                throw first;
+            });
         }
 
         private void begin() {
@@ -226,6 +253,7 @@ public final class Recorder {
         private void loop() {
             long start = System.nanoTime();
             long nextStatus = start + STATUS_NANOS;
+            long nextDescription = nextStatus;
             while (goesOn(System.nanoTime() - start)) {
                 if (System.nanoTime() >= nextStatus) {
                     nextStatus += STATUS_NANOS;
@@ -233,7 +261,10 @@ public final class Recorder {
                     losses.note();
                     frequent.note();
                     gpus.notices().forEach(progress::notice);
-                    file.describe(description.values("", file.events()));
+                    clocks.notices().forEach(progress::notice);
+                    if (System.nanoTime() >= nextDescription) {
+                        nextDescription = System.nanoTime() + describe();
+                    }
                     double share = overhead.shareSinceLast(attachments.functions().hits());
                     frequent.keepWithinBudget(share).ifPresent(progress::notice);
                     progress.going(new Progress.Status(
@@ -248,6 +279,15 @@ public final class Recorder {
             }
         }
 
+        /// Describing thousands of processes takes a while: it never takes more than a fiftieth of a CPU.
+        ///
+        /// @return nanoseconds until it is worth doing again
+        private long describe() {
+            long start = System.nanoTime();
+            file.describe(description.values("", file.events()));
+            return 50 * (System.nanoTime() - start);
+        }
+
         /// Waits a tick, or less when the recording is to end.
         private boolean goesOn(long elapsed) {
             if (options.duration().isPresent() && elapsed >= options.duration().get().toNanos()) {
@@ -260,7 +300,7 @@ public final class Recorder {
                 return ends("target-exited");
             }
             if (pump.failure().isPresent()) {
-                return ends("disk-full");
+                return ends(isFullDisk(pump.failure().get()) ? DISK_FULL : "failed");
             }
             try {
                 return !stopRequest.await(TICK_MILLIS, TimeUnit.MILLISECONDS);
@@ -299,6 +339,7 @@ public final class Recorder {
                     losses.total(),
                     file.bytes(),
                     description.incompleteBecause(stopReason),
+                    stopReason.equals(DISK_FULL),
                     status);
         }
     }

@@ -16,6 +16,10 @@ import java.util.Set;
 final class TargetSet {
     private static final long SWEEP_NANOS = 1_000_000_000L;
 
+    /// A job that starts a process a second has 86,400 a day: of more than so many, those that have ended are forgotten,
+    /// the oldest first.
+    private static final int MOST = 10_000;
+
     private final KernelSide kernel;
     private final RecordOptions options;
     private final EventPump pump;
@@ -24,6 +28,7 @@ final class TargetSet {
     private final Clock clock;
     private final Texts texts;
     private final Map<Integer, ProcessFacts> known = new LinkedHashMap<>();
+    private long forgotten;
     private long swept = System.nanoTime() - SWEEP_NANOS;
 
     TargetSet(KernelSide kernel, RecordOptions options, EventPump pump, Schema schema, Job job, Clock clock, Texts texts) {
@@ -105,7 +110,24 @@ final class TargetSet {
                 ProcessFacts.of(pid).ifPresent(facts -> known.put(pid, facts));
             }
         }
+        if (known.size() > MOST) {
+            forget(recorded);
+        }
         return changed;
+    }
+
+    private void forget(Set<Integer> recorded) {
+        List<Integer> ended = known.keySet().stream()
+                .filter(pid -> !recorded.contains(pid))
+                .limit(MOST / 10)
+                .toList();
+        known.keySet().removeAll(ended);
+        forgotten += ended.size();
+    }
+
+    /// What is missing of the processes.
+    List<String> caveats() {
+        return forgotten == 0 ? List.of() : List.of(forgotten + " processes that ended are not described");
     }
 
     /// Whether any recorded process still runs.

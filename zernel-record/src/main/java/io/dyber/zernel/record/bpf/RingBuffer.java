@@ -78,6 +78,11 @@ public final class RingBuffer implements AutoCloseable {
         return (long) POSITION.getAcquire(producer, 0L);
     }
 
+    /// Up to where the records have been taken.
+    public long consumerPosition() {
+        return (long) POSITION.get(consumer, 0L);
+    }
+
     /// Drops what is in the ring. Nobody may be sending.
     public void discard() {
         POSITION.setRelease(consumer, 0L, producerPosition());
@@ -89,7 +94,7 @@ public final class RingBuffer implements AutoCloseable {
     /// @return how many records were taken
     public int drain(long until, Consumer taker) {
         long position = (long) POSITION.get(consumer, 0L);
-        highWater = Math.max(highWater, until - position);
+        highWater = Math.max(highWater, producerPosition() - position);
         long published = position;
         int taken = 0;
         while (position < until) {

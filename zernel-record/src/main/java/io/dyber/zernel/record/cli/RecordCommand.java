@@ -166,7 +166,7 @@ final class RecordCommand implements Callable<Integer> {
         try (StopOnSignal signal = StopOnSignal.install(recorder)) {
             RecordResult result = recorder.record();
             progress.finished(result);
-            int status = result.commandStatus().orElse(0);
+            int status = result.diskFull() ? Record.ENVIRONMENT : result.commandStatus().orElse(0);
             signal.exitWith(status);
             return status;
         }

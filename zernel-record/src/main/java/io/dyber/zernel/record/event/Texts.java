@@ -45,9 +45,11 @@ public final class Texts {
         return id(MANY);
     }
 
-    /// How often a text was replaced because there were too many.
-    public synchronized long replaced() {
-        return replaced;
+    /// What is missing of the texts.
+    public synchronized List<String> caveats() {
+        return replaced == 0
+                ? List.of()
+                : List.of(replaced + " names are '" + MANY + "': there were more than " + MOST + " different ones");
     }
 
     public synchronized String text(int id) {

@@ -28,6 +28,7 @@ import java.util.stream.Stream;
 /// Not thread-safe.
 public final class MappedFiles {
     private static final long TRUST_NANOS = 30_000_000_000L;
+    private static final int MOST_LOOKS = 50_000;
     private static final String DELETED = " (deleted)";
     private static final Path PROC = Path.of("/proc");
 
@@ -47,6 +48,9 @@ public final class MappedFiles {
         if (size <= 0) { // ended, or a kernel thread
             looks.remove(pid);
             return List.of();
+        }
+        if (looks.size() > MOST_LOOKS) { // most of them of processes that have ended
+            looks.clear();
         }
         boolean same = before != null && before.sizePages == size;
         if (before != null && same && before.settled && now - before.untilNanos < 0) {
@@ -76,11 +80,6 @@ public final class MappedFiles {
         } catch (IOException | UncheckedIOException _) {
             return Optional.empty();
         }
-    }
-
-    /// Forgets all processes but these.
-    public void retain(Set<Integer> pids) {
-        looks.keySet().retainAll(pids);
     }
 
     /// The files that a process maps as code, each once.

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -97,13 +96,6 @@ final class MappedFilesTest {
         assertThat(files.changed(pid())).isNotEmpty();
         assertThat(files.changed(pid())).isNotEmpty();
         assertThat(files.changed(pid())).isEmpty();
-    }
-
-    @Test
-    void forgottenProcessIsLookedAtAgain() {
-        settle();
-        files.retain(Set.of());
-        assertThat(files.changed(pid())).isNotEmpty();
     }
 
     @Test

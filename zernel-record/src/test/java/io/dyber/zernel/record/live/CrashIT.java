@@ -1,0 +1,259 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/// The recorder, its job or its disk come to an end: what is recorded by then stays, and the job goes on unharmed.
+///
+/// `-Dzernel.seeds=100` kills the recorder at a hundred moments instead of two.
+class CrashIT {
+    private static final long SECOND = 1_000_000_000L;
+
+    @TempDir
+    private Path directory = Path.of("");
+
+    private Path file = Path.of("");
+
+    @BeforeEach
+    void needs() {
+        Needs.bpf();
+        file = directory.resolve("run.parquet");
+    }
+
+    @Test
+    void killingTheRecorderLosesLessThanASecondAndLeavesNoProbe() {
+        for (int seed = 1; seed <= Integer.getInteger("zernel.seeds", 2); seed++) {
+            Path folder = directory.resolve("seed " + seed);
+            assertThat(folder.toFile().mkdir()).isTrue();
+            kill(folder, new SplittableRandom(seed).nextLong(1, 1500));
+        }
+    }
+
+    private static void kill(Path folder, long afterMillis) {
+        Path file = folder.resolve("run.parquet");
+        try (Beat beat = Beat.steady(folder)) {
+            long began;
+            long killed;
+            List<String> probes;
+            try (Running recorder = beat.recorder(file).startRecording()) {
+                beat.awaitNext(true);
+                began = System.nanoTime();
+                probes = links(recorder.pid());
+                assertThat(probes).hasSizeGreaterThan(3);
+                Running.pause(afterMillis);
+                recorder.signal("KILL");
+                killed = System.nanoTime();
+                recorder.await();
+            }
+            beat.awaitNext(false);
+            assertThat(links()).doesNotContainAnyElementsOf(probes);
+            Running.Outcome recovery = Recorder.zernelRecord("recover", file.toString()).runWell();
+            List<Long> due = beat.calls().stream()
+                    .filter(call -> call.nanos() > began && call.nanos() < killed - SECOND)
+                    .map(Beat.Call::number)
+                    .toList();
+            try (Recording recording = Recording.open(file)) {
+                List<Long> numbers =
+                        recording.numbers("SELECT number FROM events WHERE name = 'calls_push' ORDER BY number");
+                assertThat(numbers).as("killed after %d ms: %s", afterMillis, recovery).containsAll(due);
+                assertThat(numbers.getLast() - numbers.getFirst()).isEqualTo(numbers.size() - 1);
+                assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isFalse();
+            }
+        }
+    }
+
+    /// The numbers of the BPF links that a process holds.
+    private static List<String> links(long pid) {
+        return lines("sed -n 's/^link_id:[^0-9]*//p' /proc/" + pid + "/fdinfo/*");
+    }
+
+    /// Those that the kernel has; none without bpftool.
+    private static List<String> links() {
+        return lines("bpftool link list | sed -n 's/^\\([0-9]*\\):.*/\\1/p'");
+    }
+
+    private static List<String> lines(String command) {
+        try (Running shell = Running.start("sh", "-c", command)) {
+            return shell.await().out();
+        }
+    }
+
+    @Test
+    void moreInterruptsWhileTheFileIsBeingFinishedChangeNothing() {
+        try (Beat beat = Beat.steady(directory);
+                Running recorder = beat.recorder(file).startRecording()) {
+            beat.awaitNext(true);
+            recorder.signal("INT");
+            for (String signal : List.of("INT", "TERM", "INT", "HUP")) {
+                if (recorder.isAlive()) {
+                    Running kill = Running.start("kill", "-" + signal, Long.toString(recorder.pid()));
+                    kill.await();
+                }
+            }
+            Running.Outcome outcome = recorder.await();
+            assertThat(outcome.status()).as(outcome.toString()).isZero();
+            beat.awaitNext(false);
+        }
+        try (Recording recording = Recording.open(file)) {
+            assertThat(recording.footer("zernel.recording").path("stop").asString()).isEqualTo("signal");
+            assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
+        }
+        assertThat(directory).isDirectoryNotContaining("glob:**.live");
+    }
+
+    @Test
+    void whenTheJobIsKilledAllItsCallsAreThere() {
+        List<Beat.Call> calls;
+        try (Beat beat = Beat.steady(directory);
+                Running recorder = beat.recorder(file).startRecording()) {
+            beat.awaitNext(true);
+            Running.pause(300);
+            beat.job.signal("KILL");
+            assertThat(recorder.await().status()).isZero();
+            calls = beat.calls();
+        }
+        try (Recording recording = Recording.open(file)) {
+            long last = recording.number("SELECT max(number) FROM events WHERE name = 'calls_push'");
+            assertThat(last).isBetween(calls.getLast().number() - 1, calls.getLast().number());
+            assertThat(recording.number("SELECT max(number) - min(number) + 1 - count(*) FROM events WHERE kind = 'call'"))
+                    .isZero();
+            assertThat(recording.footer("zernel.recording").path("stop").asString()).isEqualTo("target-exited");
+            assertThat(recording.rows("SELECT status FROM events WHERE kind = 'process' AND name = 'exit'"))
+                    .containsExactly("137");
+        }
+    }
+
+    @Test
+    void aJobThatRunsAnotherProgramIsStillRecorded() {
+        String beats = String.join(" ", Beat.command(directory.resolve("log"), "500", "100000", "1"));
+        try (Running shell = Running.start("sh", "-c", "read go && exec " + beats);
+                Running recorder = Recorder.recordTo(file, "-p", Long.toString(shell.pid()), "--kinds", "call,process")
+                        .with("--probe", Beat.probe())
+                        .startRecording()) {
+            shell.say("go");
+            assertThat(recorder.await().status()).isZero();
+        }
+        try (Recording recording = Recording.open(file)) {
+            assertThat(recording.number("SELECT count(DISTINCT number) FROM events WHERE name = 'calls_push'"))
+                    .isEqualTo(500);
+            assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
+        }
+    }
+
+    @Test
+    void aFullDiskEndsTheRecordingAndNotTheJob() throws IOException {
+        Path disk = Files.createDirectory(directory.resolve("disk"));
+        shell("mount -t tmpfs -o size=24m tmpfs " + disk);
+        try (Beat beat = Beat.start(directory, "1000000000", "0", "2")) {
+            Path full = disk.resolve("run.parquet");
+            Running.Outcome outcome = beat.recorder(full).run();
+            assertThat(outcome.status()).as(outcome.toString()).isEqualTo(1);
+            assertThat(outcome.err()).anyMatch(line -> line.startsWith("zernel-record: ") && line.endsWith("no space left on the disk"));
+            assertThat(outcome.err()).noneMatch(line -> line.contains("\tat "));
+            assertThat(beat.job.isAlive()).isTrue();
+            shell("mount -o remount,size=200m " + disk);
+            if (Files.notExists(full)) {
+                Recorder.zernelRecord("recover", full.toString()).runWell();
+            }
+            try (Recording recording = Recording.open(full)) {
+                assertThat(recording.number("SELECT count(*) FROM events WHERE name = 'calls_push'"))
+                        .isGreaterThan(50_000);
+                assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isFalse();
+            }
+        } finally {
+            shell("umount " + disk);
+        }
+    }
+
+    @Test
+    void anOutputFolderThatIsRemovedEndsTheRecordingAndNotTheJob() throws IOException {
+        Path folder = Files.createDirectory(directory.resolve("output"));
+        try (Beat beat = Beat.steady(directory);
+                Running recorder = beat.recorder(folder.resolve("run.parquet")).startRecording()) {
+            beat.awaitNext(true);
+            shell("rm -r " + folder);
+            Running.Outcome outcome = recorder.await();
+            assertThat(outcome.status()).as(outcome.toString()).isEqualTo(1);
+            assertThat(outcome.err()).anyMatch(line -> line.startsWith("zernel-record: ") && line.endsWith("no such folder"));
+            assertThat(outcome.err()).noneMatch(line -> line.contains("\tat "));
+            beat.awaitNext(false);
+        }
+    }
+
+    @Test
+    void twoRecordersOfOneJobAreBothComplete() {
+        Path second = directory.resolve("second.parquet");
+        try (Beat beat = Beat.steady(directory);
+                Running one = beat.recorder(file).startRecording();
+                Running two = beat.recorder(second).startRecording()) {
+            Running.Outcome refused = beat.recorder(file).run();
+            CommandLineTest.assertOneLine(refused, "already being recorded by pid " + one.pid());
+            beat.awaitNext(true);
+            two.signal("INT");
+            assertThat(two.await().status()).isZero();
+            beat.awaitNext(true);
+            one.signal("INT");
+            assertThat(one.await().status()).isZero();
+            beat.awaitNext(false);
+        }
+        for (Path each : List.of(file, second)) {
+            try (Recording recording = Recording.open(each)) {
+                assertThat(recording.number("SELECT max(number) - min(number) + 1 - count(*) FROM events WHERE kind = 'call'"))
+                        .isZero();
+                assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
+            }
+        }
+    }
+
+    /// Four threads make twice as many calls as the ring has room for while the recorder stands still.
+    @Test
+    void whatAStoppedRecorderCannotTakeIsCountedToTheCallAndNoProcessIsMissed() {
+        String flood = String.join(" ", Beat.command(directory.resolve("log"), "200000", "0", "4"));
+        // The recorder repeats the command: the words to wait for must not be in it.
+        String job = "echo rea''dy; read go; for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; " + flood + "; echo ov''er";
+        try (Running running = Recorder.recordTo(file, "--kinds", "call,process", "--probe", Beat.probe())
+                .with("--", "sh", "-c", job)
+                .startRecording()) {
+            running.awaitLine("ready");
+            running.signal("STOP");
+            running.say("go");
+            running.awaitLine("over");
+            running.signal("CONT");
+            Running.Outcome outcome = running.await();
+            assertThat(outcome.status()).as(outcome.toString()).isZero();
+            assertThat(outcome.err()).anyMatch(line -> line.startsWith("zernel-record: incomplete: "));
+        }
+        try (Recording recording = Recording.open(file)) {
+            assertThat(recording.number("SELECT count(*) FROM events WHERE name = 'exec' AND path LIKE '%/true'"))
+                    .isEqualTo(10);
+            JsonNode push = recording.footer("zernel.probes").path(0);
+            long lost = push.path("lost").asLong();
+            assertThat(lost).isPositive();
+            assertThat(push.path("entries").asLong()).isEqualTo(800_000);
+            assertThat(push.path("events").asLong()).isEqualTo(800_000 - lost);
+            assertThat(recording.rows("SELECT DISTINCT name FROM events WHERE kind = 'lost'")).containsExactly("call");
+            assertThat(recording.number("SELECT sum(count) FROM events WHERE kind = 'lost' AND dur_ns > 0")).isEqualTo(lost);
+            assertThat(recording.footer("zernel.losses").path("total").asLong()).isEqualTo(lost);
+            assertThat(recording.footer("zernel.recording").path("incomplete_because").valueStream()
+                            .map(JsonNode::asString))
+                    .noneMatch(reason -> reason.contains("do not add up"))
+                    .anyMatch(reason -> reason.startsWith(lost + " events found the ring full: {call=" + lost + "}"));
+        }
+    }
+
+    private static void shell(String command) {
+        try (Running running = Running.start("sh", "-c", command)) {
+            Running.Outcome outcome = running.await();
+            assertThat(outcome.status()).as("%s: %s", command, outcome).isZero();
+        }
+    }
+}
