@@ -55,7 +55,7 @@ public final class KindRows {
 
     /// The values of a column that [#has] some, one a row, undefined where NULL.
     public long[] values(int column) {
-        return values[column];
+        return values[column].length < rows ? grown(column) : values[column];
     }
 
     /// Which columns of the rows have a value: a bit a column, 64 columns a word.

@@ -49,6 +49,16 @@ class RecordingFileTest {
     }
 
     @Test
+    void aColumnThatOnlyTheFirstRowsOfABatchFillComesBack() {
+        record(Events.COLUMNS, 5000, 5000, 1 << 20, row -> new Object[] {
+            "io", "read", row, 0L, 7L, row < 10 ? row : null, null
+        });
+
+        assertThat(Duck.query(output, "SELECT count(*), count(bytes), sum(bytes) FROM $file WHERE tid = 7"))
+                .containsExactly(asList(5000L, 10L, new java.math.BigInteger("45")));
+    }
+
+    @Test
     void noEventsGiveAnEmptyTable() {
         record(Events.COLUMNS, 0, 1000, 1 << 20, _ -> new Object[0]);
 
