@@ -28,4 +28,22 @@ expect 'Findings' "$("$zernel_home/bin/zernel" analyze report run.parquet)"
 expect '"phases"' "$("$zernel_home/bin/zernel-analyze" report --json run.parquet)"
 expect 'true' "$("$zernel_home/bin/zernel-analyze" sql --csv run.parquet 'SELECT count(*) > 1000 FROM events')"
 expect 'simulated' "$("$zernel_home/bin/zernel-analyze" info run.parquet)"
+
+# A recorder that is killed leaves what can be read at once and be made the final file.
+if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
+    "$zernel_home/bin/zernel-record" -o killed.parquet --kinds process,wait -p $$ 2> killed.err &
+    recorder=$!
+    tries=0
+    until grep -q ': recording ' killed.err || ! kill -0 $recorder || [ $tries = 300 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    if grep -q ': recording ' killed.err; then
+        sleep 1
+        kill -9 $recorder
+        expect 'complete             false' "$("$zernel_home/bin/zernel-analyze" info killed.parquet)"
+        "$zernel_home/bin/zernel-record" recover killed.parquet 2> /dev/null
+        expect 'recovered' "$("$zernel_home/bin/zernel-analyze" info killed.parquet)"
+    fi
+fi
 echo "smoke test: the commands of $zernel_home work"

@@ -20,6 +20,10 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
             out.println("# " + escaped(recording.requiredText("path")) + "\n");
             out.println((recording.flag("complete") ? "complete, " : "**INCOMPLETE**, ")
                     + Quantity.count(recording.integer("events")) + " events\n");
+            String why = recording.text("incomplete_because");
+            if (!recording.flag("complete") && why != null && !why.isEmpty()) {
+                out.println("Incomplete: " + escaped(why) + "\n");
+            }
         }
         out.println("## Findings\n");
         if (report.findings().isEmpty()) {

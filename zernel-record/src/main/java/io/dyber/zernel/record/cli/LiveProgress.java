@@ -78,11 +78,12 @@ final class LiveProgress implements Progress {
     void finished(RecordResult result) {
         say(String.format(
                 Locale.ROOT,
-                "wrote %s: %,d events, %s, %,d lost",
+                "wrote %s: %,d events, %s, %,d lost, %s",
                 result.output(),
                 result.events(),
                 size(result.bytes()),
-                result.lost()));
+                result.lost(),
+                result.incompleteBecause().isEmpty() ? "complete" : "INCOMPLETE"));
         for (String reason : result.incompleteBecause()) {
             say("incomplete: " + reason);
         }

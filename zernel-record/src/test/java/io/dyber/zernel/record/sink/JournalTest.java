@@ -16,6 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -83,6 +84,22 @@ class JournalTest {
         long from = ends.get(ends.size() - 3);
 
         for (long length = Files.size(journal); length >= from; length--) {
+            cut(journal, length);
+            assertThat(read(journal)).as("cut at %d", length).isEqualTo(rows.subList(0, complete(length) * 10));
+        }
+    }
+
+    @Test
+    void cuttingAtAThousandRandomPlacesLeavesTheCompleteBatches() throws IOException {
+        List<List<@Nullable Object>> rows = new RandomEvents(9).rows(200);
+        Path journal = write(rows, 10);
+        List<Long> lengths = new SplittableRandom(10)
+                .longs(1000, ends.getFirst(), Files.size(journal))
+                .boxed()
+                .sorted(Comparator.reverseOrder())
+                .toList();
+
+        for (long length : lengths) {
             cut(journal, length);
             assertThat(read(journal)).as("cut at %d", length).isEqualTo(rows.subList(0, complete(length) * 10));
         }
