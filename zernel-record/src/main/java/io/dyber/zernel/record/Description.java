@@ -6,10 +6,14 @@ import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.sink.RecordingFile.Border;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Supplier;
 
 /// What a recording says about itself: gathers the footer from everything that took part.
@@ -26,6 +30,7 @@ final class Description {
     private final Decoder decoder;
     private final Map<String, Supplier<Object>> chapters = new LinkedHashMap<>();
     private final List<Supplier<List<String>>> caveats = new ArrayList<>();
+    private final String id = UUID.randomUUID().toString();
     private final long started = Clock.monotonicNanos();
 
     Description(
@@ -61,20 +66,49 @@ final class Description {
         caveats.add(reasons);
     }
 
-    /// The footer as of now.
+    /// Where the recording stands. Not while the decoder works.
+    ///
+    /// @param number of the part that begins here
+    /// @param ended whether nothing is recorded any more
+    Standing standing(int number, Border border, boolean ended) {
+        Map<String, Long> kinds = new HashMap<>();
+        Probes.all().forEach(probe -> kinds.put(probe.kind(), events(probe.kind())));
+        return new Standing(
+                number,
+                Clock.monotonicNanos() + clock.offsetNanos(),
+                border,
+                attachments.functions().counts(decoder.counts(), ended),
+                kinds,
+                Map.copyOf(losses.byKind()),
+                losses.ends(),
+                ended);
+    }
+
+    /// The beginning.
+    Standing start() {
+        return Standing.first(started + clock.offsetNanos());
+    }
+
+    /// The footer of what was recorded between two moments.
     ///
     /// @param stop why the recording ended, empty while it goes on
-    Map<String, String> values(String stop, long events) {
+    Map<String, String> values(Standing from, Standing to, String stop) {
+        return values(from, to, stop, Optional.empty());
+    }
+
+    /// The same for a file that was written because something happened.
+    Map<String, String> values(Standing from, Standing to, String stop, Optional<Triggers.Fired> why) {
         Map<String, Object> rings = new LinkedHashMap<>();
+        Map<String, Long> lost = to.lostSince(from);
         rings.put("rings", List.of(ring("vital", kernel.vital()), ring("bulk", kernel.bulk())));
-        rings.put("by_kind", losses.byKind());
-        rings.put("total", losses.total());
-        rings.put("ends", losses.ends());
+        rings.put("by_kind", lost);
+        rings.put("total", sum(lost));
+        rings.put("ends", to.ends() - from.ends());
         Footer footer = new Footer()
-                .put("zernel.recording", recording(stop, events))
+                .put("zernel.recording", recording(from, to, stop, why))
                 .put("zernel.schema", Footer.schema(schema))
-                .put("zernel.kinds", kinds())
-                .put("zernel.probes", attachments.functions().describe(decoder.counts()))
+                .put("zernel.kinds", kinds(from, to))
+                .put("zernel.probes", attachments.functions().describe(from.functions(), to.functions()))
                 .put("zernel.losses", rings)
                 .put("zernel.processes", targets.describe())
                 .put("zernel.gpus", gpus.describe());
@@ -82,19 +116,32 @@ final class Description {
         return footer.values();
     }
 
-    private Map<String, Object> recording(String stop, long events) {
-        List<String> incomplete = incompleteBecause(stop);
+    private static long sum(Map<String, Long> counts) {
+        return counts.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private Map<String, Object> recording(
+            Standing from, Standing to, String stop, Optional<Triggers.Fired> why) {
+        List<String> incomplete = incompleteBecause(from, to, stop);
         Map<String, Object> value = new LinkedHashMap<>(Footer.machine());
         value.put("simulated", false);
         value.put("command", options.command().isEmpty() ? null : options.command());
         value.put("options", options.words());
         value.put("backend", attachments.backend());
-        value.put("started_ns", started + clock.offsetNanos());
-        value.put("ended_ns", Clock.monotonicNanos() + clock.offsetNanos());
+        value.put("started_ns", from.nanos());
+        value.put("ended_ns", to.nanos());
         value.put("stop", stop.isEmpty() ? null : stop);
+        why.ifPresent(fired -> value.put("trigger", Map.of("what", fired.text(), "ts_ns", fired.nanos())));
         value.put("complete", incomplete.isEmpty());
         value.put("incomplete_because", incomplete);
-        value.put("events", events);
+        value.put("events", to.events(from));
+        if (!(options.division() instanceof Division.None)) {
+            Map<String, Object> series = new LinkedHashMap<>();
+            series.put("id", id);
+            series.put("part", from.number());
+            series.put("started_ns", started + clock.offsetNanos());
+            value.put("series", series);
+        }
         return value;
     }
 
@@ -106,7 +153,7 @@ final class Description {
         return value;
     }
 
-    private List<Map<String, Object>> kinds() {
+    private List<Map<String, Object>> kinds(Standing from, Standing to) {
         List<Map<String, Object>> kinds = new ArrayList<>();
         for (Probe probe : Probes.all()) {
             Map<String, Object> row = new LinkedHashMap<>();
@@ -114,7 +161,7 @@ final class Description {
             KindState state = state(probe);
             row.put("state", state.state());
             row.put("why", state.why());
-            row.put("events", events(probe.kind()));
+            row.put("events", to.eventsSince(from, probe.kind()));
             kinds.add(row);
         }
         return kinds;
@@ -175,13 +222,14 @@ final class Description {
     }
 
     /// Why the recording does not hold everything that was asked for; empty when it does.
-    List<String> incompleteBecause(String stop) {
+    List<String> incompleteBecause(Standing from, Standing to, String stop) {
         List<String> reasons = new ArrayList<>();
-        if (losses.total() > 0) {
-            reasons.add(losses.total() + " events found the ring full: " + losses.byKind());
+        Map<String, Long> lost = to.lostSince(from);
+        if (!lost.isEmpty()) {
+            reasons.add(sum(lost) + " events found the ring full: " + lost);
         }
-        if (losses.ends() > 0) {
-            reasons.add(losses.ends() + " events have no duration: their ends found the ring full");
+        if (to.ends() > from.ends()) {
+            reasons.add(to.ends() - from.ends() + " events have no duration: their ends found the ring full");
         }
         if (decoder.counts().unknown() > 0) {
             reasons.add(decoder.counts().unknown() + " records could not be decoded");
@@ -190,7 +238,7 @@ final class Description {
         reasons.addAll(kernel.missing());
         reasons.addAll(attachments.functions().problems());
         caveats.forEach(caveat -> reasons.addAll(caveat.get()));
-        if (!stop.isEmpty()) {
+        if (to.ended()) {
             reasons.addAll(Accounts.open(kernel, decoder.counts()));
         }
         if (stop.equals(Recorder.DISK_FULL)) {

@@ -66,6 +66,30 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                 : kernel[RETURNS] - kernel[RETURNS_LOST];
     }
 
+    /// The same while the recording goes on: calls whose entry is not sent and that have not returned may still do so.
+    FunctionCounts goingOn(boolean sendsEnter) {
+        return sendsEnter
+                ? this
+                : new FunctionCounts(entries, returns, events, lost, filtered, sampledOut, 0);
+    }
+
+    /// Calls that are in none of the sums yet: they run, or their records are on the way. None at the end.
+    long open(boolean sendsEnter) {
+        return entries - filtered - sampledOut - lost - events - (sendsEnter ? 0 : noReturn);
+    }
+
+    /// What came after the other.
+    FunctionCounts since(FunctionCounts before) {
+        return new FunctionCounts(
+                entries - before.entries,
+                returns - before.returns,
+                events - before.events,
+                lost - before.lost,
+                filtered - before.filtered,
+                sampledOut - before.sampledOut,
+                noReturn - before.noReturn);
+    }
+
     /// Calls that are rows and have no duration because their return found the ring full, so far.
     static long endsLost(long[] kernel, boolean sendsEnter) {
         return sendsEnter ? kernel[RETURNS_LOST] : 0;

@@ -88,7 +88,10 @@ record ProbedFunction(
     }
 
     /// The row of the footer.
-    Map<String, Object> describe(FunctionCounts counts) {
+    ///
+    /// @param openBefore calls that were open when the file began
+    /// @param openAfter calls that were open when it ended
+    Map<String, Object> describe(FunctionCounts counts, long openBefore, long openAfter) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("kind", hook.probe().kind());
         row.put("name", name);
@@ -106,6 +109,8 @@ record ProbedFunction(
         row.put("filtered", counts.filtered());
         row.put("sampled_out", counts.sampledOut());
         row.put("no_return", counts.noReturn());
+        row.put("open_before", openBefore);
+        row.put("open_after", openAfter);
         return row;
     }
 }

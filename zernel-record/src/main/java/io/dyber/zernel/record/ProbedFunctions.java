@@ -3,6 +3,7 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.event.CallCounts;
 import io.dyber.zernel.record.probe.OperatorProbe;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,22 +30,37 @@ final class ProbedFunctions {
         return probed.stream().anyMatch(row -> row.isAttached() && row.hook().probe().kind().equals(kind));
     }
 
-    /// The footer's `zernel.probes`.
-    List<Map<String, Object>> describe(CallCounts counts) {
+    /// The sums of all attached functions, by number.
+    ///
+    /// @param ended whether nothing is recorded any more
+    Map<Integer, FunctionCounts> counts(CallCounts counts, boolean ended) {
+        Map<Integer, FunctionCounts> sums = new HashMap<>();
+        for (ProbedFunction row : probed) {
+            if (row.isAttached()) {
+                FunctionCounts counted =
+                        FunctionCounts.of(kernel.counters(row.id()), counts, row.id(), sendsEnter(row));
+                sums.put(row.id(), ended ? counted : counted.goingOn(sendsEnter(row)));
+            }
+        }
+        return sums;
+    }
+
+    private boolean sendsEnter(ProbedFunction row) {
         boolean joins = kernel.functions().map(probes -> probes.backend().joinsByStackPointer()).orElse(false);
+        return FunctionTable.sendsEnter(row.hook(), joins);
+    }
+
+    /// The footer's `zernel.probes`, of what was between two moments.
+    List<Map<String, Object>> describe(Map<Integer, FunctionCounts> from, Map<Integer, FunctionCounts> to) {
         List<Map<String, Object>> rows = new ArrayList<>();
         for (ProbedFunction row : probed) {
-            FunctionCounts counted = row.isAttached()
-                    ? FunctionCounts.of(
-                            kernel.counters(row.id()),
-                            counts,
-                            row.id(),
-                            FunctionTable.sendsEnter(row.hook(), joins))
-                    : FunctionCounts.NONE;
+            FunctionCounts before = from.getOrDefault(row.id(), FunctionCounts.NONE);
+            FunctionCounts after = to.getOrDefault(row.id(), FunctionCounts.NONE);
             // Of thousands of operators, a program calls some dozens.
             boolean idleOperator = row.hook().probe().kind().equals(OperatorProbe.KIND) && row.isAttached();
-            if (!idleOperator || counted.entries() > 0) {
-                rows.add(row.describe(counted));
+            if (!idleOperator || after.entries() > 0) {
+                boolean sendsEnter = sendsEnter(row);
+                rows.add(row.describe(after.since(before), before.open(sendsEnter), after.open(sendsEnter)));
             }
         }
         return rows;

@@ -29,6 +29,7 @@ import java.util.Set;
 /// @param backend forced instead of the best one
 /// @param owner of the files and of the command, when not the user running the recorder
 /// @param words of the command line, for the footer
+/// @param division into files
 public record RecordOptions(
         Path output,
         List<String> command,
@@ -42,7 +43,8 @@ public record RecordOptions(
         OptionalDouble overheadBudget,
         Optional<Backend> backend,
         Optional<Owner> owner,
-        List<String> words) {
+        List<String> words,
+        Division division) {
     static final Duration WAIT_MIN = Duration.ofNanos(50_000);
     static final Duration GPU_INTERVAL = Duration.ofSeconds(1);
 
@@ -71,25 +73,26 @@ public record RecordOptions(
                 OptionalDouble.empty(),
                 Optional.empty(),
                 Optional.empty(),
-                List.of());
+                List.of(),
+                new Division.None());
     }
 
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, division);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, division);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, division);
     }
 
     /// Whether there are no chosen processes.

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// One recording, from attaching to the finished file.
 ///
@@ -44,6 +45,7 @@ public final class Recorder {
     private final Clock clock;
     private final CountDownLatch finished = new CountDownLatch(1);
     private final CountDownLatch stopRequest = new CountDownLatch(1);
+    private final AtomicBoolean dumpRequest = new AtomicBoolean();
     private volatile String stopReason = "";
     private volatile Optional<MarkRows> marks = Optional.empty();
 
@@ -64,6 +66,11 @@ public final class Recorder {
     public void stop(String reason) {
         stopReason = reason;
         stopRequest.countDown();
+    }
+
+    /// Has a flight recorder write its file soon, and go on. May be called from any thread.
+    public void dump() {
+        dumpRequest.set(true);
     }
 
     /// Names this moment in the recording. May be called from any thread.
@@ -97,9 +104,8 @@ public final class Recorder {
 
     private RecordResult recordThrough() {
         Schema schema = Programs.schema(UserColumns.of(options.probes()));
-        RecordingFile.Options fileOptions = options.owner()
-                .map(owner -> new RecordingFile.Options().withOwner(owner))
-                .orElseGet(RecordingFile.Options::new);
+        RecordingFile.Options defaults = new RecordingFile.Options().keeping(options.division().kept());
+        RecordingFile.Options fileOptions = options.owner().map(defaults::withOwner).orElse(defaults);
         try (KernelSide kernel = new KernelSide(options, schema);
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
@@ -139,6 +145,7 @@ public final class Recorder {
     private final class Session {
         private final KernelSide kernel;
         private final RecordingFile file;
+        private final Schema schema;
         private final Overhead overhead;
         private final Decoder decoder;
         private final EventPump pump;
@@ -149,14 +156,19 @@ public final class Recorder {
         private final GpuRows gpus;
         private final MarkRows marking;
         private final Description description;
+        private final Parts parts;
+        private final Triggers triggers;
+        private long quietUntil = System.nanoTime();
         private final Job job;
         private final KernelNames kernelNames;
         private final ClockWatch clocks = new ClockWatch(clock, time);
         private Optional<Workload> workload = Optional.empty();
+        private Path written = options.output();
 
         Session(KernelSide kernel, RecordingFile file, Schema schema, CallCost cost) {
             this.kernel = kernel;
             this.file = file;
+            this.schema = schema;
             this.overhead = new Overhead(cost, schema, texts);
             this.decoder = new Decoder(
                     schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
@@ -182,11 +194,21 @@ public final class Recorder {
             description.caveat(kernelNames::caveats);
             description.caveat(texts::caveats);
             description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits()));
+            this.triggers = new Triggers(options.division().triggers(), schema, texts);
+            this.parts = new Parts(options, file, pump, description, this::count);
         }
 
         private void write(Batch batch) {
             overhead.add(batch);
+            triggers.watch(batch);
             file.write(batch);
+        }
+
+        /// Reads the counters and has rows made of them.
+        private void count() {
+            kernel.readCounters();
+            losses.note();
+            frequent.note();
         }
 
         RecordResult run() {
@@ -234,7 +256,8 @@ public final class Recorder {
             targets.addUsers(attachments.scan(targets.scan()));
             marking.start(options);
             marks = Optional.of(marking);
-            file.describe(description.values("", 0));
+            parts.describe();
+            parts.begin();
             progress.started(new Progress.Started(
                     attachments.backend(), attachments.functions().attached(), overhead.cost().recordedNanos()));
             workload.ifPresent(Workload::resume);
@@ -257,9 +280,7 @@ public final class Recorder {
             while (goesOn(System.nanoTime() - start)) {
                 if (System.nanoTime() >= nextStatus) {
                     nextStatus += STATUS_NANOS;
-                    kernel.readCounters();
-                    losses.note();
-                    frequent.note();
+                    count();
                     gpus.notices().forEach(progress::notice);
                     clocks.notices().forEach(progress::notice);
                     if (System.nanoTime() >= nextDescription) {
@@ -276,6 +297,9 @@ public final class Recorder {
                 }
                 targets.addUsers(attachments.scan(targets.scan()));
                 kernelNames.resolve();
+                parts.tick();
+                dumpWhenAsked();
+                file.takeNotice().ifPresent(progress::notice);
             }
         }
 
@@ -284,8 +308,26 @@ public final class Recorder {
         /// @return nanoseconds until it is worth doing again
         private long describe() {
             long start = System.nanoTime();
-            file.describe(description.values("", file.events()));
+            parts.describe();
             return 50 * (System.nanoTime() - start);
+        }
+
+        /// One incident gives one file: after one that a trigger wrote, the others wait until none of it would be in theirs.
+        private void dumpWhenAsked() {
+            if (dumpRequest.getAndSet(false)) {
+                dump("requested", new Triggers.Fired("SIGUSR1", Clock.monotonicNanos() + clock.offsetNanos()));
+            }
+            Optional<Triggers.Fired> fired = triggers.take();
+            if (fired.isPresent() && System.nanoTime() >= quietUntil) {
+                quietUntil = System.nanoTime() + options.division().window().toNanos();
+                dump("triggered", fired.get());
+            }
+        }
+
+        private void dump(String stop, Triggers.Fired why) {
+            long[] row = {schema.index("name"), texts.id(why.text()), schema.index("ts_ns"), why.nanos()};
+            pump.later(decoder -> decoder.add("mark", row));
+            parts.dump(stop, why);
         }
 
         /// Waits a tick, or less when the recording is to end.
@@ -320,13 +362,11 @@ public final class Recorder {
             kernel.detach();
             gpus.stop();
             gpus.notices().forEach(progress::notice);
-            kernel.readCounters();
-            losses.note();
-            frequent.note();
+            count();
             kernelNames.resolve();
             pump.finish();
             workload.ifPresent(Workload::terminate);
-            file.finish(description.values(stopReason, file.events()));
+            written = parts.finish(stopReason);
         }
 
         private RecordResult result() {
@@ -334,11 +374,11 @@ public final class Recorder {
                     ? OptionalInt.of(workload.get().exitStatus())
                     : OptionalInt.empty();
             return new RecordResult(
-                    options.output(),
+                    written,
                     file.events(),
                     losses.total(),
                     file.bytes(),
-                    description.incompleteBecause(stopReason),
+                    parts.incompleteBecause(stopReason),
                     stopReason.equals(DISK_FULL),
                     status);
         }

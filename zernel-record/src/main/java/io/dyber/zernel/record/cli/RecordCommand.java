@@ -1,10 +1,12 @@
 package io.dyber.zernel.record.cli;
 
+import io.dyber.zernel.record.Division;
 import io.dyber.zernel.record.Launches;
 import io.dyber.zernel.record.RecordOptions;
 import io.dyber.zernel.record.RecordResult;
 import io.dyber.zernel.record.Recorder;
 import io.dyber.zernel.record.RecorderException;
+import io.dyber.zernel.record.Trigger;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeFile;
@@ -18,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -74,6 +77,32 @@ final class RecordCommand implements Callable<Integer> {
             converter = Time.class,
             description = "stop after this time, e.g. 10s, 5m, 1h")
     private Optional<Duration> duration = Optional.empty();
+
+    @Option(
+            names = "--rotate",
+            paramLabel = "TIME|SIZE",
+            converter = Rotate.Converter.class,
+            description = "begin a new file after this, e.g. 1h or 1GB: run-20261121T110000Z.parquet (UTC), ...")
+    private Optional<Rotate> rotate = Optional.empty();
+
+    @Option(
+            names = "--flight-recorder",
+            paramLabel = "TIME",
+            converter = Time.class,
+            description = "keep only the last e.g. 60s; write them at SIGUSR1, when a trigger fires, and at the end")
+    private Optional<Duration> flightRecorder = Optional.empty();
+
+    @Option(
+            names = "--trigger",
+            paramLabel = "WHEN",
+            description = "'step > 3x median', or 'KIND > 500ms' or 'NAME > 500ms' of an event; repeatable")
+    private List<String> triggers = new ArrayList<>();
+
+    @Option(
+            names = "--keep",
+            paramLabel = "N",
+            description = "delete the oldest of these files when there are more than N")
+    private Optional<Integer> keep = Optional.empty();
 
     @Option(
             names = "--probe",
@@ -163,6 +192,9 @@ final class RecordCommand implements Callable<Integer> {
         RecordOptions options = options();
         LiveProgress progress = new LiveProgress(spec.commandLine().getErr(), options, quiet);
         Recorder recorder = new Recorder(options, progress);
+        if (flightRecorder.isPresent()) {
+            OnUserSignal.install(recorder::dump);
+        }
         try (StopOnSignal signal = StopOnSignal.install(recorder)) {
             RecordResult result = recorder.record();
             progress.finished(result);
@@ -195,7 +227,43 @@ final class RecordCommand implements Callable<Integer> {
                 overheadBudget,
                 backend,
                 Invoker.owner(),
-                spec.commandLine().getParseResult().originalArgs());
+                spec.commandLine().getParseResult().originalArgs(),
+                division());
+    }
+
+    private Division division() {
+        if (rotate.isPresent() && flightRecorder.isPresent()) {
+            throw new ParameterException(spec.commandLine(), "--rotate and --flight-recorder exclude each other");
+        }
+        if (!triggers.isEmpty() && flightRecorder.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), "--trigger needs --flight-recorder");
+        }
+        if (keep.isPresent() && (keep.get() < 1 || (rotate.isEmpty() && flightRecorder.isEmpty()))) {
+            throw new ParameterException(
+                    spec.commandLine(), "--keep needs --rotate or --flight-recorder, and at least one file");
+        }
+        OptionalInt kept = keep.map(OptionalInt::of).orElse(OptionalInt.empty());
+        if (flightRecorder.isPresent()) {
+            return new Division.FlightRecorder(window(flightRecorder.get()), triggers(), kept);
+        }
+        return rotate.isPresent()
+                ? new Division.Rotation(rotate.get().time(), rotate.get().bytes(), kept)
+                : new Division.None();
+    }
+
+    private Duration window(Duration time) {
+        if (time.toSeconds() < 1) {
+            throw new ParameterException(spec.commandLine(), "--flight-recorder: less than 1s");
+        }
+        return time;
+    }
+
+    private List<Trigger> triggers() {
+        try {
+            return triggers.stream().map(Trigger::parse).toList();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--trigger: " + e.getMessage(), e);
+        }
     }
 
     private Set<String> checkedKinds() {
