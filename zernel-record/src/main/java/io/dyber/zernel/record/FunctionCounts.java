@@ -3,7 +3,8 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.event.CallCounts;
 
 /// Where the calls of one function went, exactly: `entries = filtered + sampledOut + lost + events`, and for functions
-/// whose entry is not sent also `+ noReturn`.
+/// whose entry is not sent also `+ noReturn`. While it goes on the difference is [#open], and of what was between two
+/// moments `entries + open before = filtered + sampledOut + lost + events + open after`.
 ///
 /// @param entries times the probe was hit
 /// @param returns times the return was seen

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.cli;
 
+import io.dyber.zernel.record.Division;
 import io.dyber.zernel.record.Progress;
 import io.dyber.zernel.record.RecordOptions;
 import io.dyber.zernel.record.RecordResult;
@@ -87,7 +88,15 @@ final class LiveProgress implements Progress {
         for (String reason : result.incompleteBecause()) {
             say("incomplete: " + reason);
         }
-        say("next: zernel-analyze report " + result.output());
+        say("next: zernel-analyze report " + files(result));
+    }
+
+    /// All files of a rotated series; of a flight recorder's the last, because they overlap.
+    private String files(RecordResult result) {
+        String name = result.output().toString();
+        return options.division() instanceof Division.Rotation
+                ? "'" + name.replaceFirst("-\\d{8}T\\d{6}Z(_\\d+)?(?=[^/]*$)", "-*") + "'"
+                : name;
     }
 
     private void say(String line) {
