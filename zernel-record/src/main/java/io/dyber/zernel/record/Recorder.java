@@ -299,7 +299,13 @@ public final class Recorder {
                 kernelNames.resolve();
                 parts.tick();
                 dumpWhenAsked();
-                file.takeNotice().ifPresent(progress::notice);
+                sayNotices();
+            }
+        }
+
+        private void sayNotices() {
+            for (Optional<String> line = file.takeNotice(); line.isPresent(); line = file.takeNotice()) {
+                progress.notice(line.get());
             }
         }
 
@@ -367,6 +373,7 @@ public final class Recorder {
             pump.finish();
             workload.ifPresent(Workload::terminate);
             written = parts.finish(stopReason);
+            sayNotices();
         }
 
         private RecordResult result() {

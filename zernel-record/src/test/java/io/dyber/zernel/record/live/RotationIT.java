@@ -65,7 +65,7 @@ class RotationIT {
         long called = Long.parseLong(outcome.out().getFirst());
 
         List<Path> files = files();
-        assertThat(files).hasSizeBetween(4, 7).allSatisfy(file ->
+        assertThat(files).hasSizeGreaterThan(2).allSatisfy(file ->
                 assertThat(file.getFileName().toString()).matches("run-\\d{8}T\\d{6}Z\\.parquet"));
         long events = 0;
         long lost = 0;
@@ -118,14 +118,23 @@ class RotationIT {
                 }
             }
         }
-        assertThat(in).isGreaterThanOrEqualTo(2);
+        assertThat(in).isPositive();
     }
 
     @Test
     void theOldestFilesGo() {
-        Running.Outcome outcome = record(4, "--rotate", "1s", "--keep", "2");
-        assertThat(files()).hasSize(2);
-        assertThat(outcome.err()).filteredOn(line -> line.contains(": wrote ")).hasSizeGreaterThan(3);
+        Path library = Programs.built("libcalls.so");
+        try (Running job = Running.start(Needs.python("ctypes"), "-c", PROGRAM, library.toString(), "60");
+                Running recorder = Recorder.recordTo(
+                                directory.resolve("run.parquet"), "-p", Long.toString(job.pid()), "--kinds", "call")
+                        .with("--probe", library + ":calls_marker(number=arg1)", "--rotate", "1s", "--keep", "2")
+                        .startRecording()) {
+            String fourth = recorder.awaitLine(": wrote ", 4);
+            recorder.signal("INT");
+            assertThat(recorder.await().status()).isZero();
+            assertThat(files()).hasSize(2).allSatisfy(file ->
+                    assertThat(fourth.substring(fourth.indexOf('/'))).isLessThanOrEqualTo(file.toString()));
+        }
     }
 
     private static JsonNode probe(Recording part, String symbol) {
