@@ -26,7 +26,7 @@ class TriggersTest {
     /// An event that ends now, by thread 7.
     private void event(Triggers triggers, String kind, String name, long millis) {
         Batch batch = new Batch(schema.columns(), 1);
-        batch.addRow();
+        batch.addRow(texts.id(kind));
         batch.put(schema.index("kind"), texts.id(kind));
         batch.put(schema.index("name"), texts.id(name));
         batch.put(schema.index("ts_ns"), now - millis * MILLI);
