@@ -121,7 +121,7 @@ public final class Recorder {
     }
 
     /// Runs made-up events through the whole path, into a recording that nobody gets.
-    private static void warmUp(Schema schema) {
+    static void warmUp(Schema schema) {
         try {
             Path folder = Files.createTempDirectory("zernel-warm-up");
             Texts scratchTexts = new Texts();

@@ -1,0 +1,95 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.event.Schema;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/// What the recorder's start takes, part by part, in a fresh JVM each time. Not a test; run its `main` as root with the
+/// test class path: `java -cp ... io.dyber.zernel.record.StartBenchmark [rounds]`.
+final class StartBenchmark {
+    private static final String PART = "part ";
+
+    private StartBenchmark() {}
+
+    /// Prints one line per part.
+    public static void main(String[] args) throws IOException {
+        if (args.length > 0 && args[0].equals("once")) {
+            once(Long.parseLong(args[1]));
+            return;
+        }
+        int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 7;
+        Map<String, List<Double>> millis = new LinkedHashMap<>();
+        for (int round = 0; round < rounds; round++) {
+            for (String line : freshJvm()) {
+                if (line.startsWith(PART)) {
+                    String[] part = line.substring(PART.length()).split("=");
+                    millis.computeIfAbsent(part[0], _ -> new ArrayList<>()).add(Double.valueOf(part[1]));
+                }
+            }
+        }
+        System.out.printf("%-34s %8s  %s%n", "milliseconds", "median", "min..max");
+        millis.forEach((part, values) -> {
+            List<Double> sorted = values.stream().sorted().toList();
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-34s %8.0f  %.0f..%.0f%n",
+                    part,
+                    sorted.get(sorted.size() / 2),
+                    sorted.getFirst(),
+                    sorted.getLast());
+        });
+    }
+
+    private static List<String> freshJvm() throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path")));
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of(StartBenchmark.class.getName(), "once", Long.toString(System.currentTimeMillis())));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
+    }
+
+    private static void once(long startedMillis) {
+        say("JVM", (double) (System.currentTimeMillis() - startedMillis));
+        long start = System.nanoTime();
+        Schema schema = Programs.schema(List.of());
+        long read = part("read the schema", start);
+        RecordOptions options = RecordOptions.to(Path.of("unused.parquet"))
+                .attachedTo(Set.of((int) ProcessHandle.current().pid()));
+        try (KernelSide kernel = new KernelSide(options, schema)) {
+            long loaded = part("load the programs", read);
+            Recorder.warmUp(schema);
+            long warm = part("warm up", loaded);
+            CallCost cost = CallCost.measure(kernel, schema);
+            long measured = part("measure a call" + (cost.isKnown() ? "" : ": " + cost.method()), warm);
+            kernel.attach();
+            long attached = part("attach to the kernel", measured);
+            kernel.detach();
+            long _ = part("detach", attached);
+        }
+    }
+
+    private static long part(String name, long since) {
+        long now = System.nanoTime();
+        say(name, (now - since) / 1e6);
+        return now;
+    }
+
+    private static void say(String part, double millis) {
+        System.out.println(PART + part + "=" + millis);
+    }
+}
