@@ -495,7 +495,7 @@ static void alloc(long count)
 	long retired[16] = { 0 };
 
 	for (long i = 0; i < count; i++) {
-		if (i % 10 == 0 && !getenv("STANDIN_UNPACED"))
+		if (i % 10 == 0)
 			sleep_for(4000000); /* far more than a training does, but not all that a processor can */
 		int handle = dice(5) == 0;
 		long *place = &shared_memory[handle][dice(1024)];

@@ -29,6 +29,7 @@ class ClockStepIT {
     private Path folder = Path.of("");
 
     private final List<String> notices = new ArrayList<>();
+    private volatile boolean running;
 
     @Test
     void aStepOfTheWallClockAndASleepAreSaidAndMoveNoEvent() throws IOException, SQLException {
@@ -55,8 +56,6 @@ class ClockStepIT {
                         + (System.currentTimeMillis() * 1_000_000) + ") FROM '" + file + "' WHERE kind = 'process'"))
                 .matches("\\d+ 0");
     }
-
-    private volatile boolean running;
 
     /// An hour back, and a minute of sleep, in which the time of day goes on.
     private static long jump(int clock) {

@@ -3,6 +3,7 @@ package io.dyber.zernel.record.live;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /// A running `beat`: a job that calls a probed function and writes down when, whatever becomes of its recorder.
@@ -33,7 +34,7 @@ final class Beat implements AutoCloseable {
     }
 
     static List<String> command(Path log, String... arguments) {
-        List<String> words = new java.util.ArrayList<>(List.of(Programs.built("beat").toString(), log.toString()));
+        List<String> words = new ArrayList<>(List.of(Programs.built("beat").toString(), log.toString()));
         words.addAll(List.of(arguments));
         return words;
     }
