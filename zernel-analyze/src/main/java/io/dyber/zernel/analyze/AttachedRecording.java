@@ -24,7 +24,11 @@ record AttachedRecording(Recording recording, int side, List<Relation> relations
         static Relation of(String sql, DuckDb duckDb) {
             Map<String, String> columns = new LinkedHashMap<>();
             for (Table.Row row : duckDb.query("DESCRIBE SELECT * FROM " + sql).rows()) {
-                columns.put(row.requiredText("column_name"), row.requiredText("column_type"));
+                String name = row.requiredText("column_name");
+                if (name.indexOf('\0') >= 0) {
+                    throw new RecordingException("reading " + sql + ": damaged: a column's name ends early", null);
+                }
+                columns.put(name, row.requiredText("column_type"));
             }
             return new Relation(sql, columns);
         }

@@ -149,8 +149,9 @@ public final class Database implements AutoCloseable {
                     + file.side() + ", " + DuckDb.literal(recording.path().toString()) + ", "
                     + DuckDb.literal(recording.state().name().toLowerCase(java.util.Locale.ROOT)) + ", "
                     + recording.rows() + ", " + note + ")");
-            recording.metadata().forEach((key, value) -> duckDb.execute("INSERT INTO footer VALUES ("
-                    + recording.index() + ", " + DuckDb.literal(key) + ", " + DuckDb.literal(value) + ")"));
+            recording.metadata().forEach((key, value) -> {
+                Table _ = duckDb.query("INSERT INTO footer VALUES (?, ?, ?)", recording.index(), key, value);
+            });
         }
     }
 }

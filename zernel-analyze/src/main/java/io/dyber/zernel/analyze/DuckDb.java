@@ -166,10 +166,14 @@ final class DuckDb implements AutoCloseable {
             return new RecordingException(
                     "running a query: " + firstLine(e), "raise the bound with --memory, e.g. --memory 8GB", e);
         }
+        if (text.startsWith("INTERNAL Error")) {
+            return new RecordingException("running a query: " + firstLine(e), "is the recording damaged?", e);
+        }
         return new RecordingException("running a query: " + text, null, e);
     }
 
-    private static String firstLine(SQLException e) {
+    /// What DuckDB says, without the place in the SQL.
+    static String firstLine(SQLException e) {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse("no reason given");
     }
 }

@@ -21,6 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class LiveFolder {
     static final String SUFFIX = ".live";
     private static final int ATTEMPTS = 3;
+    private static final long LARGEST_DESCRIPTION = 1 << 26;
 
     private LiveFolder() {}
 
@@ -57,8 +58,11 @@ final class LiveFolder {
                 continue; // the recorder had no time to delete it
             }
             String table = "journal_" + index + "_" + relations.size() + "_" + attempt;
-            truncated |= Journal.load(journal, table, duckDb);
-            relations.add(AttachedRecording.Relation.of(table, duckDb));
+            Journal.Extent extent = Journal.load(journal, table, duckDb);
+            truncated |= extent != Journal.Extent.WHOLE;
+            if (extent != Journal.Extent.NOTHING) {
+                relations.add(AttachedRecording.Relation.of(table, duckDb));
+            }
         }
         if (relations.isEmpty()) {
             throw new RecordingException(
@@ -89,6 +93,9 @@ final class LiveFolder {
 
     /// Whether a recorder lives: it holds an exclusive lock on the file.
     private static boolean isHeld(Path lock) {
+        if (!Files.isRegularFile(lock)) {
+            return false; // opening a pipe would wait for its other end
+        }
         try (FileChannel channel = FileChannel.open(lock);
                 FileLock shared = channel.tryLock(0, Long.MAX_VALUE, true)) {
             return shared == null;
@@ -101,7 +108,9 @@ final class LiveFolder {
 
     private static List<Path> files(Path folder, String suffix) {
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.toString().endsWith(suffix)).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(suffix) && Files.isRegularFile(file))
+                    .sorted()
+                    .toList();
         } catch (IOException e) {
             throw new RecordingException("listing '" + folder + "': " + e.getMessage(), null, e);
         }
@@ -124,16 +133,18 @@ final class LiveFolder {
     private static Map<String, String> metadata(Path folder) {
         Path file = folder.resolve("meta.json");
         Map<String, String> metadata = new HashMap<>();
-        if (!Files.exists(file)) {
-            return metadata;
-        }
         try {
+            if (!Files.isRegularFile(file) || Files.size(file) > LARGEST_DESCRIPTION) {
+                return metadata;
+            }
             for (Map.Entry<String, JsonNode> entry : new JsonMapper().readTree(file).properties()) {
                 JsonNode value = entry.getValue();
                 metadata.put(entry.getKey(), value.isString() ? value.stringValue() : value.toString());
             }
         } catch (JacksonException e) {
             throw new RecordingException("reading '" + file + "': " + e.getOriginalMessage(), null, e);
+        } catch (IOException e) {
+            throw new RecordingException("reading '" + file + "': " + e.getMessage(), null, e);
         }
         return metadata;
     }

@@ -22,6 +22,7 @@ final class OnDemand {
                 FROM footer
                 WHERE key = 'zernel.schema'
             )
+            WHERE kind.kind IS NOT NULL
             GROUP BY ALL
             """;
 

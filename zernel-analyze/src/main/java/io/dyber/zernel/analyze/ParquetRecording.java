@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,12 +19,24 @@ final class ParquetRecording {
     /// The footer format that this version reads.
     private static final int FORMAT = 1;
 
+    private static final String COPY_AGAIN = "copy it again from where it was recorded";
+
     private ParquetRecording() {}
 
     static AttachedRecording attach(Path path, int index, DuckDb duckDb) {
         checkIsParquet(path);
-        String file = DuckDb.pathLiteral(path);
-        Map<String, String> metadata = metadata(file, duckDb);
+        try {
+            return attach(path, index, DuckDb.pathLiteral(path), duckDb);
+        } catch (RecordingException e) {
+            if (e.getCause() instanceof SQLException why) {
+                throw unreadable(path, "damaged: " + DuckDb.firstLine(why), COPY_AGAIN);
+            }
+            throw e;
+        }
+    }
+
+    private static AttachedRecording attach(Path path, int index, String file, DuckDb duckDb) {
+        Map<String, String> metadata = metadata(path, file, duckDb);
         AttachedRecording.Relation relation = AttachedRecording.Relation.of("read_parquet(" + file + ")", duckDb);
         String format = metadata.get("zernel.format");
         if (format != null) {
@@ -42,14 +55,16 @@ final class ParquetRecording {
         return new AttachedRecording(recording, List.of(relation));
     }
 
-    private static Map<String, String> metadata(String file, DuckDb duckDb) {
+    private static Map<String, String> metadata(Path path, String file, DuckDb duckDb) {
         Map<String, String> metadata = new HashMap<>();
-        String sql = "SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata(" + file + ")";
+        String sql = "SELECT decode(key) AS key, decode(value) AS value, json_valid(decode(value)) AS is_json "
+                + "FROM parquet_kv_metadata(" + file + ") WHERE starts_with(decode(key), 'zernel.')";
         for (Table.Row row : duckDb.query(sql).rows()) {
-            String key = row.requiredText("key");
-            if (key.startsWith("zernel.")) {
-                metadata.put(key, row.requiredText("value"));
+            if (!row.flag("is_json")) {
+                throw unreadable(
+                        path, "damaged: footer key '" + row.requiredText("key") + "' is not JSON", COPY_AGAIN);
             }
+            metadata.put(row.requiredText("key"), row.requiredText("value"));
         }
         return metadata;
     }
@@ -79,6 +94,9 @@ final class ParquetRecording {
     }
 
     private static void checkIsParquet(Path path) {
+        if (!Files.isRegularFile(path)) {
+            throw unreadable(path, "not a file", null); // opening a pipe would wait for its other end
+        }
         try (FileChannel channel = FileChannel.open(path)) {
             long size = channel.size();
             if (size == 0) {
@@ -93,7 +111,7 @@ final class ParquetRecording {
                         "the file has no footer: truncated, or still being copied",
                         Files.isDirectory(Path.of(path + LiveFolder.SUFFIX))
                                 ? "read what was saved while recording: " + path + LiveFolder.SUFFIX
-                                : "copy it again from where it was recorded");
+                                : COPY_AGAIN);
             }
         } catch (AccessDeniedException e) {
             throw unreadable(path, "permission denied", "run as its owner, or: sudo chown $USER " + path);

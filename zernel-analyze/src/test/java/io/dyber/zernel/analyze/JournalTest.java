@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -56,6 +58,39 @@ class JournalTest {
     }
 
     @Test
+    void aJournalThatHasNotBegunHoldsNothing() throws IOException {
+        Path live = Files.createDirectory(folder.resolve("run.parquet.live"));
+        RecordingFixture.recording().region("a", 1, 1).write(live.resolve("000000.parquet"));
+        Files.write(live.resolve("journal-000001.arrows"), Arrays.copyOf(journal(1), 20));
+        Files.createFile(live.resolve("journal-000002.arrows"));
+        try (Database database = Recordings.open(live.toString())) {
+            assertThat(database.rows()).isEqualTo(1);
+        }
+    }
+
+    /// Arrow and DuckDB would follow the index out of the dictionary.
+    @Test
+    void aStringThatIsNotInTheDictionaryEndsTheJournal() throws IOException {
+        Path live = Files.createDirectory(folder.resolve("run.parquet.live"));
+        byte[] bytes = journal(3);
+        int last = indexOf(bytes, RecordingFixture.START_NS + 2);
+        Arrays.fill(bytes, last - 16, last - 13, (byte) 0x7f); // the index of the name
+        Files.write(live.resolve("journal-000000.arrows"), bytes);
+        try (Database database = Recordings.open(live.toString())) {
+            assertThat(database.rows()).isEqualTo(2);
+        }
+    }
+
+    private static int indexOf(byte[] bytes, long number) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int at = 0;
+        while (buffer.getLong(at) != number) {
+            at++;
+        }
+        return at;
+    }
+
+    @Test
     void aJournalWhoseSegmentExistsIsStale() throws IOException {
         Path live = Files.createDirectory(folder.resolve("run.parquet.live"));
         RecordingFixture.recording().region("a", 1, 1).write(live.resolve("000000.parquet"));
@@ -66,7 +101,7 @@ class JournalTest {
     }
 
     /// A stream of batches with one row each; text columns share one dictionary, as the recorder writes them.
-    private static byte[] journal(int batches) throws IOException {
+    static byte[] journal(int batches) throws IOException {
         DictionaryEncoding encoding = new DictionaryEncoding(1, false, new ArrowType.Int(32, true));
         FieldType text = new FieldType(true, new ArrowType.Int(32, true), encoding);
         Schema schema = new Schema(

@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 /// The folder in which a recorder keeps a recording that is not finished: numbered row groups, each first a journal,
 /// then a Parquet file.
 record LiveFolder(Path path) {
-    private static final Pattern SEGMENT = Pattern.compile("(\\d{6,})\\.parquet");
-    private static final Pattern JOURNAL = Pattern.compile("journal-(\\d{6,})\\.arrows");
+    private static final Pattern SEGMENT = Pattern.compile("(\\d{6,9})\\.parquet");
+    private static final Pattern JOURNAL = Pattern.compile("journal-(\\d{6,9})\\.arrows");
 
     /// The folder that belongs to `output`, or `output` itself where that is such a folder.
     static LiveFolder of(Path output) {
@@ -46,6 +46,9 @@ record LiveFolder(Path path) {
 
     /// Whether the recorder is gone without having finished: its lock dies with it. False where nobody can tell.
     boolean isAbandoned() {
+        if (!Files.isRegularFile(path.resolve("lock"))) {
+            return false;
+        }
         try (FileChannel lock = FileChannel.open(path.resolve("lock"), StandardOpenOption.READ);
                 FileLock ours = lock.tryLock(0, Long.MAX_VALUE, true)) {
             return ours != null;

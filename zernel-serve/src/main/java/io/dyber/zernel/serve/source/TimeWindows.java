@@ -29,6 +29,7 @@ final class TimeWindows {
     private final long lastNanos;
     private final long windowNanos;
     private long nextWindow;
+    private boolean ended;
 
     TimeWindows(Connection connection, BufferAllocator allocator) throws IOException {
         this.connection = connection;
@@ -44,7 +45,8 @@ final class TimeWindows {
         } catch (SQLException e) {
             throw new IOException("reading events: " + e.getMessage(), e);
         }
-        this.windowNanos = Math.max(1, (lastNanos - firstNanos + 1) / (rows / ROWS_PER_WINDOW + 1));
+        // As unsigned numbers: a file may claim times that lie further apart than a long can say.
+        this.windowNanos = Long.divideUnsigned(lastNanos - firstNanos, rows / ROWS_PER_WINDOW + 1);
         rewind();
     }
 
@@ -64,17 +66,20 @@ final class TimeWindows {
 
     void rewind() {
         nextWindow = firstNanos;
+        ended = false;
     }
 
     boolean hasNext() {
-        return rows > 0 && nextWindow <= lastNanos;
+        return rows > 0 && !ended;
     }
 
     /// Gives the next window's events to `sink`, by start, in batches of a few thousand; a window may have none.
     void readNext(Consumer<ArrowRows> sink) throws IOException {
-        String sql = "SELECT " + columns + " FROM events WHERE ts_ns >= " + nextWindow + " AND ts_ns < "
-                + (nextWindow + windowNanos) + " ORDER BY ts_ns";
-        nextWindow += windowNanos;
+        ended = Long.compareUnsigned(lastNanos - nextWindow, windowNanos) <= 0;
+        long last = ended ? lastNanos : nextWindow + windowNanos;
+        String sql = "SELECT " + columns + " FROM events WHERE ts_ns BETWEEN " + nextWindow + " AND " + last
+                + " ORDER BY ts_ns";
+        nextWindow = last + 1;
         try (Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery(sql);
                 ArrowReader reader = (ArrowReader)
