@@ -125,8 +125,12 @@ final class Description {
         List<String> incomplete = incompleteBecause(from, to, stop);
         Map<String, Object> value = new LinkedHashMap<>(Footer.machine());
         value.put("simulated", false);
-        value.put("command", options.command().isEmpty() ? null : options.command());
-        value.put("options", options.words());
+        if (options.command().isEmpty()) {
+            value.put("command", null);
+        } else {
+            options.commandLines().put(value, "command", options.command());
+        }
+        value.put("options", options.commandLines().options(options.words(), options.command()));
         value.put("backend", attachments.backend());
         value.put("started_ns", from.nanos());
         value.put("ended_ns", to.nanos());

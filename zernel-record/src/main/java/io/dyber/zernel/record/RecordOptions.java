@@ -29,6 +29,7 @@ import java.util.Set;
 /// @param backend forced instead of the best one
 /// @param owner of the files and of the command, when not the user running the recorder
 /// @param words of the command line, for the footer
+/// @param redact leave the arguments of all command lines out of the recording
 /// @param division into files
 public record RecordOptions(
         Path output,
@@ -44,6 +45,7 @@ public record RecordOptions(
         Optional<Backend> backend,
         Optional<Owner> owner,
         List<String> words,
+        boolean redact,
         Division division) {
     static final Duration WAIT_MIN = Duration.ofNanos(50_000);
     static final Duration GPU_INTERVAL = Duration.ofSeconds(1);
@@ -74,25 +76,31 @@ public record RecordOptions(
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
+                false,
                 new Division.None());
     }
 
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, division);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, division);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, division);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division);
+    }
+
+    /// How command lines are written down.
+    CommandLines commandLines() {
+        return new CommandLines(redact);
     }
 
     /// Whether there are no chosen processes.

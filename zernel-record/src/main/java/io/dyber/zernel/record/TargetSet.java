@@ -138,7 +138,7 @@ final class TargetSet {
     /// The footer's `zernel.processes`.
     List<Map<String, Object>> describe() {
         return known.values().stream()
-                .map(TargetSet::describe)
+                .map(this::describe)
                 .toList();
     }
 
@@ -147,13 +147,13 @@ final class TargetSet {
         return facts.started().isAfter(Instant.now().minusSeconds(2));
     }
 
-    private static Map<String, Object> describe(ProcessFacts facts) {
+    private Map<String, Object> describe(ProcessFacts facts) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("pid", facts.pid());
         row.put("ppid", facts.parent());
         row.put("comm", facts.comm());
         row.put("exe", facts.exe());
-        row.put("cmdline", facts.commandLine());
+        options.commandLines().put(row, "cmdline", facts.commandLine());
         row.put("environment", facts.environment());
         row.put("started_ns", facts.started().toEpochMilli() * 1_000_000L);
         return row;

@@ -156,6 +156,11 @@ final class RecordCommand implements Callable<Integer> {
             description = "of one CPU that the probes may take, e.g. 1%%: above it, less is recorded of launches")
     private OptionalDouble overheadBudget = OptionalDouble.empty();
 
+    @Option(
+            names = "--redact",
+            description = "of command lines keep only the program and the number of arguments, which may be secret")
+    private boolean redact;
+
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
     private Optional<Backend> backend = Optional.empty();
 
@@ -228,6 +233,7 @@ final class RecordCommand implements Callable<Integer> {
                 backend,
                 Invoker.owner(),
                 spec.commandLine().getParseResult().originalArgs(),
+                redact,
                 division());
     }
 
