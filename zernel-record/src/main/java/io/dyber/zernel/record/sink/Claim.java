@@ -28,6 +28,11 @@ final class Claim {
         try {
             Folder parent = parent(output, doing);
             refuseUnusual(parent, output, doing);
+            Optional<Owners> owners = owner.isPresent() ? Optional.of(Owners.of(owner.get())) : Optional.empty();
+            if (owners.isPresent() && !parent.mayBeWrittenBy(owners.get().user())) {
+                String message = doing + ": user " + owner.get().uid() + " may not write to that folder";
+                throw new RecordingException(Reason.DENIED, message, "sudo is for recording: name a file of that user's");
+            }
             String name = LiveFolder.nameBeside(output);
             try {
                 Files.createDirectory(output.toAbsolutePath().resolveSibling(name));
@@ -39,7 +44,6 @@ final class Claim {
             if (!acquired(lock) || !isOurs(parent, live, name)) {
                 throw new RecordingException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
             }
-            Optional<Owners> owners = owner.isPresent() ? Optional.of(Owners.of(owner.get())) : Optional.empty();
             return signed(new LiveFolder(output, parent, live, lock, owners), lock);
         } catch (IOException e) {
             throw RecordingException.of(doing, e);
@@ -68,6 +72,7 @@ final class Claim {
                 throw inUse(doing, pid(lock));
             }
             Optional<Owners> owners = live.attributes(LiveFolder.LOCK).map(Owners::of);
+            live.seize();
             return new LiveFolder(output, parent, live, lock, owners);
         } catch (NoSuchFileException | NotDirectoryException e) {
             String message = doing + ": there is no '" + output + LiveFolder.SUFFIX + "' of a recorder";

@@ -13,6 +13,8 @@ import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -99,6 +101,24 @@ final class Folder implements AutoCloseable {
         PosixFileAttributeView view = view(name);
         view.setGroup(owners.group());
         view.setOwner(owners.user());
+    }
+
+    /// False where it is certain that this user may not make files here. Whether a user is of a group is not asked.
+    boolean mayBeWrittenBy(UserPrincipal user) throws IOException {
+        PosixFileAttributes self = view(".").readAttributes();
+        Set<PosixFilePermission> allowed = self.permissions();
+        return self.owner().equals(user)
+                ? allowed.contains(PosixFilePermission.OWNER_WRITE)
+                : allowed.contains(PosixFilePermission.GROUP_WRITE)
+                        || allowed.contains(PosixFilePermission.OTHERS_WRITE);
+    }
+
+    /// Makes it this process's own, so that nobody else can put files into it any more.
+    void seize() throws IOException {
+        Owners self = Owners.of(Files.readAttributes(Path.of("/proc/self"), PosixFileAttributes.class));
+        if (!view(".").readAttributes().owner().equals(self.user())) {
+            give(".", self);
+        }
     }
 
     /// Puts creations, renames and deletions on the disk.

@@ -8,6 +8,7 @@ import io.dyber.zernel.record.RecordOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -139,6 +140,7 @@ class MarkIT {
 
     @Test
     void underSudoTheSocketIsTheUsers() throws IOException {
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         try (Running _ = recordTo("a.parquet", "-p", "1")
                         .environment("SUDO_UID", "65534")
                         .environment("SUDO_GID", "65534")

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -49,7 +50,17 @@ class RecordingFileIT {
     }
 
     @Test
+    void aFolderThatTheUserMayNotWriteToIsRefused() throws IOException {
+        Path output = folder.resolve("run.parquet");
+        RecordingFile.Options options = new RecordingFile.Options().withOwner(new RecordingFile.Owner(1234, 4321));
+        assertThatThrownBy(() -> RecordingFile.create(output, Events.COLUMNS, new Texts(), options))
+                .hasMessage("recording to '%s': user 1234 may not write to that folder", output);
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
     void filesBelongToTheGivenUser() throws IOException {
+        everybodyMayWrite();
         Path output = folder.resolve("run.parquet");
         RecordingFile.Options options = new RecordingFile.Options().withOwner(new RecordingFile.Owner(1234, 4321));
         try (RecordingFile file = RecordingFile.create(output, Events.COLUMNS, new Texts(), options)) {
@@ -63,6 +74,7 @@ class RecordingFileIT {
 
     @Test
     void whatACleanStopLeavesBelongsToTheUserToo() throws IOException {
+        everybodyMayWrite();
         Path output = folder.resolve("run.parquet");
         RecordingFile.Options options = new RecordingFile.Options().withOwner(new RecordingFile.Owner(1234, 4321));
         RecordingFile.create(output, Events.COLUMNS, new Texts(), options).close();
@@ -70,6 +82,10 @@ class RecordingFileIT {
 
         assertThat(Recovery.recover(output).events()).isZero();
         assertThat(owner(output)).isEqualTo("1234:4321");
+    }
+
+    private void everybodyMayWrite() throws IOException {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
     }
 
     /// Writes until the disk is full, and finds no room to finish either; returns how many events had been accepted.
