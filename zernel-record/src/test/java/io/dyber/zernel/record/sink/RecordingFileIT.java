@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,41 @@ class RecordingFileIT {
             assertThat(Recovery.recover(output).events()).isEqualTo(events);
             assertThat(Duck.query(output, "SELECT count(*), count(DISTINCT bytes), max(bytes) FROM $file"))
                     .containsExactly(asList(events, events, events - 1));
+            assertThat(folder).isDirectoryNotContaining("glob:**.live");
+        } finally {
+            assertThat(run("umount", folder.toString())).isZero();
+        }
+    }
+
+    /// Files of nearly 2 MB on a disk of 8 MB of which three are to be kept: there is no room for three and the one in work.
+    @Test
+    void aSeriesThatKeepsFilesGivesUpTheOldestWhenTheDiskIsFull() throws IOException, InterruptedException {
+        assumeThat(run("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder.toString()))
+                .as("needs to mount a tmpfs")
+                .isZero();
+        try {
+            Path output = folder.resolve("run.parquet");
+            Texts texts = new Texts();
+            SplittableRandom random = new SplittableRandom(1);
+            RecordingFile.Options options =
+                    new RecordingFile.Options(20_000, Optional.empty()).keeping(OptionalInt.of(3));
+            boolean gaveUp = false;
+            try (RecordingFile file = RecordingFile.create(output, Events.COLUMNS, texts, options)) {
+                for (int part = 0; part < 10; part++) {
+                    Events.write(file, Events.COLUMNS, texts, 200_000, 1000, n ->
+                            new Object[] {"io", "read", n * 10, random.nextLong(), n % 13, n, null});
+                    file.moveOut(file.cut(), part * 1_000_000_000L, Map.of("zernel.format", "1"));
+                }
+                Path last = file.finishSeries(10_000_000_000L, Map.of("zernel.format", "1"));
+                assertThat(last).hasFileName("run-19700101T000010Z.parquet").exists();
+                for (Optional<String> line = file.takeNotice(); line.isPresent(); line = file.takeNotice()) {
+                    gaveUp |= line.get().startsWith("the disk is full: deleted run-19700101T00000");
+                }
+            }
+            assertThat(gaveUp).isTrue();
+            assertThat(folder.resolve("run-19700101T000009Z.parquet")).exists();
+            assertThat(Duck.query(folder.resolve("run-19700101T000009Z.parquet"), "SELECT count(*) FROM $file"))
+                    .containsExactly(asList(200_000L));
             assertThat(folder).isDirectoryNotContaining("glob:**.live");
         } finally {
             assertThat(run("umount", folder.toString())).isZero();
