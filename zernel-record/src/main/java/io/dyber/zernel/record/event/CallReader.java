@@ -6,10 +6,12 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.dyber.zernel.record.event.CallShape.Slot;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /// Joins the entry and return records of probed functions into rows (`bpf/functions.bpf.c`); whole calls are rows as
 /// they come.
@@ -30,7 +32,7 @@ final class CallReader {
     private final Comms comms;
     private final Rows rows;
     private final long clockOffset;
-    private final Map<Integer, Shape> shapes = new HashMap<>();
+    private @Nullable Shape[] shapes = new Shape[64];
     private final OpenThreads threads = new OpenThreads();
     private final OpenThreads vitalThreads = new OpenThreads();
     private final Map<Handle, OpenSpan> spans = new HashMap<>();
@@ -88,7 +90,14 @@ final class CallReader {
     }
 
     void define(int function, CallShape call) {
-        shapes.put(function, new Shape(function, call));
+        if (function >= shapes.length) {
+            shapes = Arrays.copyOf(shapes, Math.max(function + 1, 2 * shapes.length));
+        }
+        shapes[function] = new Shape(function, call);
+    }
+
+    private @Nullable Shape shape(int function) {
+        return function < shapes.length ? shapes[function] : null;
     }
 
     private int[] columns(List<Slot> slots) {
@@ -124,7 +133,7 @@ final class CallReader {
     }
 
     void read(MemorySegment data, long at, int function) {
-        Shape shape = shapes.get(function);
+        Shape shape = shape(function);
         if (shape == null) {
             counts.unknown++;
             return;
@@ -223,7 +232,7 @@ final class CallReader {
 
     private void addUnreturned(long[] frames, int frame) {
         int function = (int) frames[frame + OpenCalls.FUNCTION];
-        Shape shape = shapes.get(function);
+        Shape shape = shape(function);
         if (shape != null && (shape.call.role() == CallShape.Role.CALL || shape.call.role() == CallShape.Role.FACT)) {
             addEntered(shape, frames, frame);
             counts.unreturned(function);
@@ -284,7 +293,7 @@ final class CallReader {
 
     private void addWhole(Shape shape, MemorySegment data, long at, int function) {
         long start = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
-        if (start < births.getOrDefault(data.get(JAVA_INT_UNALIGNED, at + Wire.TID), Long.MIN_VALUE)) {
+        if (!births.isEmpty() && start < births.getOrDefault(data.get(JAVA_INT_UNALIGNED, at + Wire.TID), Long.MIN_VALUE)) {
             counts.returnTwice(function);
             return;
         }
@@ -366,7 +375,7 @@ final class CallReader {
 
     private void addSpan(OpenSpan span) {
         counts.event(span.function);
-        Shape shape = shapes.get(span.function);
+        Shape shape = shape(span.function);
         rows.add(shape == null ? 0 : shape.kindText);
         rows.put(rows.name, span.text);
         rows.put(rows.start, span.start + clockOffset);

@@ -16,18 +16,33 @@ final class OpenThreads {
 
     private final Map<Integer, OpenCalls> threads = new HashMap<>();
 
+    /// The thread that was asked for last: mostly the next one too, and found without making a key.
+    private int lastTid;
+    private @Nullable OpenCalls last;
+
     OpenCalls of(int tid) {
-        return threads.computeIfAbsent(tid, _ -> new OpenCalls());
+        OpenCalls open = find(tid);
+        if (open == null) {
+            open = new OpenCalls();
+            threads.put(tid, open);
+            last = open;
+        }
+        return open;
     }
 
     @Nullable
     OpenCalls find(int tid) {
-        return threads.get(tid);
+        if (last == null || lastTid != tid) {
+            lastTid = tid;
+            last = threads.get(tid);
+        }
+        return last;
     }
 
     /// Gives up what a thread of this number has entered: the number is another thread's now.
     void end(int tid, Consumer<OpenCalls> abandon) {
         OpenCalls open = threads.remove(tid);
+        last = null;
         if (open != null) {
             abandon.accept(open);
         }
@@ -36,6 +51,7 @@ final class OpenThreads {
     /// Drops threads that are in no call, and gives up those of processes that are gone.
     void release(Set<Integer> gone, Consumer<OpenCalls> abandon) {
         threads.values().removeIf(open -> open.depth() == 0);
+        last = null;
         List<Integer> ended = new ArrayList<>();
         threads.forEach((tid, open) -> {
             if (gone.contains(open.pid())) {
@@ -54,5 +70,6 @@ final class OpenThreads {
     void clear(Consumer<OpenCalls> abandon) {
         threads.values().forEach(abandon);
         threads.clear();
+        last = null;
     }
 }
