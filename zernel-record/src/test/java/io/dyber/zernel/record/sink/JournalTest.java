@@ -9,7 +9,6 @@ import io.dyber.zernel.record.event.Texts;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -73,7 +72,7 @@ class JournalTest {
         Path journal = write(wide, new RandomEvents(3).rows(32_768), 32_768);
 
         assertThat(Files.size(journal)).isGreaterThan(200 * 8 * 32_768L);
-        assertThat(allocatedBytes(journal)).isLessThan(4 << 20);
+        assertThat(MixedEvents.diskBytes(journal)).isLessThan(4 << 20);
         assertThat(read(journal)).hasSize(32_768);
     }
 
@@ -243,11 +242,5 @@ class JournalTest {
             }
         }
         return inOrderOfArrival(rows);
-    }
-
-    private static long allocatedBytes(Path file) throws IOException {
-        Process du = new ProcessBuilder("du", "--block-size=1", file.toString()).start();
-        return Long.parseLong(new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
-                .split("\t")[0]);
     }
 }

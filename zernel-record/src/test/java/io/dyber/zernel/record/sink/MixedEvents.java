@@ -5,6 +5,9 @@ import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.KindRows;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -15,6 +18,7 @@ import java.util.SplittableRandom;
 /// in which calls end. A third are kernel launches; each kind fills its own few of the columns.
 final class MixedEvents {
     static final int BATCH = 32_768;
+    static final String DESCRIPTION = "mixed events of 10 kinds, 57 threads, 50 columns";
 
     private static final String[] KINDS = {
         "cuda_launch", "cuda_launch", "cuda_launch", "io", "wait", "sched", "region", "torch_alloc", "torch_free",
@@ -55,6 +59,16 @@ final class MixedEvents {
 
     List<Batch> batches() {
         return batches;
+    }
+
+    long rows() {
+        return (long) batches.size() * BATCH;
+    }
+
+    /// What a file takes on the disk: its holes take nothing.
+    static long diskBytes(Path file) throws IOException {
+        Process du = new ProcessBuilder("du", "--block-size=1", file.toString()).start();
+        return Long.parseLong(new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split("\t")[0]);
     }
 
     /// Moves all events behind the last one, so that the batches can be written again.

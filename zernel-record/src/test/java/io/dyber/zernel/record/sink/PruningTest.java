@@ -1,0 +1,105 @@
+package io.dyber.zernel.record.sink;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.record.event.Texts;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.parquet.format.ColumnChunk;
+import org.apache.parquet.format.ColumnIndex;
+import org.apache.parquet.format.ColumnMetaData;
+import org.apache.parquet.format.Statistics;
+import org.apache.parquet.format.Util;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What a reader may leave out that wants one thread, or a stretch of time.
+class PruningTest {
+    private static final int THREADS = 8;
+    private static final int TS = 2;
+    private static final int TID = 4;
+
+    @TempDir Path folder;
+
+    @Test
+    void oneThreadIsInFewPages() throws IOException {
+        int rows = 4 * PageRows.CAPACITY;
+        Path file = record(rows, rows);
+
+        ColumnIndex pages = index(file, columns(rowGroups(file).getFirst()).get(TID));
+
+        assertThat(pages.getMin_values()).hasSize(4);
+        for (long tid = 0; tid < THREADS; tid++) {
+            assertThat(candidates(pages, tid)).as("pages with thread %d", tid).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aStretchOfTimeIsInFewRowGroups() throws IOException {
+        Path file = record(40_000, 10_000);
+
+        assertThat(rowGroups(file)).hasSize(4).allSatisfy(group -> {
+            ColumnMetaData chunk = requireNonNull(columns(group).get(TS).getMeta_data());
+            Statistics times = requireNonNull(chunk.getStatistics());
+            assertThat(number(times.getMin_value()) / 10_000).isEqualTo(number(times.getMax_value()) / 10_000);
+        });
+    }
+
+    private Path record(int rows, int rowGroup) {
+        Path file = folder.resolve("run.parquet");
+        Texts texts = new Texts();
+        RecordingFile.Options options = new RecordingFile.Options(rowGroup, Optional.empty());
+        try (RecordingFile recording = RecordingFile.create(file, Events.COLUMNS, texts, options)) {
+            Events.write(recording, Events.COLUMNS, texts, rows, 10_000, i ->
+                    new Object[] {"io", "read", i, 1L, i % THREADS, 4096L, null});
+            recording.finish(Map.of());
+        }
+        return file;
+    }
+
+    private static long candidates(ColumnIndex pages, long value) {
+        List<ByteBuffer> smallest = requireNonNull(pages.getMin_values());
+        List<ByteBuffer> largest = requireNonNull(pages.getMax_values());
+        long found = 0;
+        for (int p = 0; p < smallest.size(); p++) {
+            if (number(smallest.get(p)) <= value && value <= number(largest.get(p))) {
+                found++;
+            }
+        }
+        return found;
+    }
+
+    private static long number(byte[] value) {
+        return number(ByteBuffer.wrap(value));
+    }
+
+    private static long number(ByteBuffer value) {
+        return value.duplicate().order(ByteOrder.LITTLE_ENDIAN).getLong(value.position());
+    }
+
+    private static List<org.apache.parquet.format.RowGroup> rowGroups(Path file) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        int length = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8);
+        byte[] footer = Arrays.copyOfRange(bytes, bytes.length - 8 - length, bytes.length - 8);
+        return requireNonNull(Util.readFileMetaData(new ByteArrayInputStream(footer)).getRow_groups());
+    }
+
+    private static List<ColumnChunk> columns(org.apache.parquet.format.RowGroup group) {
+        return requireNonNull(group.getColumns());
+    }
+
+    private static ColumnIndex index(Path file, ColumnChunk chunk) throws IOException {
+        int from = Math.toIntExact(chunk.getColumn_index_offset());
+        byte[] bytes = Arrays.copyOfRange(Files.readAllBytes(file), from, from + chunk.getColumn_index_length());
+        return Util.readColumnIndex(new ByteArrayInputStream(bytes));
+    }
+}

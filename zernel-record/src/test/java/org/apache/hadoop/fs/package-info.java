@@ -1,0 +1,4 @@
+@NullMarked
+package org.apache.hadoop.fs;
+
+import org.jspecify.annotations.NullMarked;
