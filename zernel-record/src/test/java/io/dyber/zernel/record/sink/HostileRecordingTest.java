@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /// What `zernel-record recover` does with folders that no recorder wrote: each gives a file or one clear error, in a JVM
 /// with 96 MiB, and in time. `-Dzernel.fuzz=N` tries N of them, `-Dzernel.fuzz.seed=N` from that one on.
 class HostileRecordingTest {
-    private static final long COUNT = Long.getLong("zernel.fuzz", 1_000);
+    private static final long COUNT = Long.getLong("zernel.fuzz", 500);
     private static final long SEED = Long.getLong("zernel.fuzz.seed", 0);
 
     @Test
