@@ -72,6 +72,14 @@ final class Libc {
     private static final MethodHandle SETPRIORITY =
             Native.bind(LIBC, "setpriority", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
 
+    // int capget(cap_user_header_t header, cap_user_data_t data)
+    private static final MethodHandle CAPGET =
+            Native.bind(LIBC, "capget", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+
+    // int capset(cap_user_header_t header, const cap_user_data_t data)
+    private static final MethodHandle CAPSET =
+            Native.bind(LIBC, "capset", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+
     private Libc() {}
 
     /// `bpf(2)`. The result, or the negative error number.
@@ -182,6 +190,24 @@ final class Libc {
     static boolean nice(int value) {
         try {
             return (int) SETPRIORITY.invokeExact(PRIO_PROCESS, CALLING_THREAD, value) == 0;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Reads the capabilities of the calling thread; false when the kernel refuses.
+    static boolean capget(MemorySegment header, MemorySegment data) {
+        try {
+            return (int) CAPGET.invokeExact(header, data) == 0;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Sets the capabilities of the calling thread; false when the kernel refuses.
+    static boolean capset(MemorySegment header, MemorySegment data) {
+        try {
+            return (int) CAPSET.invokeExact(header, data) == 0;
         } catch (Throwable e) {
             throw Native.unexpected(e);
         }
