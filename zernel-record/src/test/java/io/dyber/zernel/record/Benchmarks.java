@@ -15,6 +15,7 @@ final class Benchmarks {
     private record Subject(String name, String main, List<String> arguments) {}
 
     private static final List<Subject> SUBJECTS = List.of(
+            new Subject("ring", "io.dyber.zernel.record.RingBenchmark", List.of()),
             new Subject("journal", "io.dyber.zernel.record.sink.JournalBenchmark", List.of()),
             new Subject("parquet", "io.dyber.zernel.record.sink.ParquetBenchmark", List.of()),
             new Subject("size", "io.dyber.zernel.record.sink.SizeBenchmark", List.of()),
