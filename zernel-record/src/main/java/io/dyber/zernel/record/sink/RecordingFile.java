@@ -33,7 +33,7 @@ public final class RecordingFile implements AutoCloseable {
         }
 
         public Options() {
-            this(1 << 20, Optional.empty());
+            this(1 << 19, Optional.empty());
         }
 
         public Options(int rowGroupRows, Optional<Owner> owner) {

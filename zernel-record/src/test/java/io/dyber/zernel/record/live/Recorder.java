@@ -54,7 +54,11 @@ record Recorder(List<String> prefix, Map<String, String> environment, List<Strin
                 .filter(argument -> argument.startsWith("--"))
                 .forEach(command::add);
         // As bin/zernel-record starts it.
-        command.add("-XX:TieredStopAtLevel=1");
+        command.addAll(List.of(
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-XX:MinHeapFreeRatio=10",
+                "-XX:MaxHeapFreeRatio=20"));
         command.addAll(properties);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
         command.addAll(arguments);
