@@ -19,6 +19,8 @@ import io.dyber.zernel.record.job.Job;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import javax.management.JMException;
@@ -43,6 +45,7 @@ class DaysTest {
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment record = arena.allocate(1024, 8);
+    private final ByteBuffer data = record.asByteBuffer().order(ByteOrder.nativeOrder());
     private final Texts texts = new Texts();
     private final Schema schema = Programs.schema(List.of());
     private final Wire wire = Programs.wire();
@@ -152,7 +155,7 @@ class DaysTest {
         record.set(JAVA_SHORT_UNALIGNED, 28, (short) Decoder.numberOf(schema, "process"));
         record.set(JAVA_INT_UNALIGNED, childPid, newPid == 0 ? Integer.MIN_VALUE : newPid);
         record.set(JAVA_INT_UNALIGNED, childTid, newTid == 0 ? Integer.MIN_VALUE : newTid);
-        decoder.read(record, 0);
+        decoder.read(data, 0);
     }
 
     private void enter(short function, int pid, String text) {
@@ -175,7 +178,7 @@ class DaysTest {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         record.set(JAVA_INT_UNALIGNED, wire.textLength(), bytes.length);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, record, wire.text(), bytes.length);
-        decoder.read(record, 0);
+        decoder.read(data, 0);
     }
 
     /// The members of `struct head`, at the offsets that [Wire#of] checks. A millisecond passes.

@@ -12,6 +12,8 @@ import io.dyber.zernel.record.event.Texts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 
@@ -41,12 +43,13 @@ final class DecodeBenchmark {
             MemorySegment records = arena.allocate(512, 8);
             head(records, 0, 0);
             head(records, 256, 0x8000);
+            ByteBuffer data = records.asByteBuffer().order(ByteOrder.nativeOrder());
             for (int round = 0; round < rounds; round++) {
                 long allocated = threads.getCurrentThreadAllocatedBytes();
                 long start = threads.getCurrentThreadCpuTime();
                 for (int i = 0; i < CALLS; i++) {
-                    decoder.read(records, 0);
-                    decoder.read(records, 256);
+                    decoder.read(data, 0);
+                    decoder.read(data, 256);
                 }
                 nanos[round] = (double) (threads.getCurrentThreadCpuTime() - start) / CALLS;
                 bytes = (double) (threads.getCurrentThreadAllocatedBytes() - allocated) / CALLS;

@@ -1,11 +1,7 @@
 package io.dyber.zernel.record.event;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
 import io.dyber.zernel.record.event.CallShape.Slot;
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -132,13 +128,13 @@ final class CallReader {
         });
     }
 
-    void read(MemorySegment data, long at, int function) {
+    void read(ByteBuffer data, int at, int function) {
         Shape shape = shape(function);
         if (shape == null) {
             counts.unknown++;
             return;
         }
-        int call = data.get(JAVA_SHORT_UNALIGNED, at + Wire.CALL);
+        int call = data.getShort(at + Wire.CALL);
         if ((call & Wire.RETURNED) == 0) {
             enter(shape, data, at, function);
         } else if (shape.call.sendsEnter()) {
@@ -148,7 +144,7 @@ final class CallReader {
         }
     }
 
-    private void enter(Shape shape, MemorySegment data, long at, int function) {
+    private void enter(Shape shape, ByteBuffer data, int at, int function) {
         switch (shape.call.role()) {
             case CALL, OPEN, FACT -> push(shape, data, at, function);
             case INSTANT, INSTANT_FACT -> addInstant(shape, data, at, function);
@@ -159,32 +155,32 @@ final class CallReader {
         }
     }
 
-    private void push(Shape shape, MemorySegment data, long at, int function) {
-        int tid = data.get(JAVA_INT_UNALIGNED, at + Wire.TID);
+    private void push(Shape shape, ByteBuffer data, int at, int function) {
+        int tid = data.getInt(at + Wire.TID);
         OpenCalls open = shape.threads().of(tid);
         if (open.isFull()) {
             addUnreturned(open.frames(), 0);
             open.dropOldest();
         }
-        long sp = data.get(JAVA_LONG_UNALIGNED, at + Wire.STACK_POINTER);
+        long sp = data.getLong(at + Wire.STACK_POINTER);
         abandon(open, open.find(function, sp));
         int depth = shape.nests ? open.around(sp, shape.kindText) : 0;
         int frame = open.push();
         fill(open.frames(), frame, shape, data, at, function, sp, depth);
     }
 
-    private void fill(long[] frames, int frame, Shape shape, MemorySegment data, long at, int function, long sp, int depth) {
+    private void fill(long[] frames, int frame, Shape shape, ByteBuffer data, int at, int function, long sp, int depth) {
         frames[frame + OpenCalls.SP] = sp;
         frames[frame + OpenCalls.FUNCTION] = function;
-        frames[frame + OpenCalls.START] = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
-        frames[frame + OpenCalls.PID] = data.get(JAVA_INT_UNALIGNED, at + Wire.PID);
-        frames[frame + OpenCalls.TID] = data.get(JAVA_INT_UNALIGNED, at + Wire.TID);
-        frames[frame + OpenCalls.CPU] = data.get(JAVA_INT_UNALIGNED, at + Wire.CPU);
+        frames[frame + OpenCalls.START] = data.getLong(at + Wire.START);
+        frames[frame + OpenCalls.PID] = data.getInt(at + Wire.PID);
+        frames[frame + OpenCalls.TID] = data.getInt(at + Wire.TID);
+        frames[frame + OpenCalls.CPU] = data.getInt(at + Wire.CPU);
         frames[frame + OpenCalls.COMM] = comm(data, at);
         frames[frame + OpenCalls.TEXT] = text(shape, data, at);
         frames[frame + OpenCalls.KIND] = shape.kindText;
         frames[frame + OpenCalls.DEPTH] = depth;
-        frames[frame + OpenCalls.BAD] = data.get(JAVA_SHORT_UNALIGNED, at + Wire.CALL);
+        frames[frame + OpenCalls.BAD] = data.getShort(at + Wire.CALL);
         for (int i = 0; i < shape.enterColumns.length; i++) {
             frames[frame + OpenCalls.SLOTS + i] = slot(data, at + wire.slot(), i);
         }
@@ -192,10 +188,10 @@ final class CallReader {
                 shape.call.interpretation().entered((int) frames[frame + OpenCalls.PID], slot(data, at + wire.slot(), 0));
     }
 
-    private void leave(Shape shape, MemorySegment data, long at, int function) {
+    private void leave(Shape shape, ByteBuffer data, int at, int function) {
         counts.readReturn(function);
-        OpenCalls open = shape.threads().find(data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
-        int found = open == null ? -1 : open.find(function, data.get(JAVA_LONG_UNALIGNED, at + Wire.STACK_POINTER));
+        OpenCalls open = shape.threads().find(data.getInt(at + Wire.TID));
+        int found = open == null ? -1 : open.find(function, data.getLong(at + Wire.STACK_POINTER));
         if (open == null || found < 0) {
             counts.unmatchedReturns++;
             return;
@@ -221,11 +217,11 @@ final class CallReader {
         open.truncate(Math.min(first, open.depth()));
     }
 
-    private void addReturned(Shape shape, MemorySegment data, long at, long[] frames, int frame) {
+    private void addReturned(Shape shape, ByteBuffer data, int at, long[] frames, int frame) {
         addEntered(shape, frames, frame);
-        long end = data.get(JAVA_LONG_UNALIGNED, at + Wire.TIME);
+        long end = data.getLong(at + Wire.TIME);
         rows.put(rows.duration, end - frames[frame + OpenCalls.START]);
-        rows.put(rows.cpu, data.get(JAVA_INT_UNALIGNED, at + Wire.CPU));
+        rows.put(rows.cpu, data.getInt(at + Wire.CPU));
         putSlots(shape.returnColumns, shape.call.onReturn(), data, at, wire.returnSlot());
         complete(shape, frames[frame + OpenCalls.NOTE]);
     }
@@ -291,33 +287,33 @@ final class CallReader {
         }
     }
 
-    private void addWhole(Shape shape, MemorySegment data, long at, int function) {
-        long start = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
-        if (!births.isEmpty() && start < births.getOrDefault(data.get(JAVA_INT_UNALIGNED, at + Wire.TID), Long.MIN_VALUE)) {
+    private void addWhole(Shape shape, ByteBuffer data, int at, int function) {
+        long start = data.getLong(at + Wire.START);
+        if (!births.isEmpty() && start < births.getOrDefault(data.getInt(at + Wire.TID), Long.MIN_VALUE)) {
             counts.returnTwice(function);
             return;
         }
         addHead(shape, data, at, function, NO_TEXT, start);
-        rows.put(rows.duration, data.get(JAVA_LONG_UNALIGNED, at + Wire.END) - start);
+        rows.put(rows.duration, data.getLong(at + Wire.END) - start);
         putSlots(shape.returnColumns, shape.call.onReturn(), data, at, wire.slot());
         complete(shape, 0);
     }
 
-    private void addInstant(Shape shape, MemorySegment data, long at, int function) {
-        long note = shape.call.interpretation().entered(data.get(JAVA_INT_UNALIGNED, at + Wire.PID), slot(data, at + wire.slot(), 0));
-        addHead(shape, data, at, function, text(shape, data, at), data.get(JAVA_LONG_UNALIGNED, at + Wire.START));
+    private void addInstant(Shape shape, ByteBuffer data, int at, int function) {
+        long note = shape.call.interpretation().entered(data.getInt(at + Wire.PID), slot(data, at + wire.slot(), 0));
+        addHead(shape, data, at, function, text(shape, data, at), data.getLong(at + Wire.START));
         putSlots(shape.enterColumns, shape.call.onEnter(), data, at, wire.slot());
         complete(shape, note);
     }
 
-    private void addHead(Shape shape, MemorySegment data, long at, int function, int text, long start) {
+    private void addHead(Shape shape, ByteBuffer data, int at, int function, int text, long start) {
         counts.event(function);
         rows.add(shape.kindText);
         putName(shape, text);
         rows.put(rows.start, start + clockOffset);
-        rows.put(rows.pid, data.get(JAVA_INT_UNALIGNED, at + Wire.PID));
-        rows.put(rows.tid, data.get(JAVA_INT_UNALIGNED, at + Wire.TID));
-        rows.put(rows.cpu, data.get(JAVA_INT_UNALIGNED, at + Wire.CPU));
+        rows.put(rows.pid, data.getInt(at + Wire.PID));
+        rows.put(rows.tid, data.getInt(at + Wire.TID));
+        rows.put(rows.cpu, data.getInt(at + Wire.CPU));
         rows.put(rows.comm, comm(data, at));
         putConstants(shape);
     }
@@ -330,8 +326,8 @@ final class CallReader {
         }
     }
 
-    private void putSlots(int[] columns, List<Slot> slots, MemorySegment data, long at, int first) {
-        int bad = data.get(JAVA_SHORT_UNALIGNED, at + Wire.CALL);
+    private void putSlots(int[] columns, List<Slot> slots, ByteBuffer data, int at, int first) {
+        int bad = data.getShort(at + Wire.CALL);
         for (int i = 0; i < columns.length; i++) {
             if (columns[i] >= 0 && (bad & (1 << i)) == 0) {
                 rows.put(columns[i], value(slots.get(i), slot(data, at + first, i)));
@@ -339,7 +335,7 @@ final class CallReader {
         }
     }
 
-    private void openSpan(Shape shape, MemorySegment data, long at, long[] frames, int frame) {
+    private void openSpan(Shape shape, ByteBuffer data, int at, long[] frames, int frame) {
         int pid = (int) frames[frame + OpenCalls.PID];
         int text = (int) frames[frame + OpenCalls.TEXT];
         OpenSpan span = new OpenSpan(
@@ -361,16 +357,16 @@ final class CallReader {
         counts.unreturned(span.function);
     }
 
-    private void close(MemorySegment data, long at) {
-        int pid = data.get(JAVA_INT_UNALIGNED, at + Wire.PID);
+    private void close(ByteBuffer data, int at) {
+        int pid = data.getInt(at + Wire.PID);
         OpenSpan span = spans.remove(new Handle(pid, slot(data, at + wire.slot(), 0)));
         if (span == null) {
             counts.unmatchedReturns++;
             return;
         }
         addSpan(span);
-        rows.put(rows.duration, data.get(JAVA_LONG_UNALIGNED, at + Wire.START) - span.start);
-        rows.put(rows.cpu, data.get(JAVA_INT_UNALIGNED, at + Wire.CPU));
+        rows.put(rows.duration, data.getLong(at + Wire.START) - span.start);
+        rows.put(rows.cpu, data.getInt(at + Wire.CPU));
     }
 
     private void addSpan(OpenSpan span) {
@@ -393,17 +389,17 @@ final class CallReader {
         spans.clear();
     }
 
-    private int comm(MemorySegment data, long at) {
+    private int comm(ByteBuffer data, int at) {
         return comms.id(
-                data.get(JAVA_LONG_UNALIGNED, at + Wire.COMM), data.get(JAVA_LONG_UNALIGNED, at + Wire.COMM + 8));
+                data.getLong(at + Wire.COMM), data.getLong(at + Wire.COMM + 8));
     }
 
-    private int text(Shape shape, MemorySegment data, long at) {
-        int length = shape.textColumn < 0 ? 0 : data.get(JAVA_INT_UNALIGNED, at + wire.textLength());
+    private int text(Shape shape, ByteBuffer data, int at) {
+        int length = shape.textColumn < 0 ? 0 : data.getInt(at + wire.textLength());
         return length == 0 ? NO_TEXT : texts.idOfMany(EventReader.utf8(data, at + wire.text(), length));
     }
 
-    private static long slot(MemorySegment data, long first, int index) {
-        return data.get(JAVA_LONG_UNALIGNED, first + 8L * index);
+    private static long slot(ByteBuffer data, int first, int index) {
+        return data.getLong(first + 8 * index);
     }
 }

@@ -1,10 +1,6 @@
 package io.dyber.zernel.record.event;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -113,13 +109,13 @@ public final class Decoder {
     }
 
     /// Decodes one record.
-    public void read(MemorySegment data, long at) {
-        int function = Short.toUnsignedInt(data.get(JAVA_SHORT_UNALIGNED, at + Wire.FUNCTION));
+    public void read(ByteBuffer data, int at) {
+        int function = Short.toUnsignedInt(data.getShort(at + Wire.FUNCTION));
         if (functionKinds[function] != NOT_A_CALL) {
             calls.read(data, at, function);
             return;
         }
-        int kind = Short.toUnsignedInt(data.get(JAVA_SHORT_UNALIGNED, at + Wire.KIND));
+        int kind = Short.toUnsignedInt(data.getShort(at + Wire.KIND));
         if (kind == FileRecord.KIND) {
             files.learn(data, at);
             return;
@@ -136,10 +132,10 @@ public final class Decoder {
         interpretations[kind - 1].complete(row, 0);
     }
 
-    private void noteLife(MemorySegment data, long at, int name) {
-        long time = data.get(JAVA_LONG_UNALIGNED, at + Wire.START);
-        int child = data.get(JAVA_INT_UNALIGNED, at + childTid);
-        int pid = data.get(JAVA_INT_UNALIGNED, at + childPid);
+    private void noteLife(ByteBuffer data, int at, int name) {
+        long time = data.getLong(at + Wire.START);
+        int child = data.getInt(at + childTid);
+        int pid = data.getInt(at + childPid);
         if (child > 0) {
             calls.born(child, time, pid > 0);
         }
@@ -147,7 +143,7 @@ public final class Decoder {
             endings.began(pid);
         }
         if (name == exit) {
-            endings.ended(data.get(JAVA_INT_UNALIGNED, at + Wire.PID), time);
+            endings.ended(data.getInt(at + Wire.PID), time);
         }
         endings.release(time, processes -> {
             calls.release(processes);

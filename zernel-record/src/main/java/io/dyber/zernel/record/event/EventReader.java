@@ -1,10 +1,6 @@
 package io.dyber.zernel.record.event;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -42,7 +38,7 @@ final class EventReader {
     }
 
     /// @param nameText dictionary id of the event's name, or -1 when it has none
-    void read(MemorySegment data, long at, int nameText, Rows rows) {
+    void read(ByteBuffer data, int at, int nameText, Rows rows) {
         rows.add(kindText);
         if (nameText >= 0) {
             rows.put(rows.name, nameText);
@@ -52,44 +48,44 @@ final class EventReader {
             switch (field.type()) {
                 case TEXT -> readText(data, at + field.offset(), field, columns[i], rows);
                 case FILE -> readFile(data, at, field.offset(), columns[i], rows);
-                case TIME -> rows.put(columns[i], data.get(JAVA_LONG_UNALIGNED, at + field.offset()) + clockOffset);
+                case TIME -> rows.put(columns[i], data.getLong(at + field.offset()) + clockOffset);
                 case DURATION, BYTES, ADDRESS, COUNT, NUMBER, PROCESS, THREAD, CPU, DESCRIPTOR, STATUS ->
                     readNumber(data, at + field.offset(), field.size(), columns[i], rows);
             }
         }
     }
 
-    private static void readNumber(MemorySegment data, long at, int size, int column, Rows rows) {
+    private static void readNumber(ByteBuffer data, int at, int size, int column, Rows rows) {
         if (size == 8) {
-            long value = data.get(JAVA_LONG_UNALIGNED, at);
+            long value = data.getLong(at);
             if (value != NO_LONG) {
                 rows.put(column, value);
             }
         } else {
-            int value = data.get(JAVA_INT_UNALIGNED, at);
+            int value = data.getInt(at);
             if (value != NO_INT) {
                 rows.put(column, value);
             }
         }
     }
 
-    private void readFile(MemorySegment data, long at, int offset, int column, Rows rows) {
+    private void readFile(ByteBuffer data, int at, int offset, int column, Rows rows) {
         int text = files.text(
-                data.get(JAVA_INT_UNALIGNED, at + Wire.PID),
-                data.get(JAVA_LONG_UNALIGNED, at + offset),
-                data.get(JAVA_LONG_UNALIGNED, at + offset + 8));
+                data.getInt(at + Wire.PID),
+                data.getLong(at + offset),
+                data.getLong(at + offset + 8));
         if (text >= 0) {
             rows.put(column, text);
         }
     }
 
-    private void readText(MemorySegment data, long at, Field field, int column, Rows rows) {
+    private void readText(ByteBuffer data, int at, Field field, int column, Rows rows) {
         if (field.size() == SHORT_TEXT) {
-            readShortText(data.get(JAVA_LONG_UNALIGNED, at), data.get(JAVA_LONG_UNALIGNED, at + 8), column, rows);
+            readShortText(data.getLong(at), data.getLong(at + 8), column, rows);
             return;
         }
         int length = 0;
-        while (length < field.size() && data.get(JAVA_BYTE, at + length) != 0) {
+        while (length < field.size() && data.get(at + length) != 0) {
             length++;
         }
         if (length > 0) {
@@ -103,7 +99,9 @@ final class EventReader {
         }
     }
 
-    static String utf8(MemorySegment data, long at, int length) {
-        return new String(data.asSlice(at, length).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    static String utf8(ByteBuffer data, int at, int length) {
+        byte[] bytes = new byte[length];
+        data.get(at, bytes);
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 }

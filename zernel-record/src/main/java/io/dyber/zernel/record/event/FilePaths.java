@@ -1,10 +1,6 @@
 package io.dyber.zernel.record.event;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -90,17 +86,17 @@ final class FilePaths {
     }
 
     /// Takes in a record that tells a path. A path that the kernel could not read is none.
-    void learn(MemorySegment data, long at) {
+    void learn(ByteBuffer data, int at) {
         layout.ifPresent(record -> {
             String path = path(record, data, at);
             if (!path.isEmpty()) {
                 put(
-                        data.get(JAVA_LONG_UNALIGNED, at + record.file()),
-                        data.get(JAVA_LONG_UNALIGNED, at + record.file() + 8),
+                        data.getLong(at + record.file()),
+                        data.getLong(at + record.file() + 8),
                         texts.idOfMany(bounded(path)));
-                long inode = data.get(JAVA_LONG_UNALIGNED, at + record.inode());
+                long inode = data.getLong(at + record.inode());
                 if (inode != 0) {
-                    learn(data.get(JAVA_INT_UNALIGNED, at + record.device()), inode, path);
+                    learn(data.getInt(at + record.device()), inode, path);
                 }
             }
         });
@@ -118,16 +114,16 @@ final class FilePaths {
         return path;
     }
 
-    private static String path(FileRecord record, MemorySegment data, long at) {
-        int length = data.get(JAVA_INT_UNALIGNED, at + record.length());
+    private static String path(FileRecord record, ByteBuffer data, int at) {
+        int length = data.getInt(at + record.length());
         List<String> names = length == 0
                 ? List.of()
                 : Arrays.asList(EventReader.utf8(data, at + record.names(), length - 1).split("\0"));
-        long inode = data.get(JAVA_LONG_UNALIGNED, at + record.inode());
-        return switch (data.get(JAVA_SHORT_UNALIGNED, at + record.form())) {
+        long inode = data.getLong(at + record.inode());
+        return switch (data.getShort(at + record.form())) {
             case FileRecord.PATH -> "/" + String.join("/", names.reversed());
             case FileRecord.CUT -> ".../" + String.join("/", names.reversed());
-            case FileRecord.NO_DIRECTORY -> special(data.get(JAVA_SHORT_UNALIGNED, at + record.mode()), inode, names);
+            case FileRecord.NO_DIRECTORY -> special(data.getShort(at + record.mode()), inode, names);
             case FileRecord.ASKED -> String.join("", names);
             default -> throw new IllegalStateException("a file record of an unknown form");
         };

@@ -1,12 +1,7 @@
 package io.dyber.zernel.record.event;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -31,31 +26,29 @@ public final class WarmUp {
         decoder.define(
                 CALL_ID,
                 new CallShape("call", "warm", CallShape.Role.CALL, List.of(slot, slot), List.of(slot), "", true));
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment records = arena.allocate(4L * RECORD, 8);
-            head(records, 0, Decoder.numberOf(schema, "io"), 1);
-            head(records, RECORD, Decoder.numberOf(schema, "wait"), 1);
-            head(records, 2L * RECORD, Decoder.numberOf(schema, "call"), CALL_ID);
-            head(records, 3L * RECORD, Decoder.numberOf(schema, "call"), CALL_ID);
-            records.set(JAVA_SHORT_UNALIGNED, 2L * RECORD + Wire.CALL, (short) 0);
-            records.set(JAVA_SHORT_UNALIGNED, 3L * RECORD + Wire.CALL, (short) Wire.RETURNED);
-            long start = System.nanoTime();
-            for (int i = 0; i < ROUNDS && System.nanoTime() - start < MOST_NANOS; i++) {
-                for (long at = 0; at < 4L * RECORD; at += RECORD) {
-                    decoder.read(records, at);
-                }
+        ByteBuffer records = ByteBuffer.allocateDirect(4 * RECORD).order(ByteOrder.nativeOrder());
+        head(records, 0, Decoder.numberOf(schema, "io"), 1);
+        head(records, RECORD, Decoder.numberOf(schema, "wait"), 1);
+        head(records, 2 * RECORD, Decoder.numberOf(schema, "call"), CALL_ID);
+        head(records, 3 * RECORD, Decoder.numberOf(schema, "call"), CALL_ID);
+        records.putShort(2 * RECORD + Wire.CALL, (short) 0);
+        records.putShort(3 * RECORD + Wire.CALL, (short) Wire.RETURNED);
+        long start = System.nanoTime();
+        for (int i = 0; i < ROUNDS && System.nanoTime() - start < MOST_NANOS; i++) {
+            for (int at = 0; at < 4 * RECORD; at += RECORD) {
+                decoder.read(records, at);
             }
         }
         decoder.finish();
     }
 
-    private static void head(MemorySegment records, long at, int kind, int function) {
-        records.set(JAVA_LONG_UNALIGNED, at + Wire.START, 1);
-        records.set(JAVA_LONG_UNALIGNED, at + Wire.DURATION, 2);
-        records.set(JAVA_INT_UNALIGNED, at + Wire.PID, 1);
-        records.set(JAVA_INT_UNALIGNED, at + Wire.TID, 1);
-        records.set(JAVA_SHORT_UNALIGNED, at + Wire.KIND, (short) kind);
-        records.set(JAVA_SHORT_UNALIGNED, at + Wire.FUNCTION, (short) function);
-        records.set(JAVA_BYTE, at + Wire.COMM, (byte) 'w');
+    private static void head(ByteBuffer records, int at, int kind, int function) {
+        records.putLong(at + Wire.START, 1);
+        records.putLong(at + Wire.DURATION, 2);
+        records.putInt(at + Wire.PID, 1);
+        records.putInt(at + Wire.TID, 1);
+        records.putShort(at + Wire.KIND, (short) kind);
+        records.putShort(at + Wire.FUNCTION, (short) function);
+        records.put(at + Wire.COMM, (byte) 'w');
     }
 }

@@ -44,7 +44,7 @@ final class RingBufferTest {
     }
 
     private int drain() {
-        return ring.drain(ring.producerPosition(), (segment, at, _) -> taken.add(segment.get(JAVA_LONG, at)));
+        return ring.drain(ring.producerPosition(), (records, at, _) -> taken.add(records.getLong(at)));
     }
 
     @Test
@@ -83,7 +83,7 @@ final class RingBufferTest {
         produce(1, 8, 0);
         long until = ring.producerPosition();
         produce(2, 8, 0);
-        assertThat(ring.drain(until, (segment, at, _) -> taken.add(segment.get(JAVA_LONG, at)))).isEqualTo(1);
+        assertThat(ring.drain(until, (records, at, _) -> taken.add(records.getLong(at)))).isEqualTo(1);
         assertThat(taken).containsExactly(1L);
     }
 

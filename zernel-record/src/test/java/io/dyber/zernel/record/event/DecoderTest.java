@@ -9,6 +9,7 @@ import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.event.CallShape.Slot;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,7 +100,7 @@ final class DecoderTest {
         record.set(JAVA_LONG_UNALIGNED, phase == ENTER ? WIRE.slot() : WIRE.returnSlot(), slot);
         MemorySegment.copy(
                 MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)), 0, record, WIRE.text(), text.length());
-        decoder.read(record, 0);
+        decoder.read(record.asByteBuffer().order(ByteOrder.nativeOrder()), 0);
     }
 
     private void enter(int function, int tid, long time, long sp, long slot) {

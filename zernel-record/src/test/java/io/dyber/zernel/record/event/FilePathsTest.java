@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +53,7 @@ final class FilePathsTest {
         record.set(JAVA_SHORT_UNALIGNED, LAYOUT.form(), (short) form);
         record.set(JAVA_INT_UNALIGNED, LAYOUT.length(), bytes.length);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, record, LAYOUT.names(), bytes.length);
-        files.learn(record, 0);
+        files.learn(record.asByteBuffer().order(ByteOrder.nativeOrder()), 0);
     }
 
     private String text(long file, long id) {
