@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.bpf.Capabilities;
 import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.event.Decoder;
 import java.util.Optional;
@@ -67,6 +68,7 @@ final class EventPump {
     }
 
     private void run() {
+        Capabilities.keepThoseOfRecording();
         boolean _ = RingBuffer.hurry();
         try {
             long flushed = System.nanoTime();

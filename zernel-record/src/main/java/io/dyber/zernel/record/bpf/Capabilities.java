@@ -32,8 +32,8 @@ public final class Capabilities {
 
     private Capabilities() {}
 
-    /// Gives up, for this thread and those it starts from now on, what recording does not need. A program that this
-    /// process runs as root has all rights again.
+    /// Gives up, for this thread and those it starts from now on, what taking and writing events does not need. Attaching
+    /// needs more on some kernels: perf probes want CAP_SYS_ADMIN.
     public static void keepThoseOfRecording() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment header = Native.ints(arena, VERSION_3, 0);

@@ -8,7 +8,6 @@ import io.dyber.zernel.record.Recorder;
 import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.Trigger;
 import io.dyber.zernel.record.bpf.Backend;
-import io.dyber.zernel.record.bpf.Capabilities;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeFile;
 import io.dyber.zernel.record.probe.ProbeSpec;
@@ -196,7 +195,6 @@ final class RecordCommand implements Callable<Integer> {
             return new SimulateCommand(spec.commandLine(), output, simulate.get(), seed, steps, ranks).call();
         }
         RecordOptions options = options();
-        Capabilities.keepThoseOfRecording();
         LiveProgress progress = new LiveProgress(spec.commandLine().getErr(), options, quiet);
         Recorder recorder = new Recorder(options, progress);
         if (flightRecorder.isPresent()) {

@@ -17,6 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 record Part(String file, int from, int to, boolean moved, long events, Map<String, String> footer) {
     private static final String KEY = "part";
     private static final String NOTE = "part-\\d{6,9}\\.json";
+    private static final int MOST_SEGMENTS = 1_000_000;
     private static final JsonMapper JSON = JsonMapper.shared();
 
     static boolean isNote(String name) {
@@ -30,6 +31,10 @@ record Part(String file, int from, int to, boolean moved, long events, Map<Strin
         JsonNode note = JSON.readTree(part == null ? "{}" : part);
         if (!note.path("file").isString() || !note.path("from").isInt() || !note.path("to").isInt()) {
             throw new IOException("a part's note is not whole");
+        }
+        int parts = note.path("to").asInt() - note.path("from").asInt();
+        if (note.path("from").asInt() < 0 || parts < 0 || parts > MOST_SEGMENTS) {
+            throw new IOException("a part's note names segments that cannot be");
         }
         return new Part(
                 note.path("file").asString(),
