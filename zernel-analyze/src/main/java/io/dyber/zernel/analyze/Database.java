@@ -64,14 +64,9 @@ public final class Database implements AutoCloseable {
         onDemand.prepareFor(sql);
     }
 
-    /// Runs every finding of the library, the one that loses most time first; none means nothing was found.
-    ///
-    /// @throws RecordingException if a finding's SQL fails
-    public List<Finding> findings() {
-        return library.findings().stream()
-                .flatMap(object -> Finding.run(object, this).stream())
-                .sorted(Finding.WORST_FIRST)
-                .toList();
+    /// Runs every finding of the library. One that fails is skipped, and the result says so.
+    public Diagnosis diagnose() {
+        return Diagnosis.of(this);
     }
 
     /// The views and findings that this database knows.

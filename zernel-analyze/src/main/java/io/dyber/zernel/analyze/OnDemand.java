@@ -30,6 +30,8 @@ final class OnDemand {
     private final SqlLibrary library;
     private final List<String> columns;
     private final Set<String> created = new HashSet<>();
+    /// Views that could not be made: whoever names one is told the same again.
+    private final Map<String, RecordingException> failed = new HashMap<>();
     private @Nullable Map<String, Set<String>> kinds;
 
     OnDemand(DuckDb duckDb, SqlLibrary library, List<String> columns) {
@@ -48,6 +50,10 @@ final class OnDemand {
     }
 
     private void prepare(String name) {
+        RecordingException failure = failed.get(name);
+        if (failure != null) {
+            throw failure;
+        }
         if (created.contains(name)) {
             return;
         }
@@ -68,8 +74,10 @@ final class OnDemand {
         try {
             duckDb.execute(object.sql());
         } catch (RecordingException e) {
-            throw new RecordingException("creating '" + object.name() + "' of " + object.origin() + ": "
-                    + e.getMessage(), e.hint(), e);
+            RecordingException failure = new RecordingException(
+                    "creating '" + object.name() + "' of " + object.origin() + ": " + e.getMessage(), e.hint(), e);
+            failed.put(object.name(), failure);
+            throw failure;
         }
     }
 

@@ -193,7 +193,7 @@ class FindingsTest {
                 .footer("zernel.losses", "{\"by_kind\":{\"wait\":7}}");
         Path file = fixture.write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(file.toString())) {
-            assertThat(database.findings()).extracting(Finding::name).containsExactly("data_bound", "lost_events");
+            assertThat(database.diagnose().findings()).extracting(Finding::name).containsExactly("data_bound", "lost_events");
         }
     }
 

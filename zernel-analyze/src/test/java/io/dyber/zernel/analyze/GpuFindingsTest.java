@@ -376,7 +376,7 @@ class GpuFindingsTest {
     private List<Finding> findings(RecordingFixture fixture) {
         Path file = fixture.write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(file.toString())) {
-            return database.findings();
+            return database.diagnose().findings();
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.dyber.zernel.analyze;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -150,7 +149,7 @@ class SqlLibraryTest {
         Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
         SqlLibrary library = SqlLibrary.builtIn().with(folder);
         try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
-            Finding finding = database.findings().getFirst();
+            Finding finding = database.diagnose().findings().getFirst();
             assertThat(finding.name()).isEqualTo("mine");
             assertThat(finding.title()).isEqualTo("My finding.");
             assertThat(finding.value()).isEqualTo(3.0);
@@ -159,13 +158,23 @@ class SqlLibraryTest {
     }
 
     @Test
-    void aFindingWithoutItsColumnsIsNamed() throws IOException {
+    void aFindingThatFailsIsSkippedWithItsReasonAndTheOthersRun() throws IOException {
         Files.writeString(folder.resolve("mine.sql"), "-- Mine.\nSELECT 1 AS subject\n");
-        Path file = RecordingFixture.recording().write(folder.resolve("run.parquet"));
+        Files.writeString(folder.resolve("odd.sql"), "-- Odd.\n-- needs: broken\nSELECT * FROM broken\n");
+        Files.writeString(folder.resolve("broken.sql"), "-- Broken.\nCREATE VIEW broken AS SELECT n FROM nowhere\n");
+        Path file = RecordingFixture.recording().training(11, 15).write(folder.resolve("run.parquet"));
         SqlLibrary library = SqlLibrary.builtIn().with(folder);
         try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
-            assertThatThrownBy(database::findings)
-                    .hasMessage("running finding 'mine' of " + folder + "/mine.sql: it has no column 'value'");
+            Diagnosis diagnosis = database.diagnose();
+            assertThat(diagnosis.findings()).extracting(Finding::name).containsExactly("data_bound");
+            assertThat(diagnosis.skipped()).extracting(Diagnosis.Skipped::name).containsExactly("mine", "odd");
+            assertThat(diagnosis.skippedText())
+                    .startsWith("skipped 2 of the findings: running finding 'mine' of " + folder
+                            + "/mine.sql: it has no column 'value'; running finding 'odd' of " + folder
+                            + "/odd.sql: creating 'broken' of " + folder + "/broken.sql: ")
+                    .doesNotContain("\n");
+            // Asked again, the same is said.
+            assertThat(database.diagnose()).isEqualTo(diagnosis);
         }
     }
 

@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.SqlLibrary;
 import io.dyber.zernel.analyze.SqlObject;
@@ -67,13 +67,17 @@ final class FindingsCommand implements Runnable {
     private void find(PrintWriter out) {
         try (Database database = input.open(files)) {
             database.requireEvents();
-            List<Finding> findings = database.findings();
+            Diagnosis diagnosis = database.diagnose();
             if (output.form.json || output.form.csv) {
-                output.print(JsonReport.table(findings), out, false);
-            } else if (findings.isEmpty()) {
-                out.println("no findings");
+                output.print(JsonReport.table(diagnosis.findings()), out, false);
+                if (!diagnosis.skipped().isEmpty()) {
+                    spec.commandLine().getErr().println("zernel-analyze: " + diagnosis.skippedText());
+                }
             } else {
-                new FindingsText(output.screen.page(out)).write(findings);
+                if (diagnosis.findings().isEmpty()) {
+                    out.println("no findings");
+                }
+                new FindingsText(output.screen.page(out)).write(diagnosis);
             }
         }
     }

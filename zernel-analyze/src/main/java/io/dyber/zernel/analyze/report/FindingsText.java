@@ -1,15 +1,18 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
-import java.util.List;
 import java.util.Locale;
 
 /// Findings as numbered blocks: what, how much it can gain, why we think so, what to try.
 public record FindingsText(Page page) {
-    public void write(List<Finding> findings) {
+    public void write(Diagnosis diagnosis) {
         int number = 1;
-        for (Finding finding : findings) {
+        for (Finding finding : diagnosis.findings()) {
             write(number++, finding);
+        }
+        if (!diagnosis.skipped().isEmpty()) {
+            page.paragraph("   ", diagnosis.skippedText());
         }
     }
 

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.SqlLibrary;
 import io.dyber.zernel.analyze.SqlObject;
@@ -28,7 +29,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         out.println("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
         out.println("<title>" + Html.text(title) + "</title>\n<style>\n" + Html.STYLE + "</style>\n</head>\n<body>");
         recordings.forEach(this::recording);
-        findings(report.findings());
+        findings(report.diagnosis());
         TrainingHtml training = new TrainingHtml(out, report);
         report.section("training_threads").rows().forEach(training::write);
         memory(report.section("memory_curve").rows());
@@ -50,12 +51,12 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         }
     }
 
-    private void findings(List<Finding> findings) {
+    private void findings(Diagnosis diagnosis) {
         out.println("<h2>Findings</h2>");
-        if (findings.isEmpty()) {
+        if (diagnosis.findings().isEmpty()) {
             out.println("<p>No finding of the library applies. That is no proof of health.</p>");
         }
-        for (Finding finding : findings) {
+        for (Finding finding : diagnosis.findings()) {
             out.println("<article class=\"" + Html.text(finding.severity()) + "\"><h3>" + Html.text(finding.title())
                     + "</h3>");
             out.println("<p><b>" + Html.text(finding.subject()) + "</b>: " + Html.text(FindingsText.amount(finding))
@@ -70,6 +71,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
             }
             out.println("</article>");
         }
+        out.println("<p>" + Html.text(diagnosis.skippedText()) + "</p>");
     }
 
     private void memory(List<Table.Row> points) {

@@ -1,15 +1,18 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.Table;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The report as one JSON object: `format`, then each view as an array of rows, then `findings`.
+/// The report as one JSON object: `format`, then each view as an array of rows, then `findings`, and
+/// `skipped_findings`, those that could not run, each with its reason.
 ///
 /// Times are nanoseconds (`_ns`), sizes bytes; shares go from 0 to 1. Members are only ever added.
 public record JsonReport(PrintWriter out) implements ReportFormat {
@@ -22,8 +25,16 @@ public record JsonReport(PrintWriter out) implements ReportFormat {
             out.println(",");
         });
         out.print("  \"findings\": ");
-        new Json(out).table(table(report.findings()), "  ");
+        new Json(out).table(table(report.diagnosis().findings()), "  ");
+        out.print(",\n  \"skipped_findings\": ");
+        new Json(out).value(skipped(report.diagnosis()));
         out.println("\n}");
+    }
+
+    private static Map<String, String> skipped(Diagnosis diagnosis) {
+        Map<String, String> reasons = new LinkedHashMap<>();
+        diagnosis.skipped().forEach(one -> reasons.put(one.name(), one.reason()));
+        return reasons;
     }
 
     /// Findings as a table, their further columns in `more`.

@@ -26,10 +26,13 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
             }
         }
         out.println("## Findings\n");
-        if (report.findings().isEmpty()) {
+        if (report.diagnosis().findings().isEmpty()) {
             out.println("No finding of the library applies. That is no proof of health.\n");
         }
-        report.findings().forEach(this::finding);
+        report.diagnosis().findings().forEach(this::finding);
+        if (!report.diagnosis().skipped().isEmpty()) {
+            out.println(escaped(report.diagnosis().skippedText()) + "\n");
+        }
         for (String section : TABLES) {
             table(section, report.section(section));
         }

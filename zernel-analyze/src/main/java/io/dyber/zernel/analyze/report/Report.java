@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Table;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,8 +10,8 @@ import java.util.Map;
 /// Everything that a report says, before it gets a form.
 ///
 /// @param sections library views by name, whole; their columns are documented in the views' files
-/// @param findings the one that loses most time first
-public record Report(Map<String, Table> sections, List<Finding> findings) {
+/// @param diagnosis what the findings say
+public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
     /// The views that a report holds, in order.
     static final List<String> SECTIONS = List.of(
             "recordings",
@@ -50,7 +50,7 @@ public record Report(Map<String, Table> sections, List<Finding> findings) {
         for (String view : SECTIONS) {
             sections.put(view, database.query("FROM " + view));
         }
-        return new Report(sections, database.findings());
+        return new Report(sections, database.diagnose());
     }
 
     Table section(String name) {

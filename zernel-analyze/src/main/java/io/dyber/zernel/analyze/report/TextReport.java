@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Table;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,7 @@ public record TextReport(Page page) implements ReportFormat {
                     "No steps: ", "no thread had PyTorch's Optimizer.step or DataLoader regions, so there are no phases.");
         }
         page.blank();
-        findings(report.findings());
+        findings(report.diagnosis());
         new GpuText(page, report).write();
         new RanksText(page, report).write();
         marks(report.section("marks").rows());
@@ -184,14 +184,14 @@ public record TextReport(Page page) implements ReportFormat {
         page.paragraph("  lost: ", losses.isEmpty() ? "nothing" : String.join(", ", losses));
     }
 
-    private void findings(List<Finding> findings) {
-        if (findings.isEmpty()) {
+    private void findings(Diagnosis diagnosis) {
+        if (diagnosis.findings().isEmpty()) {
             page.heading("Findings: none");
             page.paragraph("  ", "No finding of the library applies. That is no proof of health.");
-            return;
+        } else {
+            page.heading("Findings, most lost time first");
         }
-        page.heading("Findings, most lost time first");
-        new FindingsText(page).write(findings);
+        new FindingsText(page).write(diagnosis);
     }
 
     private void marks(List<Table.Row> marks) {
