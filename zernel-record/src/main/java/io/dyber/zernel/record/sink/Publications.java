@@ -35,8 +35,9 @@ final class Publications implements AutoCloseable {
         return files.free(epochNanos, reserved);
     }
 
-    /// Makes the file in the background.
+    /// Makes the file in the background, when the one before is there: whoever writes must not get ahead of the disk.
     void add(Part part) throws IOException {
+        await();
         files.withRoom(() -> {
             part.note(folder);
             return part;
@@ -45,9 +46,10 @@ final class Publications implements AutoCloseable {
         last = thread.submit(this::publishAll);
     }
 
-    /// Deletes segments when the files that were asked for before are there.
+    /// Deletes segments when the files that were asked for before are there, which may need them.
     void forget(int from, int to) {
         last = thread.submit(() -> {
+            boolean _ = publishAll();
             Segments.forget(folder, from, to);
             return to;
         });

@@ -149,7 +149,8 @@ public final class RecordingFile implements AutoCloseable {
         }
     }
 
-    /// Has everything up to the border become a file of a series, in the background, and be there only.
+    /// Has everything up to the border become a file of a series, in the background, and be there only. Waits for the
+    /// file before, so that a series needs room for one file in the making and never for more.
     ///
     /// @param startedNanos when it began, which gives the file its name
     public void moveOut(Border to, long startedNanos, Map<String, String> footer) {
@@ -157,14 +158,14 @@ public final class RecordingFile implements AutoCloseable {
         first = to;
     }
 
-    /// Has everything up to the border become a file, in the background, and stay here for more files.
+    /// Has everything up to the border become a file, in the background, and stay here for more files. Waits for the file
+    /// before.
     public void copyOut(Border to, long startedNanos, Map<String, String> footer) {
         publish(to, startedNanos, false, footer);
     }
 
     private void publish(Border to, long startedNanos, boolean moved, Map<String, String> footer) {
         try {
-            publications.check();
             String name = publications.free(startedNanos);
             publications.add(new Part(
                     name, first.segment(), to.segment(), moved, to.events() - first.events(), footer));

@@ -50,7 +50,8 @@ class RecordingFileIT {
         }
     }
 
-    /// Files of nearly 2 MB on a disk of 8 MB of which three are to be kept: there is no room for three and the one in work.
+    /// Files of 1.7 MB of which three are to be kept, on a disk of 8 MB: there is room for one, for what is joined to the
+    /// next, that file itself and as much written meanwhile, but not for three and the one in work.
     @Test
     void aSeriesThatKeepsFilesGivesUpTheOldestWhenTheDiskIsFull() throws IOException, InterruptedException {
         assumeThat(run("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder.toString()))
@@ -61,7 +62,7 @@ class RecordingFileIT {
             Texts texts = new Texts();
             SplittableRandom random = new SplittableRandom(1);
             RecordingFile.Options options =
-                    new RecordingFile.Options(20_000, Optional.empty()).keeping(OptionalInt.of(3));
+                    new RecordingFile.Options(5_000, Optional.empty()).keeping(OptionalInt.of(3));
             boolean gaveUp = false;
             try (RecordingFile file = RecordingFile.create(output, Events.COLUMNS, texts, options)) {
                 for (int part = 0; part < 10; part++) {
@@ -80,6 +81,36 @@ class RecordingFileIT {
             assertThat(Duck.query(folder.resolve("run-19700101T000009Z.parquet"), "SELECT count(*) FROM $file"))
                     .containsExactly(asList(200_000L));
             assertThat(folder).isDirectoryNotContaining("glob:**.live");
+        } finally {
+            assertThat(run("umount", folder.toString())).isZero();
+        }
+    }
+
+    /// A file could not be made because the disk was full; then what it is made of is forgotten, then there is room again.
+    @Test
+    void whatAWaitingFileNeedsIsNotForgotten() throws IOException, InterruptedException {
+        assumeThat(run("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder.toString()))
+                .as("needs to mount a tmpfs")
+                .isZero();
+        try {
+            Texts texts = new Texts();
+            SplittableRandom random = new SplittableRandom(1);
+            RecordingFile.Options options = new RecordingFile.Options(20_000, Optional.empty());
+            try (RecordingFile file = RecordingFile.create(folder.resolve("run.parquet"), Events.COLUMNS, texts, options)) {
+                Events.write(file, Events.COLUMNS, texts, 100_000, 1000, n ->
+                        new Object[] {"io", "read", n * 10, random.nextLong(), n % 13, n, null});
+                RecordingFile.Border border = file.cut();
+                Path filler = folder.resolve("filler");
+                Files.write(filler, new byte[(int) Files.getFileStore(folder).getUsableSpace() - 300_000]);
+                file.copyOut(border, 0, Map.of("zernel.format", "1"));
+                file.forget(border);
+                assertThatThrownBy(() -> file.finishSeries(1_000_000_000L, Map.of("zernel.format", "1")))
+                        .isInstanceOf(RecordingException.class);
+                Files.delete(filler);
+                Path _ = file.finishSeries(1_000_000_000L, Map.of("zernel.format", "1"));
+            }
+            assertThat(Duck.query(folder.resolve("run-19700101T000000Z.parquet"), "SELECT count(*) FROM $file"))
+                    .containsExactly(asList(100_000L));
         } finally {
             assertThat(run("umount", folder.toString())).isZero();
         }
