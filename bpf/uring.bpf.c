@@ -61,15 +61,16 @@ int BPF_PROG(io_uring_submit_req, struct io_kiocb *io)
 	c = function && *function ? counter_of(*function) : 0;
 	if (!c)
 		return 0;
-	count(&c->hits);
 	r.start = bpf_ktime_get_ns();
 	r.function = *function;
 	r.fd = BPF_CORE_READ(io, flags) & FIXED_FILE ? Z_NULL32 : BPF_CORE_READ(io, cqe.fd);
 	r.pid = id >> 32;
 	r.tid = (__u32)id;
 	bpf_get_current_comm(r.comm, sizeof(r.comm));
-	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY))
+	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY)) {
+		count(&c->hits);
 		count(&c->lost);
+	}
 	return 0;
 }
 
@@ -86,6 +87,7 @@ int BPF_PROG(io_uring_complete, void *ring, void *io)
 
 	if (!c)
 		return 0;
+	count(&c->hits);
 	tell_file(&path, BPF_CORE_READ(request, file));
 	result = BPF_CORE_READ(request, cqe.res);
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);

@@ -104,7 +104,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 * 1024 * 1024);
+	__uint(max_entries, 32 * 1024 * 1024);
 } vital SEC(".maps");
 
 #define MOST_PIDS (4 << 20) /* PID_MAX_LIMIT of 64-bit kernels */
