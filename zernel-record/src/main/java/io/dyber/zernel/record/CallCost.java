@@ -24,7 +24,7 @@ import java.util.List;
 record CallCost(double recordedNanos, double countedNanos, String method) {
     private static final int BATCHES = 21;
     private static final int CALLS = 400;
-    private static final int FIRST_CALLS = 50;
+    private static final int FIRST_CALLS = 20;
 
     /// The sample that records every call, and the one that only counts.
     private static final int ALL = 1;
@@ -72,21 +72,26 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
             this.site = new Site(0, KernelSide.OWN_FUNCTION, true, 0);
         }
 
+        /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike.
         CallCost run() {
-            double bare = nanosPerCall();
+            double bare = median(batches());
             kernel.defineFunction(site.function(), definition.sampled(NONE));
             ProbeLinks links = probes.attach(function.path().toString(), List.of(site));
             try {
                 return kernel.recordingItself(() -> {
-                    double counted = nanosPerCall();
-                    kernel.defineFunction(site.function(), definition.sampled(ALL));
-                    long before = recordedCalls();
-                    double recorded = nanosPerCall();
-                    if (recordedCalls() - before != BATCHES * CALLS + FIRST_CALLS) {
+                    double[] counted = new double[BATCHES];
+                    double[] recorded = new double[BATCHES];
+                    for (int i = 0; i < BATCHES; i++) {
+                        kernel.defineFunction(site.function(), definition.sampled(NONE));
+                        counted[i] = batch();
+                        kernel.defineFunction(site.function(), definition.sampled(ALL));
+                        recorded[i] = batch();
+                    }
+                    if (recordedCalls() != BATCHES * (FIRST_CALLS + CALLS)) {
                         return unknown("measuring the cost of a probe: the calls were not seen");
                     }
                     return new CallCost(
-                            Math.max(1, recorded - bare), Math.max(1, counted - bare), method());
+                            Math.max(1, median(recorded) - bare), Math.max(1, median(counted) - bare), method());
                 });
             } finally {
                 links.detach();
@@ -104,14 +109,22 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
                     + " backend, with and without the probe";
         }
 
-        private double nanosPerCall() {
-            long _ = function.call(FIRST_CALLS);
+        private double[] batches() {
             double[] batches = new double[BATCHES];
-            for (int i = 0; i < BATCHES; i++) {
-                batches[i] = (double) function.call(CALLS) / CALLS;
-            }
-            Arrays.sort(batches);
-            return batches[BATCHES / 2];
+            Arrays.setAll(batches, _ -> batch());
+            return batches;
+        }
+
+        /// Nanoseconds per call, once the caches know the way.
+        private double batch() {
+            long _ = function.call(FIRST_CALLS);
+            return (double) function.call(CALLS) / CALLS;
+        }
+
+        private static double median(double[] batches) {
+            double[] sorted = batches.clone();
+            Arrays.sort(sorted);
+            return sorted[BATCHES / 2];
         }
     }
 }

@@ -66,7 +66,7 @@ final class Description {
         caveats.add(reasons);
     }
 
-    /// Where the recording stands. Not while the decoder works.
+    /// Where the recording stands: exactly while the decoder rests, as at a border; else about.
     ///
     /// @param number of the part that begins here
     /// @param ended whether nothing is recorded any more

@@ -42,8 +42,8 @@ class OverheadIT {
             JsonNode probe = recording.footer("zernel.probes").path(0);
             double cost = overhead.path("cost_ns_per_hit").asDouble();
             double counted = overhead.path("cost_ns_per_counted_hit").asDouble();
-            assertThat(cost).isPositive().isLessThan(1e6);
-            assertThat(counted).isPositive().isLessThan(1e6);
+            assertThat(counted).isPositive();
+            assertThat(cost).isGreaterThan(counted).isLessThan(1e6);
             assertThat(overhead.path("method").asString()).contains(backend + " backend");
             assertThat(overhead.path("hits").asLong()).isEqualTo(20_000).isEqualTo(probe.path("entries").asLong());
             assertThat(overhead.path("cpu_ns_total").asDouble()).isCloseTo(20_000 * cost, within(0.001 * 20_000 * cost));
