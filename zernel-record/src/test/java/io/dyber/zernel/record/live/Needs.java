@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Assumptions;
 
 /// What a test needs of the machine. A test whose need is not met is skipped and the reason printed; with
 /// `ZERNEL_REQUIRE_BPF=1` it fails.
-final class Needs {
+public final class Needs {
     private static final int CAP_SYS_ADMIN = 21;
     private static final int CAP_PERFMON = 38;
     private static final int CAP_BPF = 39;
@@ -48,7 +48,7 @@ final class Needs {
     }
 
     /// A Python that can import the modules, e.g. `torch`: `ZERNEL_PYTHON` or `python3`.
-    static String python(String modules) {
+    public static String python(String modules) {
         String chosen = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
         works("needs a Python with " + modules + ": set ZERNEL_PYTHON", chosen, "-c", "import " + modules);
         return chosen;
@@ -115,7 +115,8 @@ final class Needs {
         }
     }
 
-    private static void skip(String reason) {
+    /// Skips the test, or fails it where nothing may be skipped.
+    public static void skip(String reason) {
         if ("1".equals(System.getenv("ZERNEL_REQUIRE_BPF"))) {
             throw new AssertionError(reason + " (ZERNEL_REQUIRE_BPF=1)");
         }

@@ -1,9 +1,9 @@
 package io.dyber.zernel.record.sink;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.live.Needs;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What Python sees; skipped where no Python with pyarrow is found (`ZERNEL_PYTHON` names one).
+/// What Python sees of a file and of a journal.
 class PyarrowTest {
     private static final String ROWS =
             """
@@ -40,8 +40,7 @@ class PyarrowTest {
 
     @Test
     void pythonReadsTheFileAndTheJournal() throws IOException, InterruptedException {
-        Optional<String> python = python();
-        assumeThat(python).as("no python3 with pyarrow on PATH or in ZERNEL_PYTHON").isPresent();
+        String python = Needs.python("pyarrow.parquet");
         List<List<@Nullable Object>> rows = new RandomEvents(11).rows(30_000);
         Path output = folder.resolve("run.parquet");
         Texts texts = new Texts();
@@ -49,35 +48,18 @@ class PyarrowTest {
         try (RecordingFile file = RecordingFile.create(output, RandomEvents.COLUMNS, texts, options)) {
             Events.write(file, RandomEvents.COLUMNS, texts, 9_000, 1000, RandomEvents.source(rows));
             Path journal = folder.resolve("run.parquet.live/journal-000000.arrows");
-            assertThat(run(python.get(), "journal", journal)).isEqualTo(lines(rows.subList(0, 9_000)));
+            assertThat(run(python, "journal", journal)).isEqualTo(lines(rows.subList(0, 9_000)));
             List<List<@Nullable Object>> rest = rows.subList(9_000, 30_000);
             Events.write(file, RandomEvents.COLUMNS, texts, 21_000, 1000, RandomEvents.source(rest));
             file.finish(Map.of());
         }
-        assertThat(run(python.get(), "parquet", output)).isEqualTo(lines(rows));
+        assertThat(run(python, "parquet", output)).isEqualTo(lines(rows));
     }
 
     private static List<String> lines(List<List<@Nullable Object>> rows) {
         return rows.stream()
                 .map(row -> String.join("|", row.stream().map(v -> v == null ? "" : v.toString()).toList()))
                 .toList();
-    }
-
-    private static Optional<String> python() throws IOException, InterruptedException {
-        for (String candidate : List.of(System.getenv().getOrDefault("ZERNEL_PYTHON", ""), "python3")) {
-            try {
-                Process process = new ProcessBuilder(candidate, "-c", "import pyarrow.parquet")
-                        .redirectErrorStream(true)
-                        .start();
-                byte[] _ = process.getInputStream().readAllBytes();
-                if (process.waitFor() == 0) {
-                    return Optional.of(candidate);
-                }
-            } catch (IOException _) {
-                // not there
-            }
-        }
-        return Optional.empty();
     }
 
     private static List<String> run(String python, String kind, Path file) throws IOException, InterruptedException {
