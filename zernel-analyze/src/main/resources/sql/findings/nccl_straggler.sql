@@ -27,9 +27,9 @@ WITH
             spans.tid,
             arrivals.skew_ns
         FROM (
-            SELECT comm_id, nranks, late_rank, late_recording, late_pid, skew_ns, first_ns + skew_ns AS last_ns
+            SELECT comm_id, nranks, late_rank, late_recording, late_pid, skew_ns, late_ns AS last_ns
             FROM collective_arrivals
-            WHERE nranks > 1 AND ranks = nranks AND hosts = 1
+            WHERE nranks > 1 AND ranks = nranks AND late_rank IS NOT NULL
         ) AS arrivals
         ASOF JOIN step_work AS spans
             ON spans.recording = arrivals.late_recording

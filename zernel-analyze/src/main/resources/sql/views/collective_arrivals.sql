@@ -1,45 +1,97 @@
--- Each collective with the ranks that called it: who came last, and how much later than the first.
+-- Each collective with the ranks that called it: who came last, and how much later than the others.
 --
 -- Ranks are matched by communicator (`comm_id`) and number of the collective on it; sends and receives are not counted,
--- because not all ranks take part. Arrival is when the rank calls, on its CPU; the GPU begins later. Clocks of several
--- hosts differ, so `hosts` says from how many the calls are. A collective of which a rank is missing has one that was
--- not recorded, or that never came.
+-- because not all ranks take part. Arrival is when the rank calls, on its CPU; the GPU begins later. Times of several
+-- machines are compared as far as host_clocks knows their clocks: a delay that is not above `error_ns` names no rank,
+-- and one that cannot be compared is NULL. A collective of which a rank is missing has one that was not recorded, or
+-- that never came.
 --
--- needs: events, recordings
+-- needs: _collective_calls, recording_clocks, host_clocks
 CREATE TABLE collective_arrivals AS
 WITH
     calls AS (
         SELECT
-            recording,
-            pid,
+            calls.recording,
+            calls.pid,
+            calls.comm_id,
+            calls.number,
+            calls.name,
+            calls.bytes,
+            calls.rank,
+            calls.nranks,
+            calls.ts_ns,
+            calls.ts_ns + clocks.shift_ns AS at_ns,
+            clocks.clock
+        FROM _collective_calls AS calls
+        JOIN recording_clocks AS clocks ON clocks.recording = calls.recording
+    ),
+    known AS (
+        SELECT
+            clock,
+            CASE WHEN from_ns > min(from_ns) OVER (PARTITION BY clock) THEN from_ns ELSE 0 END AS from_ns,
+            offset_ns,
+            error_ns
+        FROM host_clocks
+        UNION ALL
+        SELECT DISTINCT reference_clock, 0, 0, 0
+        FROM host_clocks
+    ),
+    timed AS (
+        SELECT
+            calls.recording,
+            calls.pid,
+            calls.comm_id,
+            calls.number,
+            calls.name,
+            calls.bytes,
+            calls.rank,
+            calls.nranks,
+            calls.ts_ns,
+            calls.clock,
+            calls.at_ns - coalesce(known.offset_ns, 0) AS at_ns,
+            known.error_ns
+        FROM calls
+        ASOF LEFT JOIN known ON known.clock = calls.clock AND known.from_ns <= calls.at_ns
+    ),
+    arrivals AS (
+        SELECT
             comm_id,
-            row_number() OVER (PARTITION BY recording, pid, communicator, comm_id ORDER BY seq) - 1 AS number,
-            name,
-            bytes,
-            rank,
-            nranks,
-            ts_ns
-        FROM events
-        WHERE kind = 'nccl'
-            AND coalesce(depth, 0) = 0
-            AND comm_id IS NOT NULL
-            AND seq IS NOT NULL
-            AND name NOT IN ('ncclSend', 'ncclRecv')
+            number,
+            min(name) AS name,
+            max(bytes) AS bytes,
+            max(nranks) AS nranks,
+            count(DISTINCT rank) AS ranks,
+            count(DISTINCT clock) AS hosts,
+            count(*) = count(error_ns) OR count(DISTINCT clock) = 1 AS comparable,
+            min(at_ns) AS first_ns,
+            max(at_ns, 2) AS last_ns,
+            CASE
+                WHEN arg_max(clock, at_ns) <> arg_min(clock, at_ns)
+                    THEN arg_max(error_ns, at_ns) + arg_min(error_ns, at_ns)
+                ELSE 0
+            END AS error_ns,
+            arg_max(rank, at_ns) AS late_rank,
+            arg_max(recording, at_ns) AS late_recording,
+            arg_max(pid, at_ns) AS late_pid,
+            arg_max(ts_ns, at_ns) AS late_ns
+        FROM timed
+        GROUP BY comm_id, number
+        HAVING count(DISTINCT name) = 1
     )
 SELECT
-    calls.comm_id, -- communicator, the same number in all ranks
-    calls.number, -- number of the collective on it, from 0
-    min(calls.name) AS name, -- NCCL function
-    max(calls.bytes) AS bytes, -- [bytes] of one rank
-    max(calls.nranks) AS nranks, -- ranks of the communicator
-    count(DISTINCT calls.rank) AS ranks, -- ranks that were seen to call it
-    count(DISTINCT coalesce(recordings.host, '')) AS hosts, -- machines they ran on
-    min(calls.ts_ns) AS first_ns, -- [ns] when the first rank called
-    max(calls.ts_ns) - min(calls.ts_ns) AS skew_ns, -- [ns] how much later the last one did
-    arg_max(calls.rank, calls.ts_ns) AS late_rank, -- the rank that came last
-    arg_max(calls.recording, calls.ts_ns) AS late_recording, -- its recording
-    arg_max(calls.pid, calls.ts_ns) AS late_pid -- its process
-FROM calls
-LEFT JOIN recordings ON recordings.recording = calls.recording
-GROUP BY calls.comm_id, calls.number
-HAVING count(DISTINCT calls.name) = 1
+    comm_id, -- communicator, the same number in all ranks
+    number, -- number of the collective on it, from 0
+    name, -- NCCL function
+    bytes, -- [bytes] of one rank
+    nranks, -- ranks of the communicator
+    ranks, -- ranks that were seen to call it
+    hosts, -- machines they ran on
+    first_ns, -- [ns] when the first rank called
+    CASE WHEN comparable THEN last_ns[1] - first_ns END AS skew_ns, -- [ns] how much later the last one did
+    CASE WHEN comparable THEN last_ns[1] - last_ns[2] END AS behind_ns, -- [ns] how much later than the last but one
+    CASE WHEN comparable THEN error_ns END AS error_ns, -- [ns] by which these may be off, +-; 0 on one machine
+    CASE WHEN comparable AND last_ns[1] - first_ns > error_ns THEN late_rank END AS late_rank, -- who came last
+    late_recording, -- its recording
+    late_pid, -- its process
+    late_ns -- [ns] when it called, by its own clock
+FROM arrivals

@@ -28,6 +28,7 @@ WITH
             quantile_cont(skew_ns, [0.5, 0.99]) AS skew,
             max(skew_ns) AS max_skew_ns
         FROM complete
+        WHERE late_rank IS NOT NULL
         GROUP BY ALL
     )
 SELECT
