@@ -4,7 +4,7 @@
 -- beside the computation.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
--- needs: events, step_work, files
+-- needs: _rare_events, step_work, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
 WITH
@@ -15,11 +15,10 @@ WITH
     ),
     pageable AS (
         SELECT recording, pid, tid, ts_ns, dur_ns, bytes
-        FROM events
+        FROM _rare_events
         WHERE kind = 'cuda_copy'
             AND copy_kind = 'HtoD'
             AND host_memory = 'pageable'
-            AND coalesce(depth, 0) = 0
             AND dur_ns IS NOT NULL
     ),
     copied AS (

@@ -4,7 +4,7 @@
 -- here, and cost more. The bound is for one collective in place of all.
 -- Does not apply to operations inside a group, which NCCL sends together.
 --
--- needs: events, step_work, files
+-- needs: _rare_events, step_work, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl lists the sizes
 WITH
@@ -18,10 +18,9 @@ WITH
     ),
     calls AS (
         SELECT recording, pid, ts_ns, dur_ns, bytes, bytes < thresholds.small_bytes AS small
-        FROM events
+        FROM _rare_events
         CROSS JOIN thresholds
         WHERE kind = 'nccl'
-            AND coalesce(depth, 0) = 0
             AND coalesce(grouped, 0) = 0
             AND bytes IS NOT NULL
             AND name NOT IN ('ncclSend', 'ncclRecv')

@@ -6,7 +6,7 @@
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
 -- only a sample of launches was recorded.
 --
--- needs: _syncs, _sampled, events, data_wait, step_work, files
+-- needs: _syncs, _sampled, _launched, data_wait, step_work, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 WITH
@@ -35,12 +35,9 @@ WITH
             AND _syncs.waits_for = 'compute'
     ),
     enqueued AS (
-        SELECT recording, pid, ts_ns AS at_ns
-        FROM events
-        WHERE kind IN ('cuda_launch', 'cuda_graph')
-            AND coalesce(depth, 0) = 0
-            AND (kind = 'cuda_launch' OR name LIKE '%GraphLaunch%')
-            AND recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
+        SELECT recording, pid, at_ns
+        FROM _launched
+        WHERE recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
     ),
     loads AS (
         SELECT recording, pid, start_ns

@@ -5,7 +5,7 @@
 -- `__next__` or an `Optimizer.step`. Calls without an end are left out too. Syncs with the GPU count for what they wait
 -- for: a collective, or computation.
 --
--- needs: events, _syncs
+-- needs: _rare_events, _syncs
 CREATE TABLE _intervals AS
 WITH
     calls AS (
@@ -24,10 +24,8 @@ WITH
                 WHEN name LIKE 'Optimizer.zero_grad#%' THEN 'zero_grad'
                 ELSE 'compute'
             END AS part
-        FROM events
-        WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait')
-            AND dur_ns > 0
-            AND coalesce(depth, 0) = 0
+        FROM _rare_events
+        WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait') AND dur_ns > 0
         UNION ALL
         SELECT
             recording,

@@ -2,15 +2,23 @@
 --
 -- Their rows with a `count` stand for so many calls that have no row of their own.
 --
--- needs: events
+-- needs: events, _thread_kinds
 CREATE TABLE _sampled AS
+WITH
+    samples AS (
+        SELECT recording, kind
+        FROM _thread_kinds
+        WHERE kind IN ('cuda_launch', 'torch_alloc', 'torch_free')
+        GROUP BY ALL
+        HAVING sum(count_rows) > 0
+    )
 SELECT
-    recording, -- recording
-    kind, -- cuda_launch, torch_alloc or torch_free
-    CAST(sum(coalesce(count, 1)) AS BIGINT) AS calls, -- calls in all
-    count(*) - count(count) AS stored, -- calls that have a row of their own
-    CAST(sum(count) AS BIGINT) AS counted -- calls that have none
+    events.recording, -- recording
+    events.kind, -- cuda_launch, torch_alloc or torch_free
+    CAST(sum(coalesce(events.count, 1)) AS BIGINT) AS calls, -- calls in all
+    count(*) - count(events.count) AS stored, -- calls that have a row of their own
+    CAST(sum(events.count) AS BIGINT) AS counted -- calls that have none
 FROM events
-WHERE kind IN ('cuda_launch', 'torch_alloc', 'torch_free') AND coalesce(depth, 0) = 0
-GROUP BY recording, kind
-HAVING count(count) > 0
+JOIN samples ON samples.recording = events.recording AND samples.kind = events.kind
+WHERE coalesce(events.depth, 0) = 0
+GROUP BY ALL

@@ -5,7 +5,7 @@
 -- host are not counted as work, because they only fetch a result. Kernels that NCCL launches belong to its call. Where
 -- launches were not recorded, or only a sample of them, the last work is not known and taken for computation.
 --
--- needs: events, _sampled
+-- needs: _rare_events, _launched, _sampled
 CREATE TABLE _syncs AS
 WITH
     waits AS (
@@ -20,9 +20,8 @@ WITH
             CASE WHEN kind = 'cuda_copy' THEN bytes END AS bytes,
             kind = 'cuda_copy' AND copy_kind = 'DtoH' AS fetches,
             lag(ts_ns) OVER (PARTITION BY recording, pid ORDER BY ts_ns) AS previous_ns
-        FROM events
+        FROM _rare_events
         WHERE dur_ns > 0
-            AND coalesce(depth, 0) = 0
             AND (
                 kind = 'cuda_sync'
                 OR (kind = 'cuda_copy' AND copy_kind = 'DtoH' AND (async = 0 OR host_memory = 'pageable'))
@@ -31,8 +30,8 @@ WITH
     ),
     communication AS (
         SELECT recording, pid, ts_ns + dur_ns AS at_ns
-        FROM events
-        WHERE kind = 'nccl' AND coalesce(depth, 0) = 0 AND dur_ns IS NOT NULL
+        FROM _rare_events
+        WHERE kind = 'nccl' AND dur_ns IS NOT NULL
     ),
     communicating AS (
         SELECT recording, pid, min(at_ns) AS first_ns
@@ -40,13 +39,12 @@ WITH
         GROUP BY ALL
     ),
     enqueued AS (
-        SELECT events.recording, events.pid, events.ts_ns AS at_ns
-        FROM events
-        JOIN communicating ON communicating.recording = events.recording AND communicating.pid = events.pid
-        WHERE events.kind IN ('cuda_launch', 'cuda_graph')
-            AND coalesce(events.depth, 0) = 0
-            AND (events.kind = 'cuda_launch' OR events.name LIKE '%GraphLaunch%')
-            AND events.recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
+        SELECT _launched.recording, _launched.pid, _launched.at_ns
+        FROM _launched
+        JOIN communicating
+            ON communicating.recording = _launched.recording
+            AND communicating.pid = _launched.pid
+        WHERE _launched.recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
     ),
     known AS (
         SELECT DISTINCT recording, pid

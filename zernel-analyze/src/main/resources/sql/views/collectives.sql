@@ -4,7 +4,7 @@
 -- later the last rank calls than the first; it is NULL where other ranks were not recorded or cannot be matched. In a
 -- group the work is issued when the group ends, so its calls take no time.
 --
--- needs: events, collective_arrivals
+-- needs: _rare_events, collective_arrivals
 CREATE VIEW collectives AS
 WITH
     sized AS (
@@ -29,9 +29,8 @@ WITH
             nranks,
             dur_ns,
             status
-        FROM events
+        FROM _rare_events
         WHERE kind = 'nccl'
-            AND coalesce(depth, 0) = 0
             AND name NOT IN ('ncclGroupStart', 'ncclGroupEnd')
     ),
     sums AS (

@@ -3,7 +3,7 @@
 -- Counted are the bytes of outermost calls that succeeded, since recording began. Memory allocated before is not in the
 -- sum, and neither is its release.
 --
--- needs: events
+-- needs: _rare_events
 CREATE TABLE device_memory AS
 WITH
     changes AS (
@@ -13,9 +13,8 @@ WITH
             device,
             ts_ns + coalesce(dur_ns, 0) AS at_ns,
             CASE kind WHEN 'gpu_alloc' THEN bytes ELSE -bytes END AS change_bytes
-        FROM events
+        FROM _rare_events
         WHERE kind IN ('gpu_alloc', 'gpu_free')
-            AND coalesce(depth, 0) = 0
             AND status = 0
             AND bytes > 0
     )

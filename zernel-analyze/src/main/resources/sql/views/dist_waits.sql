@@ -3,7 +3,7 @@
 -- With NCCL a wait usually returns at once, because it only orders streams; with gloo it takes as long as the
 -- communication does.
 --
--- needs: events, _step_counts
+-- needs: _rare_events, _step_counts
 CREATE VIEW dist_waits AS
 WITH
     sums AS (
@@ -16,8 +16,8 @@ WITH
             sum(dur_ns) AS sum_ns,
             quantile_cont(dur_ns, [0.5, 0.99]) AS q,
             max(dur_ns) AS max_ns
-        FROM events
-        WHERE kind = 'dist_wait' AND coalesce(depth, 0) = 0
+        FROM _rare_events
+        WHERE kind = 'dist_wait'
         GROUP BY ALL
     )
 SELECT

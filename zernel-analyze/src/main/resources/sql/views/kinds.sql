@@ -2,7 +2,7 @@
 --
 -- No events of an attached kind means that nothing happened; no events of any other kind means that nobody looked.
 --
--- needs: events, footer
+-- needs: _thread_kinds, footer
 CREATE VIEW kinds AS
 WITH
     states AS (
@@ -13,8 +13,8 @@ WITH
         WHERE key = 'zernel.kinds'
     ),
     counts AS (
-        SELECT recording, kind, count(*) AS events
-        FROM events
+        SELECT recording, kind, CAST(sum(events) AS BIGINT) AS events
+        FROM _thread_kinds
         GROUP BY recording, kind
     )
 SELECT

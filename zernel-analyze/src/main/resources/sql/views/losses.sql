@@ -3,7 +3,7 @@
 -- The footer holds the exact sums; `lost` events say when it happened. A recording that never reached its footer has
 -- only the latter, so the larger of the two counts.
 --
--- needs: events, footer
+-- needs: _rare_events, _thread_kinds, footer
 CREATE VIEW losses AS
 WITH
     totals AS (
@@ -15,7 +15,7 @@ WITH
     ),
     reports AS (
         SELECT recording, name AS kind, CAST(sum(count) AS BIGINT) AS lost
-        FROM events
+        FROM _rare_events
         WHERE kind = 'lost'
         GROUP BY ALL
     ),
@@ -28,8 +28,8 @@ WITH
         FULL JOIN reports ON reports.recording = totals.recording AND reports.kind = totals.entry.key
     ),
     stored AS (
-        SELECT recording, kind, count(*) AS events
-        FROM events
+        SELECT recording, kind, CAST(sum(events) AS BIGINT) AS events
+        FROM _thread_kinds
         GROUP BY recording, kind
     )
 SELECT

@@ -3,7 +3,7 @@
 -- A point holds the most that was live in its part of the time between the first event and the last; where nothing
 -- changed it is what was live before.
 --
--- needs: device_memory, torch_memory
+-- needs: device_memory, _torch_levels
 CREATE VIEW memory_curve AS
 WITH
     levels AS (
@@ -11,7 +11,7 @@ WITH
         FROM device_memory
         UNION ALL
         SELECT recording, pid, device, at_ns, NULL AS live_bytes, allocated_bytes
-        FROM torch_memory
+        FROM _torch_levels
     ),
     spans AS (
         SELECT recording, pid, device, min(at_ns) AS first_ns, greatest(max(at_ns) - min(at_ns), 1) AS span_ns

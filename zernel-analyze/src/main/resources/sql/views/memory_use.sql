@@ -4,7 +4,7 @@
 -- PyTorch's allocator handed out of it. `unknown_frees` released memory whose allocation was not seen. A failed
 -- allocation means that the GPU's memory was used up.
 --
--- needs: events, device_memory, torch_memory
+-- needs: _rare_events, device_memory, _torch_levels
 CREATE VIEW memory_use AS
 WITH
     peaks AS (
@@ -30,8 +30,8 @@ WITH
             count(CASE WHEN kind = 'gpu_alloc' AND status <> 0 THEN 1 END) AS failed_allocs,
             max(CASE WHEN kind = 'gpu_alloc' AND status <> 0 THEN bytes END) AS failed_bytes,
             sum(dur_ns) AS call_ns
-        FROM events
-        WHERE kind IN ('gpu_alloc', 'gpu_free') AND coalesce(depth, 0) = 0
+        FROM _rare_events
+        WHERE kind IN ('gpu_alloc', 'gpu_free')
         GROUP BY ALL
     ),
     torch_peaks AS (
@@ -39,10 +39,10 @@ WITH
             recording,
             pid,
             device,
-            count(CASE WHEN change_bytes > 0 THEN 1 END) AS torch_allocs,
+            CAST(sum(allocs) AS BIGINT) AS torch_allocs,
             max(allocated_bytes) AS torch_peak_bytes,
             arg_max(allocated_bytes, at_ns) AS torch_end_bytes
-        FROM torch_memory
+        FROM _torch_levels
         GROUP BY ALL
     ),
     device_side AS (

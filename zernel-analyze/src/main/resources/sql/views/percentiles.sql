@@ -26,9 +26,8 @@ WITH
             quantile_cont(dur_ns, [0.5, 0.9, 0.99, 0.999]) AS q,
             max(dur_ns) AS max_ns
         FROM events
-        WHERE kind NOT IN ('process', 'lost', 'mark', 'gpu_sample', 'gpu_process')
-            AND coalesce(depth, 0) = 0
-            AND NOT (kind IN ('cuda_launch', 'torch_alloc', 'torch_free') AND count IS NOT NULL)
+        WHERE (depth = 0 OR depth IS NULL)
+            AND (count IS NULL OR kind NOT IN ('cuda_launch', 'torch_alloc', 'torch_free'))
         GROUP BY ALL
         HAVING count(dur_ns) > 0
     )

@@ -4,7 +4,7 @@
 -- the thread's first recorded call and its last.
 --
 -- needs: events, training_threads
-CREATE VIEW preemption AS
+CREATE TABLE preemption AS
 WITH
     spans AS (
         SELECT recording, pid, tid, ts_ns, dur_ns, runq_ns, state, cpu

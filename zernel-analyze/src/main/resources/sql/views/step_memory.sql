@@ -2,13 +2,13 @@
 --
 -- A step that ends in the same place of the code should end with the same memory, so a steady rise is a leak.
 --
--- needs: step_work, device_memory, torch_memory
+-- needs: step_work, device_memory, _torch_levels
 CREATE VIEW step_memory AS
 WITH
     devices AS (
         SELECT DISTINCT recording, pid, device FROM device_memory
         UNION
-        SELECT DISTINCT recording, pid, device FROM torch_memory
+        SELECT DISTINCT recording, pid, device FROM _torch_levels
     ),
     ends AS (
         SELECT work.recording, work.pid, devices.device, work.step, work.end_ns
@@ -19,7 +19,7 @@ WITH
         SELECT recording, pid, coalesce(device, -1) AS device, at_ns, live_bytes FROM device_memory
     ),
     torch_levels AS (
-        SELECT recording, pid, coalesce(device, -1) AS device, at_ns, allocated_bytes FROM torch_memory
+        SELECT recording, pid, coalesce(device, -1) AS device, at_ns, allocated_bytes FROM _torch_levels
     ),
     with_device AS (
         SELECT ends.recording, ends.pid, ends.device, ends.step, ends.end_ns, device_levels.live_bytes

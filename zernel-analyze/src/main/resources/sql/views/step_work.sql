@@ -4,7 +4,7 @@
 -- where it began. Times are those of calls on the CPU, summed over threads. Where only a sample of launches was
 -- recorded, their number and time are scaled up.
 --
--- needs: events, steps, _step_counts, _syncs, _sampled
+-- needs: _rare_events, _launched, steps, _step_counts, _syncs, _sampled
 CREATE TABLE step_work AS
 WITH
     spans AS (
@@ -27,21 +27,27 @@ WITH
         SELECT recording, pid, step, start_ns, end_ns, unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
         FROM spans
     ),
-    calls AS (
-        SELECT recording, pid, ts_ns, kind, name, dur_ns, bytes
-        FROM events
-        WHERE kind IN ('cuda_launch', 'cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
-            AND coalesce(depth, 0) = 0
-            AND NOT (kind = 'cuda_launch' AND count IS NOT NULL)
-    ),
-    work AS (
+    launched AS (
         SELECT
             stretches.recording,
             stretches.pid,
             stretches.step,
-            count(CASE WHEN kind = 'cuda_launch' THEN 1 END) AS launches,
-            sum(CASE WHEN kind = 'cuda_launch' THEN calls.dur_ns END) AS launch_ns,
-            count(CASE WHEN kind = 'cuda_graph' AND name LIKE '%GraphLaunch%' THEN 1 END) AS graph_launches,
+            count(CASE WHEN NOT _launched.graph THEN 1 END) AS launches,
+            sum(CASE WHEN NOT _launched.graph THEN _launched.dur_ns END) AS launch_ns,
+            count(CASE WHEN _launched.graph THEN 1 END) AS graph_launches
+        FROM _launched
+        JOIN stretches
+            ON stretches.recording = _launched.recording
+            AND stretches.pid = _launched.pid
+            AND stretches.stretch = _launched.at_ns >> 25
+        WHERE _launched.at_ns >= stretches.start_ns AND _launched.at_ns < stretches.end_ns
+        GROUP BY ALL
+    ),
+    work AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.step,
             count(CASE WHEN kind = 'cuda_copy' THEN 1 END) AS copies,
             sum(CASE WHEN kind = 'cuda_copy' THEN bytes END) AS copied_bytes,
             sum(CASE WHEN kind = 'cuda_copy' THEN calls.dur_ns END) AS copy_ns,
@@ -52,12 +58,13 @@ WITH
             sum(CASE WHEN kind = 'nccl' THEN bytes END) AS collective_bytes,
             sum(CASE WHEN kind = 'nccl' THEN calls.dur_ns END) AS collective_ns,
             sum(CASE WHEN kind = 'dist_wait' THEN calls.dur_ns END) AS dist_wait_ns
-        FROM calls
-        JOIN stretches
-            ON stretches.recording = calls.recording
-            AND stretches.pid = calls.pid
-            AND stretches.stretch = calls.ts_ns >> 25
-        WHERE calls.ts_ns >= stretches.start_ns AND calls.ts_ns < stretches.end_ns
+        FROM _rare_events AS calls
+        ASOF JOIN spans
+            ON spans.recording = calls.recording
+            AND spans.pid = calls.pid
+            AND spans.start_ns <= calls.ts_ns
+        WHERE calls.kind IN ('cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
+            AND calls.ts_ns < spans.end_ns
         GROUP BY ALL
     ),
     waits AS (
@@ -84,11 +91,11 @@ SELECT
     spans.start_ns, -- [ns] when it began
     spans.end_ns, -- [ns] when it ended
     spans.dur_ns, -- [ns] wall time
-    CAST(round(coalesce(work.launches, 0) * coalesce(_sampled.calls / _sampled.stored, 1)) AS BIGINT)
+    CAST(round(coalesce(launched.launches, 0) * coalesce(_sampled.calls / _sampled.stored, 1)) AS BIGINT)
         AS launches, -- kernel launches
-    CAST(coalesce(work.launch_ns, 0) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)
+    CAST(coalesce(launched.launch_ns, 0) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)
         AS launch_ns, -- [ns] time to enqueue them
-    coalesce(work.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
+    coalesce(launched.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
     coalesce(work.copies, 0) AS copies, -- copies and fills
     CAST(coalesce(work.copied_bytes, 0) AS BIGINT) AS copied_bytes, -- [bytes] of them
     CAST(coalesce(work.copy_ns, 0) AS BIGINT) AS copy_ns, -- [ns] time in these calls
@@ -103,6 +110,10 @@ SELECT
     CAST(coalesce(work.collective_ns, 0) AS BIGINT) AS collective_ns, -- [ns] time to enqueue them
     CAST(coalesce(work.dist_wait_ns, 0) AS BIGINT) AS dist_wait_ns -- [ns] blocked on torch.distributed
 FROM spans
+LEFT JOIN launched
+    ON launched.recording = spans.recording
+    AND launched.pid = spans.pid
+    AND launched.step = spans.step
 LEFT JOIN work ON work.recording = spans.recording AND work.pid = spans.pid AND work.step = spans.step
 LEFT JOIN _sampled ON _sampled.recording = spans.recording AND _sampled.kind = 'cuda_launch'
 LEFT JOIN waits ON waits.recording = spans.recording AND waits.pid = spans.pid AND waits.step = spans.step

@@ -5,7 +5,7 @@
 -- holds only a sample of these events has no rows here.
 --
 -- needs: events, _sampled
-CREATE TABLE torch_memory AS
+CREATE VIEW torch_memory AS
 WITH
     changes AS (
         SELECT

@@ -1,0 +1,42 @@
+-- Events of which a recording has few: all kinds but the frequent ones, outermost calls only.
+--
+-- Views that read such kinds read them here: one pass over the recording instead of one each. Launches are in
+-- `_launched`.
+--
+-- needs: events
+CREATE TABLE _rare_events AS
+SELECT
+    recording, -- recording
+    kind, -- neither cuda_launch, torch_alloc, torch_free, io, io_open, wait, sched, torch_op, py_call nor call
+    name, -- name
+    ts_ns, -- [ns] start
+    dur_ns, -- [ns] duration, NULL for an instant or an unseen end
+    pid, -- process
+    tid, -- thread
+    comm, -- name of the thread
+    bytes, -- [bytes] bytes
+    addr, -- address
+    device, -- GPU
+    stream, -- CUDA stream
+    count, -- how many
+    status, -- return code
+    copy_kind, -- direction of a copy
+    async, -- 1 when a copy is asynchronous by its name
+    host_memory, -- pinned or pageable
+    dtype, -- type of the elements
+    op, -- reduction
+    peer, -- root or peer
+    communicator, -- handle of the communicator
+    comm_id, -- communicator, the same in all ranks
+    seq, -- number of the operation on its communicator
+    rank, -- rank in the communicator
+    nranks, -- ranks in the communicator
+    grouped, -- 1 inside a group
+    child_pid, -- process that was created
+    value, -- what was measured
+    unit -- unit of value
+FROM events
+WHERE kind NOT IN (
+        'cuda_launch', 'torch_alloc', 'torch_free', 'io', 'io_open', 'wait', 'sched', 'torch_op', 'py_call', 'call'
+    )
+    AND coalesce(depth, 0) = 0
