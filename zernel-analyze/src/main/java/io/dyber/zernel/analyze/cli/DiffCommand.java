@@ -35,7 +35,7 @@ import picocli.CommandLine.TypeConversionException;
             "",
             "Examples:",
             "  zernel-analyze diff before.parquet after.parquet",
-            "  zernel-analyze diff --fail-on 'step_p50 > +5%' --markdown main.parquet branch.parquet",
+            "  zernel-analyze diff --fail-on 'step_p50 > +5%%' --markdown main.parquet branch.parquet",
             "",
             "Exit status: 0 compared, 3 a rule of --fail-on is broken."
         })

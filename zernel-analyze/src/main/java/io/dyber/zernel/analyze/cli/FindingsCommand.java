@@ -15,8 +15,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -30,9 +28,6 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze findings --explain data_bound"
         })
 final class FindingsCommand implements Runnable {
-    @Parameters(arity = "0..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
-    List<String> files = List.of();
-
     @Option(names = "--explain", paramLabel = "NAME", description = "Print a finding's or view's SQL, with thresholds.")
     @Nullable String explain;
 
@@ -40,7 +35,7 @@ final class FindingsCommand implements Runnable {
     boolean list;
 
     @Mixin
-    Input input = new Input();
+    Job job = new Job();
 
     @Mixin
     TableOutput output = new TableOutput();
@@ -53,11 +48,9 @@ final class FindingsCommand implements Runnable {
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
         if (explain != null) {
-            out.print(explained(explain, input.library()));
+            out.print(explained(explain, job.input.library()));
         } else if (list) {
-            input.library().findings().forEach(object -> out.printf("%-20s %s%n", object.name(), object.title()));
-        } else if (files.isEmpty()) {
-            throw new ParameterException(spec.commandLine(), "missing FILE");
+            job.input.library().findings().forEach(object -> out.printf("%-20s %s%n", object.name(), object.title()));
         } else {
             find(out);
         }
@@ -65,7 +58,7 @@ final class FindingsCommand implements Runnable {
     }
 
     private void find(PrintWriter out) {
-        try (Database database = input.open(files)) {
+        try (Database database = job.open()) {
             database.requireEvents();
             Diagnosis diagnosis = database.diagnose();
             if (output.form.json || output.form.csv) {

@@ -8,13 +8,11 @@ import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.TextTable;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -31,14 +29,11 @@ final class InfoCommand implements Runnable {
     /// Titles and queries of the text form, in order.
     private static final Map<String, String> SECTIONS = sections();
 
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
-    List<String> files = List.of();
-
     @Option(names = "--json", description = "Print the footer as it is.")
     boolean json;
 
     @Mixin
-    Input input = new Input();
+    Job job = new Job();
 
     @Mixin
     Screen screen = new Screen();
@@ -50,7 +45,7 @@ final class InfoCommand implements Runnable {
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
-        try (Database database = input.open(files)) {
+        try (Database database = job.open()) {
             if (json) {
                 new JsonInfo(out).write(database.recordings());
             } else {

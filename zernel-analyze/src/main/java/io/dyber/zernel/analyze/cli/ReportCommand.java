@@ -8,19 +8,17 @@ import io.dyber.zernel.analyze.report.Report;
 import io.dyber.zernel.analyze.report.ReportFormat;
 import io.dyber.zernel.analyze.report.TextReport;
 import java.io.PrintWriter;
-import java.util.List;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
         name = "report",
         mixinStandardHelpOptions = true,
-        description = "Where the time went and what to fix, on one screen.",
+        description = "What to fix first, how much it can gain and why, on one screen.",
         footer = {
             "",
             "Examples:",
@@ -28,9 +26,6 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze report --html 'rank*.parquet' > report.html"
         })
 final class ReportCommand implements Runnable {
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
-    List<String> files = List.of();
-
     @ArgGroup(exclusive = true)
     Form form = new Form();
 
@@ -45,8 +40,11 @@ final class ReportCommand implements Runnable {
         boolean html;
     }
 
+    @Option(names = "--full", description = "Add every detail to the text: phases, GPU, communication, durations.")
+    boolean full;
+
     @Mixin
-    Input input = new Input();
+    Job job = new Job();
 
     @Mixin
     Screen screen = new Screen();
@@ -58,10 +56,16 @@ final class ReportCommand implements Runnable {
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
-        try (Database database = input.open(files)) {
-            format(out, database).write(Report.of(database));
+        try (Database database = job.open()) {
+            format(out, database).write(query(database));
         }
         out.flush();
+    }
+
+    private Report query(Database database) {
+        try (Waiting waiting = job.waiting()) {
+            return Report.of(database, waiting::at);
+        }
     }
 
     private ReportFormat format(PrintWriter out, Database database) {
@@ -71,6 +75,6 @@ final class ReportCommand implements Runnable {
         if (form.markdown) {
             return new MarkdownReport(out);
         }
-        return form.html ? new HtmlReport(out, database.library()) : new TextReport(screen.page(out));
+        return form.html ? new HtmlReport(out, database.library()) : new TextReport(screen.page(out), full);
     }
 }

@@ -21,18 +21,28 @@ final class Screen {
         never
     }
 
-    @Option(names = "--color", paramLabel = "WHEN", description = "auto, always or never (default: auto).")
+    @Option(names = "--color", paramLabel = "WHEN", description = "auto, always or never (default: auto, on a terminal without NO_COLOR).")
     Colour colour = Colour.auto;
 
-    @Option(names = "--width", paramLabel = "N", description = "Columns (default: the terminal's, else 100).")
+    @Option(names = "--width", paramLabel = "N", description = "Columns (default: $COLUMNS, the terminal's, or 100).")
     @Nullable Integer width;
 
     Page page(PrintWriter out) {
-        boolean terminal = isTerminal();
+        boolean terminal = isTerminal(1);
         boolean colours = colour == Colour.always
-                || (colour == Colour.auto && terminal && System.getenv("NO_COLOR") == null);
-        int columns = width != null ? width : terminal ? terminalWidth() : DEFAULT_WIDTH;
-        return new Page(out, Math.max(NARROWEST, columns), colours, showsUnicode());
+                || (colour == Colour.auto && terminal && System.getenv().getOrDefault("NO_COLOR", "").isEmpty());
+        return new Page(out, Math.max(NARROWEST, columns(terminal)), colours, showsUnicode());
+    }
+
+    private int columns(boolean terminal) {
+        if (width != null) {
+            return width;
+        }
+        String exported = System.getenv("COLUMNS");
+        if (exported != null && exported.matches("[1-9]\\d{0,4}")) {
+            return Integer.parseInt(exported);
+        }
+        return terminal ? terminalWidth() : DEFAULT_WIDTH;
     }
 
     private static boolean showsUnicode() {
@@ -40,10 +50,10 @@ final class Screen {
         return Charset.isSupported(encoding) && Charset.forName(encoding).equals(StandardCharsets.UTF_8);
     }
 
-    /// Of standard output alone: `System.console()` would also look at standard input.
-    private static boolean isTerminal() {
+    /// Whether a file descriptor is a terminal: `System.console()` would look at standard input too.
+    static boolean isTerminal(int descriptor) {
         try {
-            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
             return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
         } catch (IOException | UnsupportedOperationException _) {
             return false;

@@ -2,19 +2,14 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Table;
-import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /// What the commands share that print one table: recordings in, table out.
 final class TableCommand {
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Recordings: files, globs, .live folders.")
-    List<String> files = List.of();
-
     @Mixin
-    Input input = new Input();
+    Job job = new Job();
 
     @Mixin
     TableOutput output = new TableOutput();
@@ -25,15 +20,21 @@ final class TableCommand {
 
     /// Prints the result of a query, and says on standard error where it is empty.
     void print(String sql, Object... parameters) {
-        try (Database database = input.open(files)) {
+        Table table = query(sql, parameters);
+        output.print(table, spec.commandLine().getOut(), true);
+        if (table.rows().isEmpty()) {
+            spec.commandLine()
+                    .getErr()
+                    .println("nothing of this was recorded; zernel-analyze info says what was probed");
+        }
+    }
+
+    private Table query(String sql, Object... parameters) {
+        try (Waiting waiting = job.waiting();
+                Database database = job.open()) {
             database.requireEvents();
-            Table table = database.query(sql, parameters);
-            output.print(table, spec.commandLine().getOut(), true);
-            if (table.rows().isEmpty()) {
-                spec.commandLine()
-                        .getErr()
-                        .println("nothing of this was recorded; zernel-analyze info says what was probed");
-            }
+            waiting.at("querying", 0);
+            return database.query(sql, parameters);
         }
     }
 }

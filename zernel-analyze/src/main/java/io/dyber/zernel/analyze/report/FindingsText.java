@@ -2,30 +2,67 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /// Findings as numbered blocks: what, how much it can gain, why we think so, what to try.
 public record FindingsText(Page page) {
+    private static final int MOST_SUBJECTS = 6;
+
+    /// All findings; those of one kind together, the worst in full.
     public void write(Diagnosis diagnosis) {
+        write(diagnosis, Integer.MAX_VALUE);
+    }
+
+    /// @param most further kinds are only named
+    void write(Diagnosis diagnosis, int most) {
+        Map<String, List<Finding>> kinds = new LinkedHashMap<>();
+        diagnosis.findings().forEach(finding ->
+                kinds.computeIfAbsent(finding.name(), _ -> new ArrayList<>()).add(finding));
         int number = 1;
-        for (Finding finding : diagnosis.findings()) {
-            write(number++, finding);
+        List<String> others = new ArrayList<>();
+        for (List<Finding> same : kinds.values()) {
+            if (number > most) {
+                others.add(same.getFirst().title().replaceFirst("\\.$", ""));
+            } else {
+                write(number++, same);
+            }
+        }
+        if (!others.isEmpty()) {
+            page.paragraph("and " + others.size() + " more: ", String.join("; ", others) + " (zernel-analyze findings)");
         }
         if (!diagnosis.skipped().isEmpty()) {
             page.paragraph("   ", diagnosis.skippedText());
         }
     }
 
-    private void write(int number, Finding finding) {
-        String severity = String.format(Locale.ROOT, "%-6s", finding.severity());
-        page.line(String.format(Locale.ROOT, "%2d ", number) + page.severity(finding.severity(), severity) + " "
-                + page.bold(finding.title()));
-        page.paragraph("   ", finding.subject() + ": " + amount(finding) + gain(finding));
-        page.paragraph("   why   ", finding.evidence());
-        page.paragraph("   try   ", finding.advice());
-        if (!finding.nextCommand().isEmpty()) {
-            page.line("   next  " + finding.nextCommand());
+    private void write(int number, List<Finding> same) {
+        Finding worst = same.getFirst();
+        String severity = String.format(Locale.ROOT, "%-6s", worst.severity());
+        page.line(String.format(Locale.ROOT, "%2d ", number) + page.severity(worst.severity(), severity) + " "
+                + page.bold(worst.title()));
+        page.paragraph("   ", worst.subject() + ": " + amount(worst) + gain(worst));
+        page.paragraph("   why   ", worst.evidence());
+        page.paragraph("   try   ", worst.advice());
+        if (!worst.nextCommand().isEmpty()) {
+            page.line("   next  " + worst.nextCommand());
         }
+        if (same.size() > 1) {
+            page.paragraph("   also  ", also(same.subList(1, same.size())));
+        }
+    }
+
+    private static String also(List<Finding> others) {
+        List<String> subjects = new ArrayList<>();
+        for (Finding other : others.subList(0, Math.min(MOST_SUBJECTS, others.size()))) {
+            Double lost = other.lostMillisPerStep();
+            subjects.add(other.subject() + " (" + (lost == null ? amount(other) : Quantity.time(lost * 1e6)) + ")");
+        }
+        int more = others.size() - subjects.size();
+        return String.join(", ", subjects) + (more == 0 ? "" : " and " + more + " more");
     }
 
     static String amount(Finding finding) {

@@ -187,11 +187,8 @@ record GpuText(Page page, Report report) {
         if (peak == 0) {
             return;
         }
-        StringBuilder line = new StringBuilder();
-        for (Table.Row point : points) {
-            line.append(page.spark(point.integer("live_bytes") / (double) peak));
-        }
-        String text = line.substring(0, Math.min(line.length(), Math.max(10, page.width() - label.length() - 16)));
+        List<Double> heights = points.stream().map(row -> (double) row.integer("live_bytes")).toList();
+        String text = page.sparkline(heights, (double) peak, page.width() - label.length() - 16);
         page.line(label + page.colour(36, text) + "  " + page.dim("top " + Quantity.size(peak)));
     }
 

@@ -1,6 +1,8 @@
 package io.dyber.zernel.analyze.report;
 
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /// A text page of a given width that may have colours.
@@ -29,6 +31,11 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
     /// Text broken at spaces, but not between a number and its unit; further lines are indented like the text after
     /// the label.
     void paragraph(String label, String text) {
+        paragraph(label, text, UnaryOperator.identity());
+    }
+
+    /// The same with a style for each line.
+    void paragraph(String label, String text, UnaryOperator<String> style) {
         String indent = " ".repeat(label.length());
         StringBuilder line = new StringBuilder(label);
         int length = label.length();
@@ -36,7 +43,7 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
             String word = glued.replace('\u00A0', ' ');
             boolean first = length == indent.length();
             if (!first && length + 1 + word.length() > width) {
-                line(line.toString());
+                line(style.apply(line.toString()));
                 line = new StringBuilder(indent);
                 length = indent.length();
                 first = true;
@@ -44,7 +51,7 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
             line.append(first ? "" : " ").append(word);
             length += word.length() + (first ? 0 : 1);
         }
-        line(line.toString());
+        line(style.apply(line.toString()));
     }
 
     /// A bar whose full length is `cells`.
@@ -59,12 +66,26 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
     }
 
     /// One character whose height is `share` of the line.
-    String spark(double share) {
+    private String spark(double share) {
         if (!unicode) {
             return Integer.toString((int) Math.clamp(share * 9, 0, 9));
         }
         int level = Math.clamp(Math.round(share * 8) - 1, 0, 7);
         return BARS.substring(level, level + 1);
+    }
+
+    /// Values as characters, at most `cells` of them; of several that share one, the highest counts.
+    String sparkline(List<Double> values, double top, int cells) {
+        StringBuilder line = new StringBuilder();
+        int points = Math.min(values.size(), Math.max(1, cells));
+        for (int i = 0; i < points; i++) {
+            double highest = 0;
+            for (double value : values.subList(i * values.size() / points, (i + 1) * values.size() / points)) {
+                highest = Math.max(highest, value);
+            }
+            line.append(spark(highest / Math.max(1, top)));
+        }
+        return line.toString();
     }
 
     /// Text cut to a width; the middle is left out, because the ends tell names apart.
@@ -90,6 +111,7 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
         return switch (severity) {
             case "high" -> styled("1;31", text);
             case "medium" -> styled("33", text);
+            case "healthy" -> styled("1;32", text);
             default -> styled("36", text);
         };
     }

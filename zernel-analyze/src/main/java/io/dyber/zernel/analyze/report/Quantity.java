@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.Table;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -49,6 +50,12 @@ final class Quantity {
     /// `0.314` is `31.4 %`.
     static String percent(double share) {
         return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    }
+
+    /// A share in a column; 0 when it is NULL.
+    static String percent(Table.Row row, String column) {
+        Double share = row.real(column);
+        return percent(share == null ? 0 : share);
     }
 
     /// A column's value by what its name says about the unit.

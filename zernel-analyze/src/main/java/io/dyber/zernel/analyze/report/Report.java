@@ -20,7 +20,9 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "training_threads",
             "phases",
             "phase_parts",
+            "step_mean",
             "step_curve",
+            "step_timeline",
             "data_wait_by_epoch",
             "worker_crews",
             "gpus",
@@ -28,6 +30,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "launches",
             "copies",
             "syncs",
+            "unknowns",
             "memory_use",
             "memory_curve",
             "collectives",
@@ -41,16 +44,36 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "percentiles",
             "processes");
 
+    /// As many views as all findings together count in the progress.
+    private static final int FINDINGS = 10;
+
     /// Queries a report.
     ///
+    /// @param progress told what is being read, and how much of all has been
     /// @throws io.dyber.zernel.analyze.RecordingException if the recordings have no events
-    public static Report of(Database database) {
+    public static Report of(Database database, Progress progress) {
         database.requireEvents();
         Map<String, Table> sections = new LinkedHashMap<>();
         for (String view : SECTIONS) {
+            progress.at(view, (double) sections.size() / (SECTIONS.size() + FINDINGS));
             sections.put(view, database.query("FROM " + view));
         }
+        progress.at("findings", (double) SECTIONS.size() / (SECTIONS.size() + FINDINGS));
         return new Report(sections, database.diagnose());
+    }
+
+    /// Hears of long work.
+    public interface Progress {
+        /// Called before each part.
+        ///
+        /// @param what what begins now
+        /// @param share of all that is done, 0 to 1
+        void at(String what, double share);
+    }
+
+    /// What to fix first.
+    public Verdict verdict() {
+        return Verdict.of(this);
     }
 
     Table section(String name) {

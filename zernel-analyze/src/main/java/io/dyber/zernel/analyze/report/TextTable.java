@@ -57,7 +57,7 @@ public record TextTable(Page page, boolean human) implements TableFormat {
 
     private String cell(String column, @Nullable Object value) {
         return switch (value) {
-            case null -> page.unicode() ? "·" : "-";
+            case null -> "-";
             case Number number when human -> Quantity.ofColumn(column, number);
             default -> value.toString().replaceAll("\\s+", " ");
         };

@@ -11,8 +11,6 @@ record TrainingText(Page page, Report report) {
 
     void write(Table.Row thread) {
         page.heading(title(thread));
-        steps(thread);
-        page.blank();
         phases(thread);
         dataWait(thread);
         workers(thread);
@@ -28,34 +26,6 @@ record TrainingText(Page page, Report report) {
             title.append(" of recording ").append(thread.text("recording"));
         }
         return title + ", " + Quantity.time(thread.integer("wall_ns")) + " from its first call to its last";
-    }
-
-    private void steps(Table.Row thread) {
-        if (thread.integer("steps") == 0) {
-            page.line("  no steps: no boundary was seen");
-            return;
-        }
-        page.paragraph("  ", String.format(
-                Locale.ROOT,
-                "%s steps (by %s): p50 %s, p90 %s, p99 %s; first %s",
-                Quantity.count(thread.integer("steps")),
-                thread.text("step_source"),
-                Quantity.time(thread.integer("step_p50_ns")),
-                Quantity.time(thread.integer("step_p90_ns")),
-                Quantity.time(thread.integer("step_p99_ns")),
-                Quantity.time(thread.integer("first_step_ns"))));
-        List<Table.Row> curve = report.rowsOf("step_curve", thread);
-        // The first step holds start-up and would flatten all others.
-        long highest = curve.stream()
-                .filter(point -> point.integer("first_step") > 1 || curve.size() == 1)
-                .mapToLong(point -> point.integer("max_ns"))
-                .max()
-                .orElse(1);
-        StringBuilder line = new StringBuilder();
-        for (Table.Row point : curve) {
-            line.append(page.spark(point.integer("max_ns") / (double) Math.max(1, highest)));
-        }
-        page.line("  " + page.colour(36, line.toString()) + "  " + page.dim("top " + Quantity.time(highest)));
     }
 
     private void phases(Table.Row thread) {
@@ -105,9 +75,8 @@ record TrainingText(Page page, Report report) {
         }
         List<String> texts = new ArrayList<>();
         for (Table.Row part : parts) {
-            Double share = part.real("share");
             String inferred = part.flag("inferred") ? " (inferred: leads from batch to backward)" : "";
-            texts.add(part.text("part") + " " + Quantity.percent(share == null ? 0 : share) + inferred);
+            texts.add(part.text("part") + " " + Quantity.percent(part, "share") + inferred);
         }
         page.paragraph("    ", String.join(", ", texts));
     }
@@ -153,9 +122,9 @@ record TrainingText(Page page, Report report) {
                     Locale.ROOT,
                     "%d data workers at once: blocked in waits %s, in reads %s; other %s (bounds their CPU time)",
                     crew.integer("at_once"),
-                    percent(crew, "wait_share"),
-                    percent(crew, "io_share"),
-                    percent(crew, "other_share")));
+                    Quantity.percent(crew, "wait_share"),
+                    Quantity.percent(crew, "io_share"),
+                    Quantity.percent(crew, "other_share")));
         }
     }
 
@@ -164,14 +133,9 @@ record TrainingText(Page page, Report report) {
             page.paragraph("  ", String.format(
                     Locale.ROOT,
                     "ready to run without a CPU: %s of the time, %s in all, %s at most at once",
-                    percent(delay, "share"),
+                    Quantity.percent(delay, "share"),
                     Quantity.time(delay.integer("runq_ns")),
                     Quantity.time(delay.integer("max_ns"))));
         }
-    }
-
-    private static String percent(Table.Row row, String column) {
-        Double share = row.real(column);
-        return Quantity.percent(share == null ? 0 : share);
     }
 }

@@ -1,0 +1,66 @@
+package io.dyber.zernel.analyze.cli;
+
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// A line on a terminal's standard error about work that takes more than a second; gone when the work is done.
+final class Waiting implements AutoCloseable {
+    private static final int FIRST_MILLIS = 1000;
+    private static final int NEXT_MILLIS = 200;
+
+    private final CountDownLatch done = new CountDownLatch(1);
+    private final PrintWriter err;
+    private final Thread thread;
+    private volatile String line = "";
+
+    private Waiting(PrintWriter err) {
+        this.err = err;
+        // Not virtual: a query holds its carrier in native code.
+        this.thread = Thread.ofPlatform().daemon().name("progress").unstarted(this::show);
+    }
+
+    /// @param err where the line is shown, if somebody looks at standard error
+    static Waiting on(PrintWriter err) {
+        Waiting waiting = new Waiting(err);
+        if (Screen.isTerminal(2)) {
+            waiting.thread.start();
+        }
+        return waiting;
+    }
+
+    /// What is being done.
+    void at(String what, double share) {
+        line = share <= 0 ? what : String.format(Locale.ROOT, "%s, %.0f %%", what, 100 * share);
+    }
+
+    @Override
+    public void close() {
+        done.countDown();
+        try {
+            thread.join();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void show() {
+        try {
+            int millis = FIRST_MILLIS;
+            long start = System.nanoTime();
+            while (!done.await(millis, TimeUnit.MILLISECONDS)) {
+                millis = NEXT_MILLIS;
+                long seconds = (System.nanoTime() - start) / 1_000_000_000;
+                err.print("\r\u001B[K" + "analyzing: " + line + " (" + seconds + " s)");
+                err.flush();
+            }
+            if (millis == NEXT_MILLIS) {
+                err.print("\r\u001B[K");
+                err.flush();
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Table;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/// What a step consists of: one line of shares for one training thread, a table for several.
+record StepsText(Page page, Report report) {
+    private static final int MOST_THREADS = 8;
+    private static final int WIDEST_CURVE = 60;
+    private static final Map<String, String> PARTS = parts();
+
+    void write() {
+        List<Table.Row> threads = report.section("training_threads").rows();
+        if (threads.size() == 1) {
+            one(threads.getFirst());
+        } else if (!threads.isEmpty()) {
+            several(threads);
+        }
+    }
+
+    private void one(Table.Row thread) {
+        for (Table.Row mean : report.rowsOf("step_mean", thread)) {
+            page.paragraph("  step " + time(mean, "step_ns") + " = ", shares(mean));
+        }
+        if (thread.integer("steps") == 0) {
+            page.line("  no steps: no boundary was seen");
+            return;
+        }
+        page.paragraph("  ", String.format(
+                Locale.ROOT,
+                "%s steps (by %s) of %s: p50 %s, p90 %s, p99 %s; first %s",
+                Quantity.count(thread.integer("steps")),
+                thread.text("step_source"),
+                label(thread),
+                Quantity.time(thread.integer("step_p50_ns")),
+                Quantity.time(thread.integer("step_p90_ns")),
+                Quantity.time(thread.integer("step_p99_ns")),
+                Quantity.time(thread.integer("first_step_ns"))));
+        Curve curve = curve(thread);
+        String line = page.sparkline(curve.heights(), (double) curve.top(), Math.min(WIDEST_CURVE, page.width() - 32));
+        page.line("  " + page.colour(36, line) + "  " + page.dim("step time, top " + Quantity.time(curve.top())));
+    }
+
+    private static String shares(Table.Row mean) {
+        double step = real(mean, "step_ns");
+        return PARTS.keySet().stream()
+                        .sorted(Comparator.comparingDouble((String part) -> -real(mean, part)))
+                        .filter(part -> real(mean, part) >= 0.0005 * step)
+                        .map(part -> Quantity.percent(real(mean, part) / step) + " " + PARTS.get(part))
+                        .reduce((left, right) -> left + " + " + right)
+                        .orElse("")
+                + " (mean of " + Quantity.count(mean.integer("steps")) + " steps after the first, wall time of the thread)";
+    }
+
+    private void several(List<Table.Row> threads) {
+        int labels = threads.stream().mapToInt(thread -> label(thread).length()).max().orElse(0);
+        page.line(page.bold(String.format(Locale.ROOT, "  %-" + labels + "s %9s %9s %9s %9s %9s %9s", "", "mean step",
+                "data", "compute", "comm", "optimizer", "unknown")));
+        for (Table.Row thread : threads.subList(0, Math.min(MOST_THREADS, threads.size()))) {
+            List<Table.Row> means = report.rowsOf("step_mean", thread);
+            if (means.isEmpty()) {
+                page.line(String.format(Locale.ROOT, "  %-" + labels + "s  no steps", label(thread)));
+                continue;
+            }
+            Table.Row mean = means.getFirst();
+            StringBuilder line = new StringBuilder(
+                    String.format(Locale.ROOT, "  %-" + labels + "s %9s", label(thread), time(mean, "step_ns")));
+            for (String part : PARTS.keySet()) {
+                line.append(String.format(
+                        Locale.ROOT, " %9s", Quantity.percent(real(mean, part) / real(mean, "step_ns"))));
+            }
+            Curve curve = curve(thread);
+            int room = Math.min(WIDEST_CURVE, page.width() - line.length() - 2);
+            page.line(line + "  " + page.colour(36, page.sparkline(curve.heights(), (double) curve.top(), room)));
+        }
+        if (threads.size() > MOST_THREADS) {
+            page.line("  and " + (threads.size() - MOST_THREADS) + " more training threads: zernel-analyze phases");
+        }
+    }
+
+    /// The recording is named only where there are several, the thread only where it is not the main one.
+    private String label(Table.Row thread) {
+        String recording = report.section("recordings").rows().size() > 1
+                ? "recording " + thread.text("recording") + " "
+                : "";
+        String tid = thread.integer("tid") == thread.integer("pid") ? "" : " tid " + thread.text("tid");
+        return recording + rank(thread) + "pid " + thread.text("pid") + tid;
+    }
+
+    private String rank(Table.Row thread) {
+        return report.section("processes").rows().stream()
+                .filter(process -> process.integer("recording") == thread.integer("recording")
+                        && process.integer("pid") == thread.integer("pid")
+                        && !process.isNull("rank"))
+                .map(process -> "rank " + process.text("rank") + " ")
+                .findFirst()
+                .orElse("");
+    }
+
+    private record Curve(List<Double> heights, long top) {}
+
+    private Curve curve(Table.Row thread) {
+        List<Table.Row> points = report.rowsOf("step_curve", thread);
+        List<Double> heights = new ArrayList<>();
+        long top = 1;
+        for (Table.Row point : points) {
+            heights.add((double) point.integer("max_ns"));
+            // The first step holds start-up and would flatten all others.
+            if (point.integer("first_step") > 1 || points.size() == 1) {
+                top = Math.max(top, point.integer("max_ns"));
+            }
+        }
+        return new Curve(heights, top);
+    }
+
+    private static String time(Table.Row row, String column) {
+        return Quantity.time(real(row, column));
+    }
+
+    private static double real(Table.Row row, String column) {
+        Double value = row.real(column);
+        return value == null ? 0 : value;
+    }
+
+    private static Map<String, String> parts() {
+        Map<String, String> parts = new LinkedHashMap<>();
+        parts.put("data_loading_ns", "waiting for data");
+        parts.put("gpu_compute_ns", "compute and waits for the GPU");
+        parts.put("nccl_collective_ns", "communication");
+        parts.put("optimizer_step_ns", "optimizer");
+        parts.put("unknown_ns", "unexplained");
+        return parts;
+    }
+}

@@ -1,0 +1,116 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Table;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/// What to fix first, in one sentence, and what that rests on.
+///
+/// @param kind what sort of answer it is
+/// @param sentence the answer
+/// @param reason what it rests on or what is missing for a better one; empty where the findings say it
+public record Verdict(Kind kind, String sentence, String reason) {
+    /// A gain that is not above this is within what steps vary anyway.
+    private static final double NO_SPEEDUP = 1.03;
+
+    /// From this share of the time on, a GPU counts as busy.
+    private static final double BUSY = 0.85;
+
+    /// Findings about the recording and not about the job.
+    private static final Set<String> LIMITS = Set.of("lost_events", "unattached_probes", "unexplained_time");
+
+    /// Sorts of answers.
+    public enum Kind {
+        /// Time can be gained.
+        BOTTLENECK,
+        /// No time can be gained, but something will go wrong or went wrong.
+        RISK,
+        /// Nothing is wrong.
+        HEALTHY,
+        /// There is too little to judge by.
+        UNKNOWN
+    }
+
+    static Verdict of(Report report) {
+        List<Finding> findings = report.diagnosis().findings().stream()
+                .filter(finding -> !LIMITS.contains(finding.name()))
+                .toList();
+        Optional<Finding> slow = findings.stream().filter(Verdict::isWorthIt).findFirst();
+        Optional<Finding> risk = findings.stream()
+                .filter(finding -> finding.lostMillisPerStep() == null && !finding.severity().equals("low"))
+                .findFirst();
+        if (slow.isPresent()) {
+            return new Verdict(Kind.BOTTLENECK, headline(slow.get()), risk.map(Verdict::also).orElse(""));
+        }
+        if (risk.isPresent()) {
+            return new Verdict(Kind.RISK, headline(risk.get()), "No finding says that time can be gained.");
+        }
+        if (report.section("step_mean").rows().isEmpty()) {
+            return new Verdict(
+                    Kind.UNKNOWN, "No training steps were seen, so it cannot be said what limits the job.", "");
+        }
+        return healthy(report, findings);
+    }
+
+    private static boolean isWorthIt(Finding finding) {
+        return finding.lostMillisPerStep() != null
+                && (finding.maxSpeedup() == null || finding.maxSpeedup() > NO_SPEEDUP);
+    }
+
+    private static String headline(Finding finding) {
+        String title = finding.title().replaceFirst("\\.$", "");
+        return title + ": " + finding.subject() + FindingsText.gain(finding).replaceFirst("^;", "");
+    }
+
+    private static String also(Finding finding) {
+        return "Also: " + finding.title().replaceFirst("\\.$", "") + " (" + finding.subject() + ").";
+    }
+
+    private static Verdict healthy(Report report, List<Finding> findings) {
+        String small = findings.stream()
+                .filter(finding -> finding.maxSpeedup() != null)
+                .findFirst()
+                .map(finding -> String.format(
+                        Locale.ROOT, " The largest gain that was found is %.2fx at most.", finding.maxSpeedup()))
+                .orElse("");
+        Optional<Double> driver = busiest(report.section("gpu_usage"));
+        double blocked = report.section("unknowns").rows().stream()
+                .mapToDouble(row -> row.isNull("lower_share") ? 0 : Double.parseDouble(row.requiredText("lower_share")))
+                .max()
+                .orElse(0);
+        if (driver.isPresent() && driver.get() >= BUSY) {
+            return new Verdict(
+                    Kind.HEALTHY,
+                    "No bottleneck found; GPU-bound.",
+                    "A kernel ran " + Quantity.percent(driver.get()) + " of the time (NVML)." + small);
+        }
+        if (driver.isPresent()) {
+            return new Verdict(
+                    Kind.HEALTHY,
+                    "No bottleneck found, but the GPU is not always busy.",
+                    "A kernel ran " + Quantity.percent(driver.get()) + " of the time (NVML), and no finding says why not"
+                            + " more." + small);
+        }
+        if (blocked >= BUSY) {
+            return new Verdict(
+                    Kind.HEALTHY,
+                    "No bottleneck found; GPU-bound.",
+                    "Threads were blocked for the GPU " + Quantity.percent(blocked) + " of the time." + small);
+        }
+        return new Verdict(
+                Kind.HEALTHY,
+                "No bottleneck found.",
+                "Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled." + small);
+    }
+
+    /// Mean utilisation of the GPU that was busiest: a job need not use all.
+    private static Optional<Double> busiest(Table usage) {
+        return usage.rows().stream()
+                .filter(row -> "utilization".equals(row.text("name")))
+                .map(row -> Double.parseDouble(row.requiredText("mean_value")) / 100)
+                .max(Double::compare);
+    }
+}

@@ -1,0 +1,117 @@
+-- Questions that only records of GPU activity can answer, with what the events say about each.
+--
+-- Calls are seen on the CPU: when work is handed to the GPU and when a thread has waited for it, not when it ran. While
+-- a thread is blocked for the GPU, the GPU has work; that is the least it was busy. NVML says in which part of its sample
+-- periods any kernel ran, of any process.
+--
+-- needs: _syncs, training_threads, step_work, gpu_usage, step_mean
+CREATE VIEW unknowns AS
+WITH
+    spans AS (
+        SELECT
+            recording,
+            pid,
+            min(first_ns) AS first_ns,
+            max(last_ns) AS last_ns,
+            max(last_ns) - min(first_ns) AS span_ns
+        FROM training_threads
+        GROUP BY ALL
+    ),
+    -- Waits of several threads at once count once.
+    waits AS (
+        SELECT
+            _syncs.recording,
+            _syncs.pid,
+            _syncs.start_ns,
+            _syncs.end_ns,
+            coalesce(max(_syncs.end_ns) OVER (
+                PARTITION BY _syncs.recording, _syncs.pid
+                ORDER BY _syncs.start_ns, _syncs.end_ns
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0) AS covered_ns
+        FROM _syncs
+        JOIN spans ON spans.recording = _syncs.recording AND spans.pid = _syncs.pid
+        WHERE _syncs.start_ns >= spans.first_ns AND _syncs.end_ns <= spans.last_ns
+    ),
+    blocked AS (
+        SELECT
+            recording,
+            pid,
+            sum(greatest(end_ns - greatest(start_ns, covered_ns), 0)) AS blocked_ns
+        FROM waits
+        GROUP BY ALL
+    ),
+    -- Which of several GPUs a process uses is not known.
+    driver AS (
+        SELECT recording, max(mean_value) / 100.0 AS share
+        FROM gpu_usage
+        WHERE name = 'utilization'
+        GROUP BY ALL
+    ),
+    launched AS (
+        SELECT recording, pid, avg(launches + graph_launches) AS launches, avg(launch_ns) AS launch_ns
+        FROM step_work
+        GROUP BY ALL
+        HAVING sum(launches + graph_launches) > 0
+    ),
+    busy AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            'how long the GPU is busy' AS question,
+            coalesce(blocked.blocked_ns, 0) / spans.span_ns AS lower_share,
+            greatest(driver.share, coalesce(blocked.blocked_ns, 0) / spans.span_ns) AS upper_share,
+            format('at least {} of the time, in which threads were blocked for it; ',
+                pct(coalesce(blocked.blocked_ns, 0) / spans.span_ns))
+                || coalesce(
+                    format('NVML: a kernel of any process ran {} of the time', pct(driver.share)),
+                    'no NVML samples, so there is no upper bound'
+                ) AS bounds
+        FROM spans
+        JOIN launched ON launched.recording = spans.recording AND launched.pid = spans.pid
+        LEFT JOIN blocked ON blocked.recording = spans.recording AND blocked.pid = spans.pid
+        LEFT JOIN driver ON driver.recording = spans.recording
+    ),
+    kernels AS (
+        SELECT
+            recording,
+            pid,
+            'how long kernels run' AS question,
+            CAST(NULL AS DOUBLE) AS lower_share,
+            CAST(NULL AS DOUBLE) AS upper_share,
+            format('the {:.0f} launches of a step take {} to enqueue, which says nothing of their run time',
+                launches, ms(launch_ns)) AS bounds
+        FROM launched
+    ),
+    overlap AS (
+        SELECT
+            step_mean.recording,
+            step_mean.pid,
+            'how much communication compute hides' AS question,
+            max(step_mean.nccl_collective_ns / step_mean.step_ns) AS lower_share,
+            CAST(NULL AS DOUBLE) AS upper_share,
+            format('at least {} of a step is not hidden: its threads were blocked or enqueued collectives',
+                ms(max(step_mean.nccl_collective_ns))) AS bounds
+        FROM step_mean
+        GROUP BY ALL
+        HAVING max(step_mean.nccl_collective_ns) > 0
+    ),
+    questions AS (
+        SELECT recording, pid, 1 AS number, question, lower_share, upper_share, bounds
+        FROM busy
+        UNION ALL
+        SELECT recording, pid, 2, question, lower_share, upper_share, bounds
+        FROM kernels
+        UNION ALL
+        SELECT recording, pid, 3, question, lower_share, upper_share, bounds
+        FROM overlap
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    question, -- what cannot be known
+    lower_share, -- share of the time that it is at least, 0 to 1; NULL when there is no bound
+    upper_share, -- share of the time that it is at most, as NVML samples it; NULL when there is no bound
+    bounds -- what can be said
+FROM questions
+ORDER BY recording, number, pid

@@ -1,0 +1,101 @@
+package io.dyber.zernel.analyze.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.analyze.Diagnosis;
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Table;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class VerdictTest {
+    private static final Finding SLOW = finding("data_bound", "Training waits for data.", "high", 15.0, 1.43);
+    private static final Finding FULL = finding("near_oom", "GPU memory is used up.", "high", null, null);
+
+    @Test
+    void theFindingThatLosesMostIsTheVerdict() {
+        Verdict verdict = verdict(null, SLOW);
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.BOTTLENECK);
+        assertThat(verdict.sentence())
+                .isEqualTo("Training waits for data: pid 100 loses 15.0 ms per step; fixing it gains at most 1.43x");
+        assertThat(verdict.reason()).isEmpty();
+    }
+
+    @Test
+    void aRiskComesSecondWhereTimeCanBeGained() {
+        assertThat(verdict(null, SLOW, FULL).reason()).isEqualTo("Also: GPU memory is used up (pid 100).");
+    }
+
+    @Test
+    void aRiskIsTheVerdictWhereNoTimeCanBeGained() {
+        Verdict verdict = verdict(99.0, FULL);
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.RISK);
+        assertThat(verdict.sentence()).isEqualTo("GPU memory is used up: pid 100");
+    }
+
+    @Test
+    void aGainThatNobodyWouldNoticeIsNoBottleneck() {
+        Verdict verdict = verdict(97.0, finding("slow_steps", "Some steps are slow.", "low", 1.0, 1.03));
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.HEALTHY);
+        assertThat(verdict.reason())
+                .isEqualTo("A kernel ran 97.0 % of the time (NVML). The largest gain that was found is 1.03x at most.");
+    }
+
+    @Test
+    void aBusyGpuLimitsAHealthyJob() {
+        assertThat(verdict(97.0).sentence()).isEqualTo("No bottleneck found; GPU-bound.");
+    }
+
+    @Test
+    void anIdleGpuIsNoProofOfHealth() {
+        assertThat(verdict(40.0).sentence()).isEqualTo("No bottleneck found, but the GPU is not always busy.");
+    }
+
+    @Test
+    void withoutSamplesOfTheGpuNobodyKnowsWhatLimitsAHealthyJob() {
+        Verdict verdict = verdict(null);
+        assertThat(verdict.sentence()).isEqualTo("No bottleneck found.");
+        assertThat(verdict.reason())
+                .isEqualTo("Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled.");
+    }
+
+    @Test
+    void whatLimitsTheRecordingIsNoFaultOfTheJob() {
+        assertThat(verdict(97.0, finding("lost_events", "Events were lost.", "high", null, null)).kind())
+                .isEqualTo(Verdict.Kind.HEALTHY);
+    }
+
+    @Test
+    void withoutStepsThereIsNothingToJudge() {
+        Report report = new Report(Map.of("step_mean", table(List.of("pid"))), new Diagnosis(List.of(), List.of()));
+        assertThat(report.verdict().kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+    }
+
+    private static Verdict verdict(@Nullable Double utilization, Finding... findings) {
+        Table usage = utilization == null
+                ? table(List.of("name", "mean_value"))
+                : table(List.of("name", "mean_value"), "utilization", utilization);
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_usage", usage,
+                "unknowns", table(List.of("lower_share"), 0.1));
+        return new Report(sections, new Diagnosis(List.of(findings), List.of())).verdict();
+    }
+
+    /// A table of one row, or of none without values.
+    private static Table table(List<String> columns, Object... values) {
+        Map<String, Integer> positions = new HashMap<>();
+        columns.forEach(column -> positions.put(column, positions.size()));
+        List<Table.Row> rows = values.length == 0 ? List.of() : List.of(new Table.Row(positions, List.of(values)));
+        return new Table(columns.stream().map(name -> new Table.Column(name, "BIGINT")).toList(), rows);
+    }
+
+    private static Finding finding(
+            String name, String title, String severity, @Nullable Double lost, @Nullable Double speedup) {
+        return new Finding(
+                name, title, "pid 100", 30.0, "%", severity, lost, speedup, "evidence", "advice", "next", Map.of());
+    }
+}
