@@ -1,27 +1,17 @@
 -- Workers start anew for every epoch. The first batch of each pass waits until new processes have imported the code.
 --
--- Counted is what the first wait of a pass takes over the median wait, from the second pass on: the first start cannot
--- be avoided. Applies only where new workers were seen for later passes.
+-- Counted is the time from the first fork of a pass to its first batch, without loading that batch, from the second
+-- pass on: the first start cannot be avoided. Lost is that, at most as the GPU is idle by the driver's samples.
+-- Does not apply where no new workers were seen for later passes.
 --
--- needs: data_wait_by_epoch, worker_crews, training_threads, files
+-- needs: worker_starts, worker_crews, training_threads, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: short epochs suffer most
 WITH
     thresholds AS (
-        SELECT 0.02 AS min_share -- share of all step time after the first
-    ),
-    starts AS (
         SELECT
-            recording,
-            pid,
-            tid,
-            count(*) AS passes,
-            sum(greatest(first_ns - p50_ns, 0)) AS excess_ns,
-            quantile_cont(first_ns, 0.5) AS first_ns,
-            quantile_cont(p50_ns, 0.5) AS usual_ns
-        FROM data_wait_by_epoch
-        WHERE epoch > 1 AND waits > 2
-        GROUP BY ALL
+            0.02 AS min_share, -- share of all step time after the first
+            0.03 AS sample_error -- of the driver's samples, for the bound
     ),
     costs AS (
         SELECT
@@ -29,35 +19,44 @@ WITH
             starts.pid,
             starts.tid,
             starts.passes,
-            starts.first_ns,
-            starts.usual_ns,
-            starts.excess_ns,
-            threads.steady_ns,
+            starts.first_ns / starts.passes AS first_ns,
+            starts.usual_ns / starts.passes AS usual_ns,
+            threads.steady_ns / threads.steady_steps AS step_ns,
             threads.steady_steps,
             crews.processes,
-            crews.at_once
-        FROM starts
+            crews.at_once,
+            busy.idle_ns,
+            least(starts.start_ns / threads.steady_steps, coalesce(busy.idle_ns, starts.start_ns)) AS lost_ns,
+            starts.all_ns / threads.steady_steps AS bound_ns
+        FROM worker_starts AS starts
         JOIN worker_crews AS crews ON crews.recording = starts.recording AND crews.pid = starts.pid
         JOIN training_threads AS threads
             ON threads.recording = starts.recording
             AND threads.pid = starts.pid
             AND threads.tid = starts.tid
-        WHERE crews.processes > crews.at_once AND threads.steady_steps > 0
+        LEFT JOIN gpu_busy AS busy ON busy.recording = starts.recording AND busy.pid = starts.pid
+        WHERE threads.steady_steps > 0
+    ),
+    bounds AS (
+        SELECT
+            costs.*,
+            least(bound_ns, coalesce(idle_ns + thresholds.sample_error * step_ns, bound_ns)) AS most_ns
+        FROM costs
+        CROSS JOIN thresholds
+        WHERE lost_ns >= thresholds.min_share * step_ns
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
-    round(100 * excess_ns / steady_ns, 1) AS value, -- share of step time lost to starts
+    round(100 * lost_ns / step_ns, 1) AS value, -- share of step time lost to starts
     '% of step time' AS unit, -- unit of value
-    severity_of(excess_ns / steady_ns) AS severity, -- high, medium or low
-    round(excess_ns / steady_steps / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
-    round(steady_ns / greatest(steady_ns - excess_ns, 1), 2) AS max_speedup, -- bound when later starts cost nothing
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
+    round(step_ns / greatest(step_ns - most_ns, 1), 2) AS max_speedup, -- bound when later starts cost nothing
     format('{} later pass{}: first wait {} against a usual {}; {} worker processes for {} at once',
         passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(first_ns), ms(usual_ns), processes, at_once)
-        || '; ' || bound_text(steady_ns / steady_steps, excess_ns / steady_steps) AS evidence, -- what it rests on
+        || '; ' || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     'keep the workers: DataLoader(persistent_workers=True)' AS advice, -- what to try
     format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
-FROM costs
-CROSS JOIN thresholds
-WHERE excess_ns >= thresholds.min_share * steady_ns
+FROM bounds
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -25,6 +25,7 @@ SELECT
     sum(workers.wait_ns) / sum(workers.window_ns) AS wait_share, -- share blocked in waits, 0 to 1
     sum(workers.io_ns) / sum(workers.window_ns) AS io_share, -- share blocked in reads, 0 to 1
     sum(workers.other_ns) / sum(workers.window_ns) AS other_share, -- share of the rest: CPU time at most
+    sum(workers.runq_ns) / sum(workers.window_ns) AS runq_share, -- share ready to run, without a CPU, 0 to 1
     CAST(sum(workers.read_bytes) AS BIGINT) AS read_bytes -- [bytes] read
 FROM workers
 JOIN siblings ON siblings.recording = workers.recording AND siblings.pid = workers.pid

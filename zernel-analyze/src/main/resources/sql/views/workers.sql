@@ -55,13 +55,14 @@ WITH
             windows.pid,
             events.kind,
             events.bytes,
+            events.runq_ns,
             least(events.ts_ns + events.dur_ns, windows.end_ns) - greatest(events.ts_ns, windows.start_ns) AS dur_ns
         FROM events
         JOIN windows
             ON windows.recording = events.recording
             AND windows.pid = events.pid
             AND windows.pid = events.tid
-        WHERE events.kind IN ('wait', 'io') AND events.dur_ns IS NOT NULL
+        WHERE events.kind IN ('wait', 'io', 'sched') AND events.dur_ns IS NOT NULL
     ),
     sums AS (
         SELECT
@@ -70,7 +71,8 @@ WITH
             sum(CASE WHEN kind = 'wait' THEN dur_ns END) AS wait_ns,
             sum(CASE WHEN kind = 'io' THEN dur_ns END) AS io_ns,
             count(CASE WHEN kind = 'io' THEN 1 END) AS reads,
-            sum(CASE WHEN kind = 'io' THEN bytes END) AS read_bytes
+            sum(CASE WHEN kind = 'io' THEN bytes END) AS read_bytes,
+            sum(CASE WHEN kind = 'sched' THEN runq_ns END) AS runq_ns
         FROM blocked
         WHERE dur_ns > 0
         GROUP BY ALL
@@ -87,7 +89,8 @@ SELECT
     coalesce(sums.reads, 0) AS reads, -- read calls
     CAST(coalesce(sums.read_bytes, 0) AS BIGINT) AS read_bytes, -- [bytes] read
     windows.end_ns - windows.start_ns - CAST(coalesce(sums.wait_ns, 0) + coalesce(sums.io_ns, 0) AS BIGINT)
-        AS other_ns -- [ns] the rest: on a CPU, runnable, or in a call that was not probed
+        AS other_ns, -- [ns] the rest: on a CPU, runnable, or in a call that was not probed
+    CAST(coalesce(sums.runq_ns, 0) AS BIGINT) AS runq_ns -- [ns] ready to run, without a CPU
 FROM windows
 LEFT JOIN sums ON sums.recording = windows.recording AND sums.pid = windows.pid
 WHERE windows.end_ns > windows.start_ns

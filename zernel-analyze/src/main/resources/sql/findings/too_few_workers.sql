@@ -1,0 +1,51 @@
+-- Training waits for data while CPUs are idle. The workers are busy, and there are too few of them.
+--
+-- Lost is the wait, at most as the GPU is idle by the driver's samples. The CPUs that are idle are those of the machine
+-- less two for each training process and less the busy time of the workers.
+-- Does not apply where a container or an affinity forbids the other CPUs, where other jobs that were not recorded use
+-- them, or where the workers mostly read (storage_bound).
+--
+-- needs: data_wait_causes, files
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: more workers than CPUs do not help; persistent_workers=True keeps them between epochs
+WITH
+    thresholds AS (
+        SELECT
+            5 AS min_steps, -- steps after the first
+            0.05 AS min_share, -- what can be saved, as a share of step time
+            0.03 AS sample_error -- of the driver's samples, for the bound
+    ),
+    costs AS (
+        SELECT
+            waits.*,
+            least(data_ns, coalesce(idle_ns + thresholds.sample_error * step_ns, data_ns)) AS bound_ns
+        FROM data_wait_causes AS waits
+        CROSS JOIN thresholds
+        WHERE waits.steps >= thresholds.min_steps
+            AND waits.lost_ns >= thresholds.min_share * waits.step_ns
+            AND waits.cause = 'few'
+    )
+SELECT
+    thread_label(recording, pid, tid) AS subject, -- thread that waits
+    round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
+    '% of step time' AS unit, -- unit of value
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] wait per step, at most as the GPU is idle
+    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when no wait is left
+    format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
+        || CASE
+            WHEN loads_in_process THEN 'the training thread loads the data itself (num_workers=0)'
+            ELSE format(
+                    '{} worker{}: {} in waits, {} in reads, {} other (CPU at most)',
+                    at_once, CASE WHEN at_once = 1 THEN '' ELSE 's' END,
+                    pct(wait_share), pct(io_share), pct(other_share)
+                )
+        END
+        || format(', {} of {} CPUs idle', idle_cpus, cpus)
+        || CASE WHEN idle_ns IS NULL THEN '' ELSE format('; the GPU is idle for {}', ms(idle_ns)) END
+        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+    format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed) AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM workers"', file_label(recording)) AS next_command -- to see more
+FROM costs
+ORDER BY lost_ms_per_step DESC, subject
+LIMIT 20
