@@ -1,144 +1,192 @@
 -- One rank comes late to collectives. All other ranks wait for it in every step.
 --
--- Of each step of the late rank, the collective with the largest delay between the first and the last call counts.
--- Named is what this rank spends more time on than the mean of the others.
--- Does not apply where ranks take turns in being late, nor to ranks on several hosts, whose clocks differ. A rank that
--- is late on the GPU only, such as one with a slower GPU, is not seen in time of the CPU.
+-- Of each step, the collective with the largest delay counts. A rank is late there when it comes at least half as late
+-- after the middle rank as the last one does; ranks that are late together, such as those of a slow machine, are one
+-- finding. Lost is what is gained if they came with the last of the others. The cause is what the late rank spends more
+-- time on than the others do.
+-- Does not apply where ranks take turns in being late, nor to delays below the error of the clocks of several machines.
+-- A rank that is late on the GPU only, such as one with a slower GPU that the CPU never waits for, is not seen.
 --
--- needs: collective_arrivals, step_work, steps, files
+-- needs: late_steps, rank_arrivals, host_clocks, recording_clocks, files
 -- severity: high from 25 % of step time, medium from 10 %
--- hint: zernel-analyze nccl --ranks shows how often each rank came last
+-- hint: zernel-analyze nccl --ranks shows how often each rank came last, and why
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps after the first with collectives
-            0.8 AS min_share, -- steps in which the rank was the last
-            0.05 AS min_lost -- delay per step, as a share of step time
-    ),
-    late AS (
-        SELECT
-            arrivals.comm_id,
-            spans.step,
-            spans.dur_ns AS step_ns,
-            arrivals.nranks,
-            arrivals.late_rank,
-            arrivals.late_recording AS recording,
-            arrivals.late_pid AS pid,
-            spans.tid,
-            arrivals.skew_ns
-        FROM (
-            SELECT comm_id, nranks, late_rank, late_recording, late_pid, skew_ns, late_ns AS last_ns
-            FROM collective_arrivals
-            WHERE nranks > 1 AND ranks = nranks AND late_rank IS NOT NULL
-        ) AS arrivals
-        ASOF JOIN step_work AS spans
-            ON spans.recording = arrivals.late_recording
-            AND spans.pid = arrivals.late_pid
-            AND spans.start_ns <= arrivals.last_ns
-        WHERE arrivals.last_ns < spans.end_ns AND spans.step > 1
+            0.8 AS min_share, -- steps in which the rank was late
+            0.5 AS min_lag, -- of the last rank's delay after the middle one
+            0.03 AS min_lost -- delay per step, as a share of step time
     ),
     worst AS (
-        SELECT
-            comm_id,
-            step,
-            max(skew_ns) AS skew_ns,
-            arg_max(late_rank, skew_ns) AS late_rank,
-            arg_max(recording, skew_ns) AS recording,
-            arg_max(pid, skew_ns) AS pid,
-            arg_max(tid, skew_ns) AS tid,
-            arg_max(step_ns, skew_ns) AS step_ns,
-            max(nranks) AS nranks
-        FROM late
-        GROUP BY ALL
+        SELECT comm_id, step, number, step_ns, skew_ns, error_ns, cause, cause_ns
+        FROM late_steps
+        WHERE step > 1
     ),
     communicators AS (
         SELECT comm_id, count(*) AS steps, avg(step_ns) AS step_ns
         FROM worst
         GROUP BY ALL
     ),
-    stragglers AS (
+    arrivals AS (
         SELECT
             worst.comm_id,
-            worst.late_rank,
-            any_value(worst.nranks) AS nranks,
-            any_value(worst.recording) AS recording,
-            any_value(worst.pid) AS pid,
-            any_value(worst.tid) AS tid,
-            count(*) AS times_last,
-            sum(worst.skew_ns) / any_value(communicators.steps) AS lost_ns,
-            quantile_cont(worst.skew_ns, 0.5) AS skew_ns,
-            any_value(communicators.steps) AS steps,
-            any_value(communicators.step_ns) AS step_ns
+            worst.number,
+            worst.skew_ns,
+            worst.error_ns,
+            worst.cause,
+            worst.cause_ns,
+            arrivals.rank,
+            arrivals.nranks,
+            arrivals.recording,
+            arrivals.pid,
+            arrivals.clock,
+            arrivals.at_ns,
+            arrivals.lag_ns,
+            max(arrivals.lag_ns) OVER (PARTITION BY worst.comm_id, worst.number) AS most_ns
         FROM worst
-        JOIN communicators ON communicators.comm_id = worst.comm_id
-        GROUP BY worst.comm_id, worst.late_rank
+        JOIN rank_arrivals AS arrivals ON arrivals.comm_id = worst.comm_id AND arrivals.number = worst.number
     ),
-    parts AS (
+    members AS (
         SELECT
-            recording,
-            pid,
-            tid,
-            avg(data_loading_ns) AS data_loading_ns,
-            avg(gpu_compute_ns + optimizer_step_ns) AS compute_ns,
-            avg(unknown_ns) AS unknown_ns
-        FROM steps
-        WHERE step > 1
-        GROUP BY recording, pid, tid
-    ),
-    excess AS (
-        SELECT
-            own.recording,
-            own.pid,
-            own.tid,
-            any_value(own.data_loading_ns) - avg(others.data_loading_ns) AS data_loading_ns,
-            any_value(own.compute_ns) - avg(others.compute_ns) AS compute_ns,
-            any_value(own.unknown_ns) - avg(others.unknown_ns) AS unknown_ns
-        FROM parts AS own
-        JOIN parts AS others ON others.pid <> own.pid OR others.recording <> own.recording
-        GROUP BY own.recording, own.pid, own.tid
-    ),
-    explained AS (
-        SELECT
-            stragglers.*,
-            CASE
-                WHEN excess.data_loading_ns >= greatest(excess.compute_ns, excess.unknown_ns, 0.3 * lost_ns) THEN 'data'
-                WHEN excess.compute_ns >= greatest(excess.unknown_ns, 0.3 * lost_ns) THEN 'compute'
-                WHEN excess.unknown_ns >= 0.3 * lost_ns THEN 'unknown'
-                ELSE 'none'
-            END AS cause,
-            greatest(excess.data_loading_ns, excess.compute_ns, excess.unknown_ns) AS cause_ns
-        FROM stragglers
-        LEFT JOIN excess
-            ON excess.recording = stragglers.recording
-            AND excess.pid = stragglers.pid
-            AND excess.tid = stragglers.tid
+            arrivals.comm_id,
+            arrivals.rank,
+            arrivals.recording,
+            arrivals.pid,
+            any_value(arrivals.clock) AS clock,
+            count(*) AS times_late
+        FROM arrivals
+        JOIN communicators ON communicators.comm_id = arrivals.comm_id
         CROSS JOIN thresholds
-        WHERE steps >= thresholds.min_steps
-            AND times_last >= thresholds.min_share * steps
-            AND lost_ns >= thresholds.min_lost * step_ns
+        WHERE arrivals.lag_ns > 0
+            AND arrivals.lag_ns >= thresholds.min_lag * most_ns
+            AND arrivals.skew_ns > arrivals.error_ns
+        GROUP BY ALL
+        HAVING count(*) >= any_value(thresholds.min_share * communicators.steps)
+    ),
+    groups AS (
+        SELECT
+            comm_id,
+            string_agg(CAST(rank AS VARCHAR), ', ' ORDER BY rank) AS ranks,
+            count(*) AS members,
+            count(DISTINCT clock) AS clocks,
+            min(clock) AS clock,
+            min(recording) AS recording,
+            arg_min(pid, rank) AS pid,
+            min(times_late) AS times_late
+        FROM members
+        GROUP BY ALL
+    ),
+    delays AS (
+        SELECT
+            arrivals.comm_id,
+            arrivals.number,
+            any_value(arrivals.nranks) AS nranks,
+            any_value(arrivals.skew_ns) AS skew_ns,
+            any_value(arrivals.cause) AS cause,
+            any_value(arrivals.cause_ns) AS cause_ns,
+            max(arrivals.at_ns) - max(CASE WHEN members.rank IS NULL THEN arrivals.at_ns END) AS delay_ns
+        FROM arrivals
+        JOIN groups ON groups.comm_id = arrivals.comm_id
+        LEFT JOIN members ON members.comm_id = arrivals.comm_id AND members.rank = arrivals.rank
+        GROUP BY arrivals.comm_id, arrivals.number
+    ),
+    sums AS (
+        SELECT
+            comm_id,
+            any_value(nranks) AS nranks,
+            sum(delay_ns) AS delay_ns,
+            median(delay_ns) AS usual_ns,
+            median(skew_ns) AS skew_ns
+        FROM delays
+        GROUP BY ALL
+    ),
+    causes AS (
+        SELECT comm_id, cause, count(*) AS steps, sum(cause_ns) AS cause_ns
+        FROM delays
+        WHERE cause IS NOT NULL AND delay_ns > 0
+        GROUP BY ALL
+    ),
+    main_causes AS (
+        SELECT comm_id, arg_max(cause, cause_ns) AS cause, max(cause_ns) AS cause_ns
+        FROM causes
+        GROUP BY ALL
+    ),
+    stragglers AS (
+        SELECT
+            groups.*,
+            sums.nranks,
+            communicators.steps,
+            communicators.step_ns,
+            sums.delay_ns / communicators.steps AS lost_ns,
+            sums.usual_ns,
+            sums.skew_ns,
+            CASE
+                WHEN main_causes.cause_ns >= 0.3 * sums.delay_ns THEN main_causes.cause
+                ELSE 'not known'
+            END AS cause,
+            main_causes.cause_ns / communicators.steps AS cause_ns,
+            row_number() OVER (
+                PARTITION BY groups.recording, groups.pid
+                ORDER BY sums.delay_ns / communicators.steps DESC, groups.comm_id
+            ) AS place
+        FROM groups
+        JOIN sums ON sums.comm_id = groups.comm_id
+        JOIN communicators ON communicators.comm_id = groups.comm_id
+        LEFT JOIN main_causes ON main_causes.comm_id = groups.comm_id
+        CROSS JOIN thresholds
+        WHERE communicators.steps >= thresholds.min_steps
+            AND sums.delay_ns / communicators.steps >= thresholds.min_lost * communicators.step_ns
+    ),
+    errors AS (
+        SELECT clock, max(error_ns) AS error_ns
+        FROM host_clocks
+        GROUP BY ALL
     )
 SELECT
-    format('rank {} of {}, ', late_rank, nranks) || thread_label(recording, pid, tid) AS subject, -- the late rank
-    round(skew_ns / 1e6, 1) AS value, -- median delay of its worst collective in a step
+    CASE WHEN members = 1 THEN 'rank ' ELSE 'ranks ' END || ranks || format(' of {}, ', nranks)
+        || CASE
+            WHEN members = 1 THEN thread_label(stragglers.recording, pid, pid)
+            WHEN clocks = 1 THEN 'host ' || coalesce(clocks.host, stragglers.clock)
+            ELSE format('{} hosts', clocks)
+        END AS subject, -- the late rank, or ranks
+    round(usual_ns / 1e6, 1) AS value, -- median delay after the last of the others
     'ms late' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that the first rank waits for it
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that the last of the others waits for it
     round(step_ns / greatest(step_ns - lost_ns, 1), 2) AS max_speedup, -- bound when it comes with the others
-    format('last in {} of {} steps, {} after the first rank (median); ', times_last, steps, ms(skew_ns))
+    format('late in {} of {} steps, {} after the last of the others and {} after the first (medians)',
+        times_late, steps, ms(usual_ns), ms(skew_ns))
+        || CASE
+            WHEN errors.error_ns IS NOT NULL THEN format(', clocks compared to +-{}; ', ms(errors.error_ns))
+            ELSE '; '
+        END
         || CASE cause
-            WHEN 'data' THEN format('it waits {} longer for data than the others; ', ms(cause_ns))
-            WHEN 'compute' THEN format('its forward, backward and optimizer take {} longer; ', ms(cause_ns))
-            WHEN 'unknown' THEN format('{} more of its time lies outside every recorded call; ', ms(cause_ns))
-            ELSE 'no phase of it is longer than those of the others; '
+            WHEN 'data wait' THEN format('it waits {} longer for data than the others; ', ms(cause_ns))
+            WHEN 'preemption' THEN format('it is ready without a CPU for {} longer; ', ms(cause_ns))
+            WHEN 'allocation' THEN format('it allocates device memory for {} longer; ', ms(cause_ns))
+            WHEN 'checkpoint' THEN format('it opens checkpoint files and takes {} longer; ', ms(cause_ns))
+            WHEN 'compute' THEN format('its forward, backward and optimizer take {} longer on the CPU; ', ms(cause_ns))
+            WHEN 'slow GPU' THEN format('it waits {} longer for its own GPU; ', ms(cause_ns))
+            WHEN 'other' THEN format('{} more of its time lies outside every recorded call; ', ms(cause_ns))
+            ELSE 'no part of its steps is longer than those of the others; '
         END
         || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on
     CASE cause
-        WHEN 'data' THEN 'look at the input of this rank: its shard, its storage, its workers'
+        WHEN 'data wait' THEN 'look at the input of this rank: its shard, its storage, its workers'
+        WHEN 'preemption' THEN 'free CPUs for this rank: other load on its machine, CPU limits, affinity'
+        WHEN 'allocation' THEN 'look at why only this rank allocates: longer inputs, less free memory'
+        WHEN 'checkpoint' THEN 'write checkpoints in the background, or from all ranks (torch.distributed.checkpoint)'
         WHEN 'compute' THEN 'look at what this rank computes more: longer sequences, uneven shards, a slower CPU'
-        WHEN 'unknown' THEN 'look at what only this rank does: logging, checkpoints, evaluation'
+        WHEN 'slow GPU' THEN 'compare its GPU with the others: clocks, throttling, power limit, other processes on it'
+        WHEN 'other' THEN 'look at what only this rank does: logging, checkpoints, evaluation'
         ELSE 'compare its CPUs with those of the others: load, affinity, clocks'
     END AS advice, -- what to try
-    format('zernel-analyze nccl --ranks {}', file_label(recording)) AS next_command -- to see more
-FROM explained
+    format('zernel-analyze nccl --ranks {}', file_label(stragglers.recording)) AS next_command, -- to see more
+    cause -- data wait, preemption, allocation, checkpoint, compute, slow GPU, other or not known
+FROM stragglers
+LEFT JOIN recording_clocks AS clocks ON clocks.recording = stragglers.recording
+LEFT JOIN errors ON errors.clock = stragglers.clock
+WHERE place = 1
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -6,53 +6,9 @@
 -- and one that cannot be compared is NULL. A collective of which a rank is missing has one that was not recorded, or
 -- that never came.
 --
--- needs: _collective_calls, recording_clocks, host_clocks
+-- needs: rank_arrivals
 CREATE TABLE collective_arrivals AS
 WITH
-    calls AS (
-        SELECT
-            calls.recording,
-            calls.pid,
-            calls.comm_id,
-            calls.number,
-            calls.name,
-            calls.bytes,
-            calls.rank,
-            calls.nranks,
-            calls.ts_ns,
-            calls.ts_ns + clocks.shift_ns AS at_ns,
-            clocks.clock
-        FROM _collective_calls AS calls
-        JOIN recording_clocks AS clocks ON clocks.recording = calls.recording
-    ),
-    known AS (
-        SELECT
-            clock,
-            CASE WHEN from_ns > min(from_ns) OVER (PARTITION BY clock) THEN from_ns ELSE 0 END AS from_ns,
-            offset_ns,
-            error_ns
-        FROM host_clocks
-        UNION ALL
-        SELECT DISTINCT reference_clock, 0, 0, 0
-        FROM host_clocks
-    ),
-    timed AS (
-        SELECT
-            calls.recording,
-            calls.pid,
-            calls.comm_id,
-            calls.number,
-            calls.name,
-            calls.bytes,
-            calls.rank,
-            calls.nranks,
-            calls.ts_ns,
-            calls.clock,
-            calls.at_ns - coalesce(known.offset_ns, 0) AS at_ns,
-            known.error_ns
-        FROM calls
-        ASOF LEFT JOIN known ON known.clock = calls.clock AND known.from_ns <= calls.at_ns
-    ),
     arrivals AS (
         SELECT
             comm_id,
@@ -74,7 +30,7 @@ WITH
             arg_max(recording, at_ns) AS late_recording,
             arg_max(pid, at_ns) AS late_pid,
             arg_max(ts_ns, at_ns) AS late_ns
-        FROM timed
+        FROM rank_arrivals
         GROUP BY comm_id, number
         HAVING count(DISTINCT name) = 1
     )

@@ -1,13 +1,12 @@
 -- By how much the clocks of machines differ, measured by the collectives that ran on them.
 --
 -- No rank can finish a collective before the last one has called it. So when machine A calls after machine B was done,
--- by their clocks, A's is ahead by at least the difference; each collective bounds the offset from both sides. Done is
--- when the first wait for the GPU that began after the call returns, which may be late (the bound is then loose) but
--- hardly early. The offset is the middle of what most collectives agree on (Marzullo's algorithm, as in NTP) and the
--- error is half its width plus what clocks may drift apart meanwhile. Long recordings are estimated in stretches of
--- 10 s or more. A machine without rows shares no communicator with the first one, and cannot be compared with it.
+-- by their clocks, A's is ahead by at least the difference; each collective bounds the offset from both sides. The
+-- offset is the middle of what most collectives agree on (Marzullo's algorithm, as in NTP) and the error is half its
+-- width plus what clocks may drift apart meanwhile. Long recordings are estimated in stretches of 10 s or more. A
+-- machine without rows shares no communicator with the first one, and cannot be compared with it.
 --
--- needs: _collective_calls, recording_clocks, _syncs
+-- needs: _collective_calls, recording_clocks
 CREATE TABLE host_clocks AS
 WITH
     thresholds AS (
@@ -26,24 +25,15 @@ WITH
         FROM recording_clocks
         WHERE (SELECT count(*) FROM machines) > 1
     ),
-    -- Every call with the first wait for the GPU after it, both by the clock of the machine.
-    calls AS (
+    sides AS (
         SELECT
             calls.comm_id,
             calls.number,
             several.clock,
-            calls.ts_ns + several.shift_ns AS called_ns,
-            _syncs.end_ns + several.shift_ns AS done_ns
+            max(calls.ts_ns + several.shift_ns) AS called_ns,
+            min(calls.done_ns + several.shift_ns) AS done_ns
         FROM _collective_calls AS calls
         JOIN several ON several.recording = calls.recording
-        ASOF LEFT JOIN _syncs
-            ON _syncs.recording = calls.recording
-            AND _syncs.pid = calls.pid
-            AND _syncs.start_ns >= calls.ts_ns
-    ),
-    sides AS (
-        SELECT comm_id, number, clock, max(called_ns) AS called_ns, min(done_ns) AS done_ns
-        FROM calls
         GROUP BY ALL
     ),
     reference AS (

@@ -47,9 +47,10 @@ public record Finding(
             "advice",
             "next_command");
 
-    /// Most time lost first, then most severe: the order in which to fix things.
-    static final Comparator<Finding> WORST_FIRST = Comparator.comparingDouble(Finding::lostOrZero)
-            .reversed()
+    /// A job that stands still before anything slow, then most time lost first, then most severe: the order in which to
+    /// fix things.
+    static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.name().equals("hang"))
+            .thenComparing(Comparator.comparingDouble(Finding::lostOrZero).reversed())
             .thenComparingInt(finding -> List.of("high", "medium", "low").indexOf(finding.severity()))
             .thenComparing(Finding::name)
             .thenComparing(Finding::subject);

@@ -1,0 +1,149 @@
+-- The job stands still. A rank never came to a collective, or a call never returned.
+--
+-- Nothing else is worth fixing before. Named is the rank that the others wait for, and what it did last; ranks that
+-- call different collectives are named with their calls. A call that is open because of a missing rank is not a finding
+-- of its own.
+-- Does not apply when the recording ends soon after: a wait counts that is longer than ten median steps and than every
+-- wait of its kind before, one second at least.
+--
+-- needs: hangs, files
+-- severity: high; medium where ranks disagree and the job goes on
+-- hint: zernel-analyze nccl --hangs shows all that stand still
+WITH
+    missing AS (
+        SELECT
+            what,
+            recording,
+            pid,
+            comm_id,
+            number,
+            name,
+            nranks,
+            entered,
+            missing,
+            waited_ns,
+            step_ns,
+            last_name,
+            open_call,
+            exited_ns,
+            exit_status,
+            -- A rank that is missing because it waits elsewhere is not the one to look at.
+            min(waits) OVER () < waits AS waits_itself,
+            row_number() OVER (PARTITION BY recording, pid ORDER BY since_ns, comm_id) AS place
+        FROM hangs
+        WHERE what = 'missing rank'
+    ),
+    still AS (
+        SELECT max(waited_ns) AS waited_ns
+        FROM hangs
+    ),
+    told AS (
+        SELECT
+            what,
+            recording,
+            pid,
+            1 AS processes,
+            comm_id,
+            number,
+            name,
+            nranks,
+            entered,
+            missing,
+            waited_ns,
+            step_ns,
+            last_name,
+            open_call,
+            exited_ns,
+            exit_status
+        FROM missing
+        WHERE NOT waits_itself
+            AND place = 1
+            AND comm_id NOT IN (SELECT comm_id FROM hangs WHERE what = 'mismatch')
+        UNION ALL
+        SELECT
+            hangs.what,
+            hangs.recording,
+            hangs.pid,
+            1,
+            hangs.comm_id,
+            hangs.number,
+            hangs.name,
+            hangs.nranks,
+            NULL,
+            hangs.missing,
+            still.waited_ns,
+            hangs.step_ns,
+            hangs.last_name,
+            hangs.open_call,
+            hangs.exited_ns,
+            hangs.exit_status
+        FROM hangs
+        CROSS JOIN still
+        WHERE hangs.what = 'mismatch'
+        UNION ALL
+        SELECT
+            what,
+            min(recording),
+            arg_min(pid, recording),
+            count(*),
+            NULL,
+            NULL,
+            name,
+            NULL,
+            NULL,
+            NULL,
+            max(waited_ns),
+            arg_min(step_ns, recording),
+            NULL,
+            NULL,
+            arg_min(exited_ns, recording),
+            arg_min(exit_status, recording)
+        FROM hangs
+        WHERE what = 'open call'
+            AND (SELECT count(*) FROM hangs WHERE what <> 'open call') = 0
+        GROUP BY what, name
+    )
+SELECT
+    CASE
+        WHEN missing IS NULL THEN ''
+        WHEN contains(missing, ',') THEN format('ranks {} of {}, ', missing, nranks)
+        ELSE format('rank {} of {}, ', missing, nranks)
+    END || thread_label(recording, pid, pid)
+        || CASE WHEN processes > 1 THEN format(' and {} more', processes - 1) ELSE '' END
+        AS subject, -- the rank that the others wait for
+    round(waited_ns / 1e9, 1) AS value, -- seconds without progress
+    CASE WHEN waited_ns IS NULL THEN 'mismatched collective' ELSE 's without progress' END AS unit, -- unit of value
+    CASE WHEN waited_ns IS NULL THEN 'medium' ELSE 'high' END AS severity, -- high, medium or low
+    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- there are no more steps
+    CAST(NULL AS DOUBLE) AS max_speedup, -- nor anything to speed up
+    CASE what
+        WHEN 'missing rank' THEN format('ranks {} called {} (number {} of communicator {}), {} never did; ',
+            entered, name, number, comm_id, missing)
+        WHEN 'mismatch' THEN format('for collective number {} of communicator {}, {}; ', number, comm_id, name)
+        ELSE format('{} did not return in {:.1f} s; ', name, waited_ns / 1e9)
+    END
+        || CASE
+            WHEN step_ns IS NOT NULL THEN format('a step takes {} (median); ', ms(step_ns))
+            ELSE 'no step was seen; '
+        END
+        || CASE
+            WHEN exited_ns IS NOT NULL
+                THEN format('it exited with {}', coalesce(CAST(exit_status AS VARCHAR), 'an unknown code'))
+            WHEN what = 'open call' THEN 'it lived on'
+            WHEN open_call IS NOT NULL THEN format('it has not returned from {}', open_call)
+            ELSE format('its last call was {}', coalesce(last_name, 'not seen'))
+        END AS evidence, -- what it rests on
+    CASE
+        WHEN what = 'mismatch'
+            THEN 'let all ranks take the same branch: conditions on data, uneven batches, unused parameters'
+        WHEN exited_ns IS NOT NULL THEN 'look at why that rank ended: its log, its exit code, dmesg (out of memory)'
+        WHEN what = 'missing rank'
+            THEN 'look at that rank: py-spy dump --pid, and whether it has fewer batches (join(), drop_last)'
+        WHEN name LIKE '%__next__%'
+            THEN 'look at the data workers: whether one died or waits for storage; DataLoader(timeout=60)'
+        ELSE 'look at what it waits for: py-spy dump --native --pid; record all ranks to see which one does not come'
+    END AS advice, -- what to try
+    format('zernel-analyze nccl --hangs {}', file_label(recording)) AS next_command -- to see more
+FROM told
+ORDER BY severity, value DESC, subject
+LIMIT 20

@@ -1,0 +1,134 @@
+-- What can make a rank late, per step: each part's time, and how much more that is than in the other ranks.
+--
+-- Compared is with the median step of each other rank, and of these with the middle one. Time without a CPU and in
+-- allocations lies within the other parts. Steps of processes without collectives are no rows.
+--
+-- needs: events, steps, step_work, _collective_calls
+CREATE TABLE _step_parts AS
+WITH
+    ranks AS (
+        SELECT DISTINCT recording, pid
+        FROM _collective_calls
+        WHERE nranks > 1
+    ),
+    spans AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            steps.start_ns,
+            steps.end_ns,
+            steps.dur_ns,
+            steps.data_loading_ns,
+            work.alloc_ns,
+            work.sync_ns - work.collective_sync_ns AS gpu_wait_ns,
+            steps.gpu_compute_ns + steps.optimizer_step_ns AS compute_ns,
+            steps.unknown_ns
+        FROM steps
+        JOIN ranks ON ranks.recording = steps.recording AND ranks.pid = steps.pid
+        JOIN step_work AS work
+            ON work.recording = steps.recording
+            AND work.pid = steps.pid
+            AND work.tid = steps.tid
+            AND work.step = steps.step
+    ),
+    moments AS (
+        SELECT recording, pid, tid, ts_ns, runq_ns, 0 AS checkpoints
+        FROM events
+        WHERE kind = 'sched' AND runq_ns > 0
+        UNION ALL
+        SELECT recording, pid, tid, ts_ns, 0, 1
+        FROM events
+        WHERE kind = 'io_open'
+            AND coalesce(status, 0) >= 0
+            AND (
+                regexp_matches(path, '\.(pt|pth|ckpt|safetensors|distcp)(\.tmp)?$')
+                OR contains(lower(path), 'checkpoint')
+            )
+    ),
+    happened AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.tid,
+            spans.step,
+            sum(moments.runq_ns) AS runq_ns,
+            sum(moments.checkpoints) AS checkpoints
+        FROM moments
+        ASOF JOIN spans
+            ON spans.recording = moments.recording
+            AND spans.pid = moments.pid
+            AND spans.tid = moments.tid
+            AND spans.start_ns <= moments.ts_ns
+        WHERE moments.ts_ns < spans.end_ns
+        GROUP BY ALL
+    ),
+    parts AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.tid,
+            spans.step,
+            spans.start_ns,
+            spans.end_ns,
+            spans.dur_ns,
+            spans.data_loading_ns,
+            coalesce(happened.runq_ns, 0) AS runq_ns,
+            spans.alloc_ns,
+            spans.gpu_wait_ns,
+            greatest(spans.compute_ns - spans.gpu_wait_ns, 0) AS compute_ns,
+            spans.unknown_ns,
+            coalesce(happened.checkpoints, 0) AS checkpoints
+        FROM spans
+        LEFT JOIN happened
+            ON happened.recording = spans.recording
+            AND happened.pid = spans.pid
+            AND happened.tid = spans.tid
+            AND happened.step = spans.step
+    ),
+    usual AS (
+        SELECT
+            recording,
+            pid,
+            median(data_loading_ns) AS data_loading_ns,
+            median(runq_ns) AS runq_ns,
+            median(alloc_ns) AS alloc_ns,
+            median(gpu_wait_ns) AS gpu_wait_ns,
+            median(compute_ns) AS compute_ns,
+            median(unknown_ns) AS unknown_ns
+        FROM parts
+        WHERE step > 1
+        GROUP BY ALL
+    ),
+    others AS (
+        SELECT
+            own.recording,
+            own.pid,
+            median(usual.data_loading_ns) AS data_loading_ns,
+            median(usual.runq_ns) AS runq_ns,
+            median(usual.alloc_ns) AS alloc_ns,
+            median(usual.gpu_wait_ns) AS gpu_wait_ns,
+            median(usual.compute_ns) AS compute_ns,
+            median(usual.unknown_ns) AS unknown_ns
+        FROM usual AS own
+        JOIN usual ON usual.recording <> own.recording OR usual.pid <> own.pid
+        GROUP BY ALL
+    )
+SELECT
+    parts.recording, -- recording
+    parts.pid, -- process
+    parts.tid, -- training thread
+    parts.step, -- number of the step, from 1
+    parts.start_ns, -- [ns] when it began, by the clock of the machine
+    parts.end_ns, -- [ns] when it ended
+    parts.dur_ns, -- [ns] wall time
+    parts.checkpoints, -- checkpoint files opened in it
+    parts.data_loading_ns - others.data_loading_ns AS data_more_ns, -- [ns] more than others in waiting for data
+    parts.runq_ns - others.runq_ns AS runq_more_ns, -- [ns] ready without a CPU
+    parts.alloc_ns - others.alloc_ns AS alloc_more_ns, -- [ns] in calls that allocate and free device memory
+    parts.gpu_wait_ns - others.gpu_wait_ns AS gpu_wait_more_ns, -- [ns] in waits for the rank's own GPU
+    parts.compute_ns - others.compute_ns AS compute_more_ns, -- [ns] in forward, backward and optimizer, on the CPU
+    parts.unknown_ns - others.unknown_ns AS unknown_more_ns -- [ns] outside every recorded call
+FROM parts
+JOIN others ON others.recording = parts.recording AND others.pid = parts.pid

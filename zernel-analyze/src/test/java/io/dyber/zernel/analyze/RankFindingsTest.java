@@ -1,0 +1,202 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.START_NS;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Findings about ranks: who is late and why, who never came.
+class RankFindingsTest {
+    private static final int RANKS = 4;
+    private static final int STEPS = 12;
+    private static final double STEP_MS = 40;
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @CsvSource({
+        "data wait, it waits 8.0 ms longer for data than the others",
+        "preemption, it is ready without a CPU for 8.0 ms longer",
+        "allocation, it allocates device memory for 8.0 ms longer",
+        "checkpoint, it opens checkpoint files and takes 8.0 ms longer",
+        "compute, 'its forward, backward and optimizer take 8.0 ms longer on the CPU'"
+    })
+    void ncclStragglerFiresAndSaysWhy(String cause, String why) {
+        RecordingFixture job = recording();
+        for (int rank = 0; rank < RANKS; rank++) {
+            steps(job, rank, rank == 2 ? cause : "");
+        }
+        Finding finding = only("nccl_straggler", job);
+        assertThat(finding.subject()).isEqualTo("rank 2 of 4, pid 102");
+        // The others come 0.1 ms after each other; rank 3 would be the last one.
+        assertThat(finding.value()).isEqualTo(7.9);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(7.9);
+        assertThat(finding.maxSpeedup()).isEqualTo(1.25);
+        assertThat(finding.evidence())
+                .isEqualTo("late in 11 of 11 steps, 7.9 ms after the last of the others and 8.2 ms after the first (medians); "
+                        + why + "; 40.0 ms / (40.0 - 7.9) ms = 1.25x");
+        assertThat(finding.more()).containsEntry("cause", cause);
+        try (Database database = Recordings.open(folder.resolve("run.parquet").toString())) {
+            assertThat(database.query("SELECT rank, times_last, skew_p50_ns, behind_p50_ns, cause FROM late_ranks").toString())
+                    .isEqualTo("rank\ttimes_last\tskew_p50_ns\tbehind_p50_ns\tcause\n2\t12\t8200000\t7900000\t" + cause);
+        }
+    }
+
+    @Test
+    void ncclStragglerFiresForRanksThatAreLateTogether() {
+        RecordingFixture job = recording();
+        for (int rank = 0; rank < RANKS; rank++) {
+            steps(job, rank, rank >= 2 ? "compute" : "");
+        }
+        Finding finding = only("nccl_straggler", job);
+        assertThat(finding.subject()).isEqualTo("ranks 2, 3 of 4, host box");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(8.2);
+    }
+
+    @Test
+    void ncclStragglerIsSilentForSmallDelays() {
+        assertThat(run("nccl_straggler", healthy())).isEmpty();
+    }
+
+    @Test
+    void hangFiresForTheRankThatNeverComes() {
+        RecordingFixture job = healthy();
+        entered(job, 0, 1, 3);
+        Finding finding = only("hang", rank(job, 2).region(NEXT, STEPS * STEP_MS, 0.5)
+                .event("region", "validate", STEPS * STEP_MS + 1, null, "depth = 0"));
+        assertThat(finding.subject()).isEqualTo("rank 2 of 4, pid 102");
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(9.5);
+        assertThat(finding.evidence())
+                .isEqualTo("ranks 0, 1, 3 called ncclAllReduce (number 12 of communicator 77), 2 never did; "
+                        + "a step takes 40.0 ms (median); it has not returned from validate");
+        try (Database database = Recordings.open(folder.resolve("run.parquet").toString())) {
+            assertThat(database.diagnose().findings().getFirst().name()).isEqualTo("hang");
+            assertThat(database.query("SELECT what, entered, missing, open_call, last_name FROM hangs WHERE what <> 'open call'")
+                            .toString())
+                    .isEqualTo("what\tentered\tmissing\topen_call\tlast_name\n"
+                            + "missing rank\t0, 1, 3\t2\tvalidate\tvalidate");
+            assertThat(database.query("SELECT rank, arg_max(outstanding, at_ns) AS n FROM outstanding_collectives "
+                                    + "GROUP BY rank ORDER BY rank")
+                            .toString())
+                    .isEqualTo("rank\tn\n0\t1\n1\t1\n2\t0\n3\t1");
+        }
+    }
+
+    @Test
+    void hangFiresForARankThatExited() {
+        RecordingFixture job = healthy();
+        entered(job, 0, 1, 3);
+        Finding finding = only("hang", rank(job, 2).event("process", "exit", STEPS * STEP_MS + 2, null, "status = 137"));
+        assertThat(finding.evidence()).endsWith("2 never did; a step takes 40.0 ms (median); it exited with 137");
+    }
+
+    @Test
+    void hangFiresForRanksThatCallDifferentCollectives() {
+        RecordingFixture job = healthy();
+        entered(job, 0, 1, 3);
+        rank(job, 2).event("nccl", "ncclAllGather", STEPS * STEP_MS + 5, 0.05, "depth = 0, comm_id = 77, nranks = 4, rank = 2, "
+                + "seq = 12, communicator = 500, dtype = 'int64', count = 1");
+        assertThat(only("hang", job).evidence())
+                .startsWith("for collective number 12 of communicator 77, rank 0, 1, 3: ncclAllReduce sum of 1000 float32; "
+                        + "rank 2: ncclAllGather of 1 int64; ");
+    }
+
+    @Test
+    void hangFiresForACallThatNeverReturns() {
+        RecordingFixture job = recording();
+        steps(job, 0, "");
+        Finding finding = only("hang", rank(job, 0).event("region", NEXT, STEPS * STEP_MS, null, "depth = 0"));
+        assertThat(finding.subject()).isEqualTo("pid 100");
+        assertThat(finding.evidence()).isEqualTo(NEXT + " did not return in 9.5 s; a step takes 40.0 ms (median); it lived on");
+    }
+
+    @Test
+    void hangIsSilentWhenTheRecordingEndsWithTheJobOrSoonAfter() {
+        RecordingFixture job = healthy();
+        entered(job, 0, 1, 3);
+        job.footer("zernel.recording", "{\"host\":\"box\",\"ended_ns\":" + (START_NS + 900_000_000) + "}");
+        assertThat(run("hang", job)).isEmpty();
+        RecordingFixture exited = recording();
+        steps(exited, 0, "");
+        rank(exited, 0).event("region", NEXT, STEPS * STEP_MS, null, "depth = 0")
+                .event("process", "exit", STEPS * STEP_MS + 20, null, "status = 0");
+        assertThat(run("hang", exited)).isEmpty();
+    }
+
+    @Test
+    void hangIsSilentForCallsWhoseEndWasLost() {
+        RecordingFixture job = recording();
+        steps(job, 0, "");
+        rank(job, 0).event("region", NEXT, 100, null, "depth = 0");
+        assertThat(run("hang", job)).isEmpty();
+    }
+
+    private static RecordingFixture healthy() {
+        RecordingFixture job = recording();
+        for (int rank = 0; rank < RANKS; rank++) {
+            steps(job, rank, "");
+        }
+        return job;
+    }
+
+    private static RecordingFixture rank(RecordingFixture job, int rank) {
+        return job.on(100 + rank, 100 + rank, "python3");
+    }
+
+    /// Steps of 40 ms with an all-reduce each, to which ranks come 0.1 ms after each other, or 8 ms later.
+    private static void steps(RecordingFixture job, int rank, String cause) {
+        rank(job, rank);
+        for (int step = 0; step < STEPS; step++) {
+            double at = step * STEP_MS;
+            double late = cause.isEmpty() ? 0 : 8;
+            double data = cause.equals("data wait") ? 8 : 0;
+            job.region(NEXT, at, 1 + data);
+            switch (cause) {
+                case "preemption" -> job.event("sched", "off-cpu", at + 2, 8.0, "state = 'preempted', runq_ns = 8000000");
+                case "allocation" -> job.gpuAlloc(at + 2, 8, 1000, 0);
+                case "checkpoint" -> job.event("io_open", "openat", at + 2, 0.1, "status = 3, path = '/ckpt/model.pt'");
+                default -> {}
+            }
+            double backward = at + 8 + late;
+            job.backward(backward, 10);
+            allReduce(job, rank, step, backward + 5 + rank * 0.1);
+            job.region(STEP, backward + 10, 2).sync(backward + 12, at + STEP_MS - backward - 12);
+        }
+    }
+
+    private static void allReduce(RecordingFixture job, int rank, int number, double at) {
+        job.event("nccl", "ncclAllReduce", at, 0.05, "status = 0, depth = 0, op = 'sum', dtype = 'float32', count = 1000, "
+                + "communicator = 500, comm_id = 77, nranks = 4, rank = " + rank + ", seq = " + number);
+    }
+
+    private static void entered(RecordingFixture job, int... ranks) {
+        for (int rank : ranks) {
+            allReduce(rank(job, rank), rank, STEPS, STEPS * STEP_MS + 5);
+            job.event("cuda_sync", "cudaStreamSynchronize", STEPS * STEP_MS + 6, null, "depth = 0");
+        }
+    }
+
+    private Finding only(String name, RecordingFixture fixture) {
+        List<Finding> findings = run(name, fixture);
+        assertThat(findings).hasSize(1);
+        return findings.getFirst();
+    }
+
+    private List<Finding> run(String name, RecordingFixture fixture) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            return Finding.run(Objects.requireNonNull(database.library().find(name)), database);
+        }
+    }
+}
