@@ -20,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -183,8 +184,21 @@ final class RecordCommand implements Callable<Integer> {
     @Option(names = "--steps", paramLabel = "N", defaultValue = "200", description = "to simulate (default: 200)")
     private int steps;
 
+    @Option(
+            names = "--events",
+            paramLabel = "N",
+            description = "to simulate: instead of --steps, as many steps as make about so many events")
+    private OptionalLong events = OptionalLong.empty();
+
     @Option(names = "--ranks", paramLabel = "N", defaultValue = "1", description = "to simulate (default: 1)")
     private int ranks;
+
+    @Option(
+            names = "--strength",
+            paramLabel = "SHARE",
+            converter = Share.class,
+            description = "of the step's time that the simulated cause should cost, at most 80%% (default: 30%%)")
+    private OptionalDouble strength = OptionalDouble.empty();
 
     @Parameters(paramLabel = "COMMAND", description = "what to run and record, with its arguments")
     private List<String> command = new ArrayList<>();
@@ -192,7 +206,8 @@ final class RecordCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (simulate.isPresent()) {
-            return new SimulateCommand(spec.commandLine(), output, simulate.get(), seed, steps, ranks).call();
+            return new SimulateCommand(spec.commandLine(), output)
+                    .call(simulate.get(), seed, steps, events, ranks, strength);
         }
         RecordOptions options = options();
         LiveProgress progress = new LiveProgress(spec.commandLine().getErr(), options, quiet);

@@ -13,7 +13,7 @@ final class Share implements ITypeConverter<OptionalDouble> {
         }
         double share = Double.parseDouble(text.substring(0, text.length() - 1)) / 100;
         if (share == 0) {
-            throw new TypeConversionException("'" + text + "' leaves nothing for probes; --launches off records no launches");
+            throw new TypeConversionException("'" + text + "' is nothing; --launches off records no launches");
         }
         return OptionalDouble.of(share);
     }

@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 
@@ -17,31 +19,18 @@ import picocli.CommandLine;
 final class SimulateCommand {
     private final CommandLine line;
     private final Path output;
-    private final String scenario;
-    private final long seed;
-    private final int steps;
-    private final int ranks;
 
-    SimulateCommand(CommandLine line, Path output, String scenario, long seed, int steps, int ranks) {
+    SimulateCommand(CommandLine line, Path output) {
         this.line = line;
         this.output = output;
-        this.scenario = scenario;
-        this.seed = seed;
-        this.steps = steps;
-        this.ranks = ranks;
     }
 
     private static String labels() {
         return Arrays.stream(Scenario.values()).map(Scenario::label).collect(Collectors.joining(", "));
     }
 
-    int call() {
-        if (steps < 1 || ranks < 1) {
-            throw new CommandLine.ParameterException(line, "--steps and --ranks are at least 1");
-        }
-        Scenario chosen = Scenario.named(scenario)
-                .orElseThrow(() -> new CommandLine.ParameterException(
-                        line, "unknown scenario '" + scenario + "': the scenarios are " + labels()));
+    int call(String label, long seed, int steps, OptionalLong events, int ranks, OptionalDouble strength) {
+        Simulation.Settings settings = settings(label, seed, steps, events, ranks, strength);
         Schema schema = Programs.schema(List.of());
         RecordingFile.Options options = Invoker.owner()
                 .map(owner -> new RecordingFile.Options().withOwner(owner))
@@ -51,19 +40,38 @@ final class SimulateCommand {
                 .values()
                 .getOrDefault("zernel.schema", "");
         Simulation.Result result = Simulation.record(
-                new Simulation.Settings(chosen, seed, steps, ranks),
+                settings,
                 new Simulation.Target(output, schema.columns(), schemaJson, options),
                 line.getParseResult().originalArgs());
         line.getErr()
                 .printf(
                         Locale.ROOT,
-                        "zernel-record: wrote %s: %,d simulated events (%s, seed %d)%n"
+                        "zernel-record: wrote %s: %,d simulated events, %,d steps (%s, seed %d)%n"
                                 + "zernel-record: next: zernel-analyze report %s%n",
                         output,
                         result.events(),
-                        scenario,
+                        result.steps(),
+                        label,
                         seed,
                         output);
         return 0;
+    }
+
+    private Simulation.Settings settings(
+            String label, long seed, int steps, OptionalLong events, int ranks, OptionalDouble strength) {
+        Scenario scenario = Scenario.named(label)
+                .orElseThrow(() -> usage("unknown scenario '" + label + "': the scenarios are " + labels()));
+        if (steps < 1 || ranks < 1 || events.orElse(1) < 1) {
+            throw usage("--steps, --events and --ranks are at least 1");
+        }
+        double share = strength.orElse(Simulation.Settings.STRENGTH);
+        if (share > Simulation.Settings.MOST_STRENGTH) {
+            throw usage("--strength is at most 80%: a share of the step that the cause costs");
+        }
+        return new Simulation.Settings(scenario, seed, steps, ranks, share, events);
+    }
+
+    private CommandLine.ParameterException usage(String why) {
+        return new CommandLine.ParameterException(line, why);
     }
 }

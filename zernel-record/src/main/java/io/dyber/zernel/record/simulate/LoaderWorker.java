@@ -2,56 +2,79 @@ package io.dyber.zernel.record.simulate;
 
 /// A DataLoader worker process: takes index lists from a pipe, reads and transforms samples, hands over batches.
 final class LoaderWorker {
-    private static final int INDEX_FD = 5;
-    private static final int SAMPLE_FD = 11;
     /// Batches differ, so workers that began together do not stay in step.
     private static final double BATCH_SPREAD = 0.25;
-    private static final long FEEDER_LOCK = 0x7f5c_0000_1000L;
 
-    private final Job job;
+    private static final int INDEX_FD = 5;
+    private static final int SAMPLE_FD = 11;
+
+    private final Loading loading;
     private final Timeline timeline;
     private final Noise noise;
     private final Actor main;
     private final Actor feeder;
+    private final String shard;
+    private final String pipe;
     private long freeNanos;
     private long handedOverNanos;
 
-    LoaderWorker(Job job, Timeline timeline, Noise noise, long pid, long feederTid, long startNanos) {
-        this.job = job;
+    LoaderWorker(Loading loading, Timeline timeline, Noise noise, Actor main, Actor feeder, long startNanos) {
+        this.loading = loading;
         this.timeline = timeline;
         this.noise = noise;
-        this.main = new Actor(pid, pid, "pt_data_worker", noise.between(0, job.cpus() - 1));
-        this.feeder = new Actor(pid, feederTid, "pt_data_worker", noise.between(0, job.cpus() - 1));
-        this.freeNanos = startNanos;
-        this.handedOverNanos = startNanos;
+        this.main = main;
+        this.feeder = feeder;
+        this.shard = "/data/train/shard-" + main.pid() % 16 + ".tar";
+        this.pipe = "pipe:[" + (9_000_000 + main.pid()) + "]";
         timeline.process(main, "rename", startNanos);
-        timeline.process(main, "thread", startNanos, new Extra("child_tid", feederTid));
+        timeline.event("process", "thread", main, startNanos + 200_000, Timeline.NONE)
+                .with("child_pid", main.pid())
+                .with("child_tid", feeder.tid());
+        freeNanos = startNanos + 300_000;
+        handedOverNanos = freeNanos;
     }
 
     Actor main() {
         return main;
     }
 
-    /// Loads one batch whose indices were sent at `sentNanos`; returns when it is ready in the pipe to the trainer.
-    long load(long sentNanos) {
+    /// Loads the batch of a step whose indices were sent at `sentNanos`; returns when it is ready in the pipe to the
+    /// trainer.
+    long load(int step, long sentNanos) {
+        noise.restart(step);
         long begin = Math.max(freeNanos, sentNanos + noise.around(25_000, 0.3));
-        timeline.wait(main, "poll", freeNanos, begin, Extra.fd(INDEX_FD));
-        long now = timeline.read(main, INDEX_FD, 4, begin, noise.around(900, 0.3));
-        now = timeline.read(main, INDEX_FD, 40 + 9L * job.batchSize(), now, noise.around(1_500, 0.3));
-        double perSample = noise.around((double) job.loadNanos(), BATCH_SPREAD) / (double) job.batchSize();
-        for (int sample = 0; sample < job.batchSize(); sample++) {
-            long reading = noise.around(perSample * job.readingShare(), 0.5);
-            now = timeline.read(main, SAMPLE_FD, job.sampleBytes(), now, reading);
-            now += noise.around(perSample * (1 - job.readingShare()), 0.25);
+        Loader.await(timeline, main, "poll", pipe, freeNanos, begin);
+        long now = timeline.read(main, INDEX_FD, 4, pipe, begin, noise.around(900, 0.3));
+        now = timeline.read(main, INDEX_FD, 40 + 9L * loading.samples(), pipe, now, noise.around(1_500, 0.3));
+        double size = noise.around(1e6, BATCH_SPREAD) / 1e6 / loading.samples();
+        for (int sample = 0; sample < loading.samples(); sample++) {
+            now = read(now, noise.around(size * loading.cachedNanos(), 0.5), size * loading.storageNanos());
+            now += noise.around(size * loading.transformNanos(), 0.25);
         }
-        timeline.wait(feeder, "futex", handedOverNanos, now, Extra.addr(FEEDER_LOCK + main.pid()));
+        timeline.wait(feeder, "futex", "futex", handedOverNanos, now);
         handedOverNanos = now + noise.around(120_000, 0.3);
         freeNanos = now;
         return handedOverNanos;
     }
 
+    /// A sample, from the page cache or from storage.
+    private long read(long start, long cachedNanos, double storageNanos) {
+        long io = storageNanos > 0 ? noise.around(storageNanos, 0.6) : 0;
+        long dur = cachedNanos + io;
+        timeline.event("io", "pread64", main, start, dur)
+                .with("fd", SAMPLE_FD)
+                .with("bytes", loading.sampleBytes())
+                .with("status", 0)
+                .with("path", shard)
+                .with("miss_bytes", io > 0 ? loading.sampleBytes() + 4095 & ~4095L : 0)
+                .with("io_ns", io);
+        timeline.offCpu(main, "io", start + cachedNanos / 2, start + cachedNanos / 2 + io, Math.min(io / 2, 4_000));
+        return start + dur;
+    }
+
     void exit(long atNanos) {
-        timeline.wait(main, "poll", freeNanos, atNanos, Extra.fd(INDEX_FD));
-        timeline.process(main, "exit", Math.max(freeNanos, atNanos), Extra.status(0));
+        Loader.await(timeline, main, "poll", pipe, freeNanos, atNanos);
+        timeline.event("process", "exit", main, Math.max(freeNanos, atNanos), Timeline.NONE)
+                .with("status", 0);
     }
 }

@@ -2,17 +2,27 @@ package io.dyber.zernel.record.simulate;
 
 import java.util.SplittableRandom;
 
-/// The chance in a simulation; the same seed gives the same recording.
+/// The chance of one actor in a simulation; the same seed gives the same recording.
 final class Noise {
-    private final SplittableRandom random;
+    private static final long GOLDEN = 0x9e37_79b9_7f4a_7c15L;
+
+    private final long seed;
+    private SplittableRandom random;
 
     Noise(long seed) {
+        this.seed = seed;
         this.random = new SplittableRandom(seed);
     }
 
-    /// Independent chance, so that one actor's use does not change another's.
-    Noise split() {
-        return new Noise(random.nextLong());
+    /// The chance of a part of this actor: independent of how much chance was used before, and of other parts.
+    Noise of(long part) {
+        return new Noise(new SplittableRandom(seed + (part + 1) * GOLDEN).nextLong());
+    }
+
+    /// Starts anew for a step, so that what a step draws does not depend on the steps before it: taking out a cause
+    /// leaves all other chance as it was.
+    void restart(long step) {
+        random = new SplittableRandom(new SplittableRandom(seed ^ (step + 1) * GOLDEN).nextLong());
     }
 
     int between(int low, int high) {
@@ -23,8 +33,23 @@ final class Noise {
         return random.nextDouble(low, high);
     }
 
+    /// Between the two, and as often below their geometric mean as above.
+    double betweenLog(double low, double high) {
+        return low * Math.exp(random.nextDouble() * Math.log(high / low));
+    }
+
+    boolean chance(double probability) {
+        return random.nextDouble() < probability;
+    }
+
     /// A duration spread around `mean` as latencies are: a long tail above, none below zero.
     long around(double mean, double spread) {
         return Math.round(mean * Math.exp(spread * random.nextGaussian() - spread * spread / 2));
+    }
+
+    /// Evenly spread around `mean`, at most `part` of it away. Cheap, for what happens often.
+    long near(double mean, double part) {
+        double even = (random.nextInt() >>> 8) * 0x1p-24;
+        return Math.round(mean * (1 + part * (2 * even - 1)));
     }
 }

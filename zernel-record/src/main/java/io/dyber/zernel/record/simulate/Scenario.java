@@ -6,10 +6,14 @@ import java.util.Optional;
 
 /// What is wrong with a simulated training job.
 public enum Scenario {
-    HEALTHY("the data is ready before each step"),
-    DATA_BOUND_CPU("the workers' transforms are too slow; no storage to blame"),
+    HEALTHY("the GPU is busy: data, launches and collectives are ready before it needs them"),
+    DATA_BOUND_CPU("the workers' transforms are too slow, on every CPU that the job has"),
     DATA_BOUND_STORAGE("the workers wait for reads of a slow file system"),
-    TOO_FEW_WORKERS("each sample is cheap enough, but one worker cannot keep up");
+    TOO_FEW_WORKERS("one or two workers cannot keep up, while CPUs are idle"),
+    WORKER_STARTUP("each epoch starts its workers anew"),
+    LAUNCH_BOUND("many small kernels, launched more slowly than they run"),
+    SYNC_BOUND(".item() stops the program in the middle of each step, and the GPU runs dry"),
+    PAGEABLE_COPIES("large batches are copied from pageable memory, and the program waits for that");
 
     private final String meaning;
 

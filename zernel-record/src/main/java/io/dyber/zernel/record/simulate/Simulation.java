@@ -6,19 +6,44 @@ import io.dyber.zernel.record.sink.RecordingFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
 
-/// A PyTorch training that never ran, as the probes would have recorded it. Needs no privilege.
+/// A PyTorch training on GPUs that never ran, as the probes would have recorded it. Needs no privilege.
 ///
-/// The model: each rank's DataLoader has workers that load batches in turn, at most `prefetch_factor` per worker ahead;
-/// the main thread takes a batch, computes, waits for the other ranks in the backward pass, and steps the optimizer.
-/// The waits for data are not drawn but follow from that.
+/// The scenario's cause is planted as strongly as asked for, and the footer tells what it costs: the difference to the
+/// same run, with the same chance, from which only that cause is taken out.
 public final class Simulation {
     /// What to simulate. The seed changes everything but what the scenario plants.
-    public record Settings(Scenario scenario, long seed, int steps, int ranks) {
+    ///
+    /// @param strength share of the step's time that the cause should cost
+    /// @param events instead of `steps`, about so many events
+    public record Settings(
+            Scenario scenario, long seed, int steps, int ranks, double strength, OptionalLong events) {
+        public static final double STRENGTH = 0.3;
+        public static final double MOST_STRENGTH = 0.8;
+
         public Settings {
-            if (steps < 1 || ranks < 1) {
-                throw new IllegalArgumentException("steps " + steps + ", ranks " + ranks);
+            if (steps < 1 || ranks < 1 || !(strength > 0 && strength <= MOST_STRENGTH) || events.orElse(1) < 1) {
+                throw new IllegalArgumentException(
+                        "steps " + steps + ", ranks " + ranks + ", strength " + strength + ", events " + events);
             }
+        }
+
+        public Settings(Scenario scenario, long seed, int steps, int ranks) {
+            this(scenario, seed, steps, ranks, STRENGTH, OptionalLong.empty());
+        }
+
+        public Settings withSteps(int number) {
+            return new Settings(scenario, seed, number, ranks, strength, OptionalLong.empty());
+        }
+
+        public Settings withStrength(double share) {
+            return new Settings(scenario, seed, steps, ranks, share, events);
+        }
+
+        public Settings withEvents(long number) {
+            return new Settings(scenario, seed, steps, ranks, strength, OptionalLong.of(number));
         }
     }
 
@@ -30,63 +55,74 @@ public final class Simulation {
             Path output, List<Column> columns, String schemaJson, RecordingFile.Options options) {}
 
     /// What was written.
-    public record Result(long events, long bytes) {}
+    public record Result(int steps, long events, long bytes) {}
+
+    /// A cause and what it costs a step on average.
+    record Cost(Scenario cause, double strength, long stepNanosWithout) {}
 
     /// 2026-01-01: a simulation does not depend on the day it runs.
     static final long START_NANOS = 1_767_225_600_000_000_000L;
 
-    private static final long FIRST_PID = 4001;
+    /// As many steps show what a cause costs.
+    private static final int CALIBRATION_STEPS = 100;
 
-    private final Job job;
-    private final Timeline timeline;
-    private final List<Trainer> trainers = new ArrayList<>();
+    private final Settings settings;
     private final Noise noise;
+    private final Shape shape;
+    private final Plant plant;
 
-    private Simulation(Settings settings, Timeline timeline) {
-        this.noise = new Noise(settings.seed());
-        this.job = Job.draw(settings, noise);
-        this.timeline = timeline;
-        for (int rank = 0; rank < job.ranks(); rank++) {
-            long pid = FIRST_PID + rank * Trainer.pidsNeeded(job);
-            long start = START_NANOS + noise.around(30e6, 0.5);
-            trainers.add(new Trainer(job, timeline, noise.split(), pid, start));
+    private Simulation(Settings settings) {
+        this.settings = settings;
+        Set<Scenario> causes = Calibration.causes(settings.scenario());
+        Noise chance = new Noise(settings.seed());
+        this.noise = chance.of(2);
+        this.shape = Shape.draw(settings, causes, chance.of(1));
+        Calibration calibration = new Calibration(shape, noise, CALIBRATION_STEPS);
+        Plant planted = Plant.nothing();
+        for (Scenario cause : causes) {
+            planted = calibration.add(planted, cause, settings.strength());
         }
+        this.plant = planted;
     }
 
     /// Writes the recording. `options` are the command-line words that the footer quotes.
     public static Result record(Settings settings, Target target, List<String> options) {
+        Simulation simulation = new Simulation(settings);
+        OptionalLong events = settings.events();
+        int steps = events.isPresent() ? simulation.steps(events.getAsLong()) : settings.steps();
+        return simulation.write(steps, target, options);
+    }
+
+    private Result write(int steps, Target target, List<String> options) {
         Texts texts = new Texts();
         try (RecordingFile file = RecordingFile.create(target.output(), target.columns(), texts, target.options())) {
-            Timeline timeline = new Timeline(file, target.columns(), texts);
-            Simulation simulation = new Simulation(settings, timeline);
-            simulation.run();
+            Timeline timeline = Timeline.to(file, target.columns(), texts);
+            Training training = new Training(shape, plant, steps, timeline, noise).run();
             SimulationFooter footer =
-                    new SimulationFooter(settings, simulation.job, simulation.trainers, timeline);
+                    new SimulationFooter(settings.withSteps(steps), shape, training, costs(steps), timeline);
             file.finish(footer.values(target.schemaJson(), options));
-            return new Result(file.events(), file.bytes());
+            return new Result(steps, file.events(), file.bytes());
         }
     }
 
-    private void run() {
-        for (int step = 0; step < job.steps(); step++) {
-            step(step);
-            timeline.writeUntil(trainers.stream().mapToLong(Trainer::nowNanos).min().orElse(0));
+    private List<Cost> costs(int steps) {
+        Calibration model = new Calibration(shape, noise, steps);
+        List<Cost> costs = new ArrayList<>();
+        for (Scenario cause : plant.amounts().keySet()) {
+            costs.add(new Cost(cause, settings.strength(), model.stepNanos(plant.without(cause))));
         }
-        trainers.forEach(Trainer::exit);
-        timeline.finish();
+        return costs;
     }
 
-    /// The gradients are complete when the slowest rank has its own, and have then travelled.
-    private void step(int step) {
-        long[] ends = new long[trainers.size()];
-        long last = 0;
-        for (int rank = 0; rank < ends.length; rank++) {
-            ends[rank] = trainers.get(rank).beginStep(step);
-            last = Math.max(last, ends[rank]);
-        }
-        long together = last + noise.around(job.computeNanos() * 0.02, 0.2);
-        for (int rank = 0; rank < ends.length; rank++) {
-            trainers.get(rank).endStep(ends.length > 1 ? together : ends[rank]);
-        }
+    private int steps(long events) {
+        long few = events(20);
+        long perStep = Math.max(1, (events(60) - few) / 40);
+        return Math.clamp(20 + (events - few) / perStep, 1, 10_000_000);
+    }
+
+    private long events(int steps) {
+        Timeline counted = Timeline.silent();
+        Training _ = new Training(shape, plant, steps, counted, noise).run();
+        return counted.events();
     }
 }

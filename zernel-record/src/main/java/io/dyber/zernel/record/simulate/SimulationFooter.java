@@ -4,23 +4,34 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /// The footer of a simulated recording. It has the keys of a real one, says `simulated`, lists no probe, and tells in
 /// `zernel.simulation` what was planted and what came of it.
 final class SimulationFooter {
     private static final JsonMapper JSON = JsonMapper.shared();
-    private static final List<String> PROBED = List.of("region", "backward", "process", "io", "wait");
+    private static final List<String> PROBED = List.of(
+            "region", "backward", "torch_alloc", "torch_free", "dist_wait", "cuda_launch", "cuda_copy", "cuda_sync",
+            "gpu_alloc", "gpu_free", "nccl", "nccl_comm", "process", "io", "io_open", "wait", "sched", "gpu_sample",
+            "gpu_process");
 
     private final Simulation.Settings settings;
-    private final Job job;
-    private final List<Trainer> trainers;
+    private final Shape shape;
+    private final Training training;
+    private final List<Simulation.Cost> costs;
     private final Timeline timeline;
 
-    SimulationFooter(Simulation.Settings settings, Job job, List<Trainer> trainers, Timeline timeline) {
+    SimulationFooter(
+            Simulation.Settings settings,
+            Shape shape,
+            Training training,
+            List<Simulation.Cost> costs,
+            Timeline timeline) {
         this.settings = settings;
-        this.job = job;
-        this.trainers = trainers;
+        this.shape = shape;
+        this.training = training;
+        this.costs = costs;
         this.timeline = timeline;
     }
 
@@ -34,14 +45,16 @@ final class SimulationFooter {
         values.put("zernel.probes", "[]");
         put(values, "zernel.losses", map("rings", List.of(), "by_kind", Map.of(), "total", 0));
         put(values, "zernel.processes", processes());
+        put(values, "zernel.launches", map("recorded", "all", "budget", null, "changes", List.of()));
+        put(values, "zernel.gpus", gpus());
         put(values, "zernel.simulation", simulation());
         return values;
     }
 
-    private Map<String, Object> recording(List<String> options) {
-        Map<String, Object> value = map("version", version(), "simulated", true, "host", "simulated", "kernel", "none");
+    private Map<String, @Nullable Object> recording(List<String> options) {
+        Map<String, @Nullable Object> value = map("version", version(), "simulated", true, "host", "simulated", "kernel", "none");
         value.put("arch", "none");
-        value.put("cpus", job.cpus());
+        value.put("cpus", shape.cpus());
         value.put("command", command());
         value.put("options", options);
         value.put("started_ns", Simulation.START_NANOS);
@@ -53,8 +66,8 @@ final class SimulationFooter {
         return value;
     }
 
-    private List<Map<String, Object>> kinds() {
-        List<Map<String, Object>> kinds = new ArrayList<>();
+    private List<Map<String, @Nullable Object>> kinds() {
+        List<Map<String, @Nullable Object>> kinds = new ArrayList<>();
         for (String kind : PROBED) {
             long events = timeline.byKind().getOrDefault(kind, 0L);
             kinds.add(map("kind", kind, "state", "attached", "why", "simulated", "events", events));
@@ -63,19 +76,23 @@ final class SimulationFooter {
         return kinds;
     }
 
-    private List<Map<String, Object>> processes() {
-        List<Map<String, Object>> processes = new ArrayList<>();
-        for (Trainer trainer : trainers) {
-            processes.add(process(trainer.main(), 1));
-            trainer.workers().forEach(worker -> processes.add(process(worker.main(), trainer.main().pid())));
+    private List<Map<String, @Nullable Object>> processes() {
+        List<Map<String, @Nullable Object>> processes = new ArrayList<>();
+        for (Rank rank : training.ranks()) {
+            processes.add(process(rank.main(), 1, rank.environment()));
+            for (Actor worker : rank.loader().everStarted()) {
+                processes.add(process(worker, rank.main().pid(), rank.environment()));
+            }
         }
         return processes;
     }
 
-    private Map<String, Object> process(Actor actor, long parent) {
-        Map<String, Object> value = map("pid", actor.pid(), "ppid", parent, "comm", actor.comm());
+    private Map<String, @Nullable Object> process(Actor actor, long parent, Map<String, String> environment) {
+        Map<String, @Nullable Object> value = map("pid", actor.pid(), "ppid", parent, "comm", actor.comm());
         value.put("exe", "/usr/bin/python3");
         value.put("cmdline", command());
+        value.put("environment", environment);
+        value.put("started_ns", Simulation.START_NANOS);
         return value;
     }
 
@@ -83,24 +100,45 @@ final class SimulationFooter {
         return List.of("python3", "train.py");
     }
 
-    /// Planted means, and what they led to, per step of the first rank.
-    private Map<String, Object> simulation() {
-        Trainer first = trainers.getFirst();
+    private Map<String, @Nullable Object> gpus() {
+        List<Map<String, @Nullable Object>> devices = new ArrayList<>();
+        for (Rank rank : training.ranks()) {
+            Map<String, @Nullable Object> device = map("index", rank.gpu().device(), "name", "simulated GPU");
+            device.put("uuid", "GPU-simulated-" + rank.gpu().device());
+            device.put("memory_total", shape.memoryTotal());
+            device.put("lost_ns", null);
+            device.put("missing", List.of());
+            devices.add(device);
+        }
+        Map<String, @Nullable Object> value = map("why", "", "driver", "simulated", "interval_ns", NvmlClock.SECOND);
+        value.put("missed_rounds", 0);
+        value.put("devices", devices);
+        return value;
+    }
+
+    /// What was planted, and what it costs a step of the first rank.
+    private Map<String, @Nullable Object> simulation() {
         Scenario scenario = settings.scenario();
-        Map<String, Object> value = map("scenario", scenario.label(), "meaning", scenario.meaning());
+        Map<String, @Nullable Object> value = map("scenario", scenario.label(), "meaning", scenario.meaning());
         value.put("seed", settings.seed());
-        value.put("ranks", job.ranks());
-        value.put("steps", job.steps());
-        value.put("steps_per_epoch", job.stepsPerEpoch());
-        value.put("workers_per_rank", job.workers());
-        value.put("prefetch_factor", job.prefetchFactor());
-        value.put("batch_size", job.batchSize());
-        value.put("planted_compute_ns", job.computeNanos());
-        value.put("planted_load_ns", job.loadNanos());
-        value.put("planted_reading_share", job.readingShare());
-        value.put("step_ns", first.trainingNanos() / job.steps());
-        value.put("data_wait_ns", first.dataWaitNanos() / job.steps());
-        value.put("data_wait_share", (double) first.dataWaitNanos() / first.trainingNanos());
+        value.put("strength", settings.strength());
+        value.put("ranks", settings.ranks());
+        value.put("steps", settings.steps());
+        value.put("steps_per_epoch", shape.stepsPerEpoch());
+        value.put("workers_per_rank", shape.workers());
+        value.put("kernels_per_step", shape.kernels().count());
+        value.put("gpu_ns", Math.round(shape.gpuNanos()));
+        value.put("step_ns", training.stepNanos());
+        value.put("causes", costs.stream().map(this::cause).toList());
+        return value;
+    }
+
+    private Map<String, @Nullable Object> cause(Simulation.Cost cost) {
+        long lost = training.stepNanos() - cost.stepNanosWithout();
+        Map<String, @Nullable Object> value = map("cause", cost.cause().label(), "strength", cost.strength());
+        value.put("lost_ns", lost);
+        value.put("lost_share", (double) lost / Math.max(1, training.stepNanos()));
+        value.put("step_ns_without", cost.stepNanosWithout());
         return value;
     }
 
@@ -114,10 +152,10 @@ final class SimulationFooter {
     }
 
     /// Names and values in turn; Java's own map would lose their order.
-    private static Map<String, Object> map(Object... namesAndValues) {
-        Map<String, Object> map = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> map(@Nullable Object... namesAndValues) {
+        Map<String, @Nullable Object> map = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
-            map.put((String) namesAndValues[i], namesAndValues[i + 1]);
+            map.put(String.valueOf(namesAndValues[i]), namesAndValues[i + 1]);
         }
         return map;
     }

@@ -2,130 +2,157 @@ package io.dyber.zernel.record.simulate;
 
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
-import io.dyber.zernel.record.event.ColumnType;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.sink.RecordingFile;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
-/// Events of all simulated threads on their way to the recording, in the order in which probes would have seen them
-/// end.
+/// Events of all simulated threads on their way to the recording, or to nowhere: the model also runs only to see how
+/// long it takes.
 final class Timeline {
+    /// The duration of an instant, and of what had not ended when the recording did.
+    static final long NONE = -1;
+
     /// Shorter waits are below the recorder's threshold.
     private static final long WAIT_THRESHOLD_NANOS = 50_000;
 
-    /// @param durNanos negative for an instant
-    private record Event(
-            long endNanos,
-            long number,
-            String kind,
-            String name,
-            long startNanos,
-            long durNanos,
-            Actor actor,
-            List<Extra> extras) {}
-
-    private final RecordingFile file;
+    private final @Nullable RecordingFile file;
     private final Texts texts;
     private final Batch batch;
     private final Map<String, Integer> columns = new HashMap<>();
-    private final PriorityQueue<Event> pending =
-            new PriorityQueue<>(Comparator.comparingLong(Event::endNanos).thenComparingLong(Event::number));
     private final Map<String, Long> byKind = new TreeMap<>();
-    private long number;
+    private final boolean silent;
+    private long events;
     private long lastNanos;
 
-    Timeline(RecordingFile file, List<Column> columns, Texts texts) {
+    private Timeline(@Nullable RecordingFile file, List<Column> columns, Texts texts) {
         this.file = file;
+        this.silent = file == null;
         this.texts = texts;
-        this.batch = new Batch(columns, 1 << 15);
+        this.batch = new Batch(columns, silent ? 1 : 1 << 14);
         for (Column column : columns) {
             this.columns.put(column.name(), this.columns.size());
         }
     }
 
-    void region(Actor actor, String name, long start, long end) {
-        add("region", name, actor, start, end - start);
+    static Timeline to(RecordingFile file, List<Column> columns, Texts texts) {
+        return new Timeline(file, columns, texts);
     }
 
-    void backward(Actor actor, long start, long end) {
-        add("backward", "Engine::execute", actor, start, end - start);
+    /// Only counts.
+    static Timeline silent() {
+        return new Timeline(null, List.of(), new Texts());
     }
 
-    void process(Actor actor, String name, long at, Extra... extras) {
-        add("process", name, actor, at, -1, extras);
+    /// Begins an event; the calls of [#with] that follow complete it.
+    Timeline event(String kind, String name, Actor actor, long start, long dur) {
+        long at = start;
+        begin(kind, name, at, dur);
+        return with("pid", actor.pid())
+                .with("tid", actor.tid())
+                .with("cpu", actor.cpu())
+                .with("comm", actor.comm());
+    }
+
+    /// An event that belongs to no thread.
+    Timeline sample(String kind, String name, long at) {
+        begin(kind, name, at, NONE);
+        return this;
+    }
+
+    private void begin(String kind, String name, long start, long dur) {
+        events++;
+        if (silent) {
+            return;
+        }
+        if (batch.isFull()) {
+            flush();
+        }
+        batch.addRow(texts.id(kind));
+        with("kind", kind).with("name", name).with("ts_ns", start);
+        if (dur != NONE) {
+            with("dur_ns", dur);
+        }
+        long _ = byKind.merge(kind, 1L, Long::sum);
+        lastNanos = Math.max(lastNanos, start + Math.max(dur, 0));
+    }
+
+    Timeline with(String column, long value) {
+        if (!silent) {
+            Integer index = columns.get(column);
+            if (index != null) {
+                batch.put(index, value);
+            }
+        }
+        return this;
+    }
+
+    Timeline with(String column, String text) {
+        return silent ? this : with(column, texts.id(text));
+    }
+
+    void process(Actor actor, String name, long at) {
+        event("process", name, actor, at, NONE);
     }
 
     /// A read system call; returns when it ends.
-    long read(Actor actor, long fd, long bytes, long start, long dur) {
-        add("io", "read", actor, start, dur, Extra.fd(fd), Extra.bytes(bytes), Extra.status(0));
+    long read(Actor actor, long fd, long bytes, String path, long start, long dur) {
+        event("io", "read", actor, start, dur)
+                .with("fd", fd)
+                .with("bytes", bytes)
+                .with("status", 0)
+                .with("path", path)
+                .with("miss_bytes", 0)
+                .with("io_ns", 0);
         return start + dur;
     }
 
-    void wait(Actor actor, String name, long start, long end, Extra what) {
+    /// A blocking system call, for which the thread leaves its CPU.
+    void wait(Actor actor, String call, String object, long start, long end) {
         if (end - start >= WAIT_THRESHOLD_NANOS) {
-            add("wait", name, actor, start, end - start, what, Extra.status(0));
+            event("wait", call, actor, start, end - start).with("object", object).with("status", 0);
+            offCpu(actor, "sleeping", start + 2_000, end - 1_000, 3_000);
         }
     }
 
-    /// Writes what ended until `nanos`; nothing may be added before that any more.
-    void writeUntil(long nanos) {
-        while (!pending.isEmpty() && pending.peek().endNanos() <= nanos) {
-            write(pending.remove());
+    /// A thread off its CPU, the last `queued` of it ready to run.
+    void offCpu(Actor actor, String state, long start, long end, long queued) {
+        if (end - start >= WAIT_THRESHOLD_NANOS) {
+            event("sched", "off-cpu", actor, start, end - start)
+                    .with("state", state)
+                    .with("runq_ns", queued);
         }
     }
 
     /// Writes the rest.
     void finish() {
-        writeUntil(Long.MAX_VALUE);
-        file.write(batch);
-        batch.clear();
+        flush();
     }
 
     Map<String, Long> byKind() {
         return byKind;
     }
 
-    /// When the last event written ended.
+    long events() {
+        return events;
+    }
+
+    boolean isSilent() {
+        return silent;
+    }
+
+    /// When the last event ended.
     long lastNanos() {
         return lastNanos;
     }
 
-    private void add(String kind, String name, Actor actor, long start, long dur, Extra... extras) {
-        pending.add(new Event(start + Math.max(dur, 0), number++, kind, name, start, dur, actor, List.of(extras)));
-    }
-
-    private void write(Event event) {
-        if (batch.isFull()) {
+    private void flush() {
+        if (file != null) {
             file.write(batch);
             batch.clear();
-        }
-        batch.addRow(texts.id(event.kind()));
-        put("kind", event.kind());
-        put("name", event.name());
-        put("ts_ns", event.startNanos());
-        if (event.durNanos() >= 0) {
-            put("dur_ns", event.durNanos());
-        }
-        put("pid", event.actor().pid());
-        put("tid", event.actor().tid());
-        put("cpu", (long) event.actor().cpu());
-        put("comm", event.actor().comm());
-        for (Extra extra : event.extras()) {
-            put(extra.column(), extra.value());
-        }
-        long _ = byKind.merge(event.kind(), 1L, Long::sum);
-        lastNanos = Math.max(lastNanos, event.endNanos());
-    }
-
-    private void put(String column, Object value) {
-        Integer index = columns.get(column);
-        if (index != null) {
-            batch.put(index, value instanceof String text ? texts.id(text) : (Long) value);
         }
     }
 }

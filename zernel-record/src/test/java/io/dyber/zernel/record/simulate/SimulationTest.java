@@ -10,7 +10,9 @@ import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -40,38 +42,49 @@ class SimulationTest {
         JsonNode first = footer(simulate(Scenario.HEALTHY, 7, 50, 1), "zernel.simulation");
         JsonNode second = footer(simulate(Scenario.HEALTHY, 8, 50, 1), "zernel.simulation");
 
-        assertThat(first.get("planted_compute_ns")).isNotEqualTo(second.get("planted_compute_ns"));
+        assertThat(first.get("gpu_ns")).isNotEqualTo(second.get("gpu_ns"));
     }
 
     @Test
     void everyStepHasItsCallsAndEveryEpochOneMoreNext() throws IOException {
-        Path file = simulate(Scenario.DATA_BOUND_CPU, 1, 200, 3);
+        Path file = simulate(Scenario.WORKER_STARTUP, 1, 100, 3);
         long perEpoch = footer(file, "zernel.simulation").get("steps_per_epoch").asLong();
-        long epochs = (200 + perEpoch - 1) / perEpoch;
+        long epochs = (100 + perEpoch - 1) / perEpoch;
 
         assertThat(Duck.query(file, """
-                SELECT kind, name, count(*) FROM $file WHERE kind IN ('region', 'backward')
+                SELECT kind, name, count(*) FROM $file
+                WHERE kind = 'backward' OR kind = 'region' AND name NOT LIKE 'c10d%'
                 GROUP BY ALL ORDER BY kind, name""")).containsExactly(
-                asList("backward", "Engine::execute", 600L),
-                asList("region", "DistributedDataParallel.forward", 600L),
-                asList("region", "Optimizer.step#AdamW.step", 600L),
-                asList("region", "Optimizer.zero_grad#AdamW.zero_grad", 600L),
+                asList("backward", "Engine::execute", 300L),
+                asList("region", "DistributedDataParallel.forward", 300L),
+                asList("region", "Optimizer.step#AdamW.step", 300L),
+                asList("region", "Optimizer.zero_grad#AdamW.zero_grad", 300L),
                 asList("region", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                        3 * (200 + epochs)));
+                        3 * (100 + epochs)));
     }
 
-    @Test
-    void aThreadDoesOneThingAtATime() throws IOException {
-        Path file = simulate(Scenario.DATA_BOUND_STORAGE, 2, 100, 2);
-
-        assertThat(Duck.query(file, """
-                WITH calls AS (
-                    SELECT tid, ts_ns, ts_ns + dur_ns AS end_ns,
-                           kind IN ('io', 'wait') AND comm = 'python' AS inner_call
-                    FROM $file WHERE dur_ns IS NOT NULL),
-                neighbours AS (
-                    SELECT *, lag(end_ns) OVER (PARTITION BY tid, inner_call ORDER BY ts_ns) AS before_ns FROM calls)
-                SELECT count(*) FROM neighbours WHERE ts_ns < before_ns""")).containsExactly(asList(0L));
+    /// Every event lies inside the one around it, or behind it.
+    @ParameterizedTest
+    @EnumSource(Scenario.class)
+    void theEventsOfAThreadNest(Scenario scenario) throws IOException {
+        Path file = simulate(scenario, 2, 40, 2);
+        Deque<Long> open = new ArrayDeque<>();
+        long thread = -1;
+        for (List<@Nullable Object> row : Duck.query(file, """
+                SELECT tid, ts_ns, ts_ns + dur_ns, concat_ws(' ', kind, name, comm) FROM $file
+                WHERE dur_ns IS NOT NULL ORDER BY tid, ts_ns, dur_ns DESC, depth""")) {
+            if ((Long) row.get(0) != thread) {
+                thread = (Long) row.get(0);
+                open.clear();
+            }
+            while (!open.isEmpty() && open.peek() <= (Long) row.get(1)) {
+                open.pop();
+            }
+            assertThat((Long) row.get(2)).as("%s: %s", scenario, row).isLessThanOrEqualTo(
+                    open.isEmpty() ? Long.MAX_VALUE : open.peek());
+            open.push((Long) row.get(2));
+        }
+        assertThat(thread).isPositive();
     }
 
     @Test
@@ -86,47 +99,42 @@ class SimulationTest {
         assertThat(footer(file, "zernel.schema").get("columns")).isEmpty();
         assertThat(Duck.query(file, "SELECT decode(key) FROM parquet_kv_metadata($file) ORDER BY 1"))
                 .extracting(List::getFirst)
-                .containsExactly("zernel.clock", "zernel.format", "zernel.kinds", "zernel.losses", "zernel.probes",
-                        "zernel.processes", "zernel.recording", "zernel.schema", "zernel.simulation");
+                .containsExactly("zernel.clock", "zernel.format", "zernel.gpus", "zernel.kinds", "zernel.launches",
+                        "zernel.losses", "zernel.probes", "zernel.processes", "zernel.recording", "zernel.schema",
+                        "zernel.simulation");
     }
 
-    /// The planted bottleneck shows in the events alone: share of training time inside `__next__`, and what part of
-    /// the workers' loading is reading.
-    @ParameterizedTest
-    @CsvSource({
-        "HEALTHY, 0.0, 0.12, 0.0, 0.3",
-        "DATA_BOUND_CPU, 0.25, 0.65, 0.0, 0.1",
-        "DATA_BOUND_STORAGE, 0.25, 0.65, 0.6, 1.0",
-        "TOO_FEW_WORKERS, 0.25, 0.65, 0.0, 0.3"
-    })
-    void whatIsPlantedShows(Scenario scenario, double leastWait, double mostWait, double leastRead, double mostRead)
-            throws IOException {
-        for (long seed = 1; seed <= 5; seed++) {
-            Path file = simulate(scenario, seed, 150, 1);
-            List<@Nullable Object> shares = Duck.query(file, """
-                    WITH training AS (SELECT min(ts_ns) AS first_ns FROM $file WHERE name LIKE '%__next__')
-                    SELECT sum(dur_ns) FILTER (name LIKE '%__next__')
-                               / (max(ts_ns + dur_ns) FILTER (name LIKE 'Optimizer.step%') - any_value(first_ns)),
-                           sum(dur_ns) FILTER (kind = 'io' AND comm = 'pt_data_worker')
-                               / (sum(dur_ns) FILTER (kind = 'io' AND comm = 'pt_data_worker')
-                                  + any_value(busy_ns))
-                    FROM $file, training,
-                         (SELECT sum(gap) AS busy_ns FROM
-                             (SELECT ts_ns - lag(ts_ns + dur_ns) OVER (PARTITION BY tid ORDER BY ts_ns) AS gap
-                              FROM $file WHERE comm = 'pt_data_worker' AND pid = tid AND dur_ns IS NOT NULL)
-                          WHERE gap > 0)""").getFirst();
+    @Test
+    void theFooterTellsWhatTheCauseCosts() throws IOException {
+        JsonNode simulation = footer(simulate(Scenario.SYNC_BOUND, 4, 100, 1), "zernel.simulation");
+        JsonNode cause = simulation.get("causes").get(0);
+        long step = simulation.get("step_ns").asLong();
 
-            assertThat((Double) shares.get(0)).as("%s, seed %d: wait", scenario, seed).isBetween(leastWait, mostWait);
-            assertThat((Double) shares.get(1)).as("%s, seed %d: read", scenario, seed).isBetween(leastRead, mostRead);
-        }
+        assertThat(simulation.get("causes")).hasSize(1);
+        assertThat(cause.get("cause").asString()).isEqualTo("sync-bound");
+        assertThat(cause.get("strength").asDouble()).isEqualTo(0.3);
+        assertThat(cause.get("lost_share").asDouble()).isBetween(0.27, 0.33);
+        assertThat(cause.get("lost_ns").asLong()).isEqualTo(step - cause.get("step_ns_without").asLong());
+        assertThat(footer(simulate(Scenario.HEALTHY, 4, 50, 1), "zernel.simulation").get("causes")).isEmpty();
+    }
+
+    @Test
+    void asManyStepsAsMakeTheEventsAskedFor() throws IOException {
+        Path file = write(new Simulation.Settings(Scenario.HEALTHY, 5, 1, 1).withEvents(100_000));
+
+        assertThat(footer(file, "zernel.recording").get("events").asLong()).isBetween(95_000L, 105_000L);
+        assertThat(footer(file, "zernel.simulation").get("steps").asLong()).isGreaterThan(100);
     }
 
     private Path simulate(Scenario scenario, long seed, int steps, int ranks) throws IOException {
+        return write(new Simulation.Settings(scenario, seed, steps, ranks));
+    }
+
+    private Path write(Simulation.Settings settings) throws IOException {
         Path file = Files.createTempDirectory(folder, "run").resolve("run.parquet");
         Simulation.Target target =
                 new Simulation.Target(file, columns(), "{\"columns\":[]}", new RecordingFile.Options());
-        Simulation.Result result =
-                Simulation.record(new Simulation.Settings(scenario, seed, steps, ranks), target, List.of("--simulate"));
+        Simulation.Result result = Simulation.record(settings, target, List.of("--simulate"));
         assertThat(result.bytes()).isEqualTo(Files.size(file));
         return file;
     }

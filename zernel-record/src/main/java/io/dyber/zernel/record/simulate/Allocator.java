@@ -1,0 +1,88 @@
+package io.dyber.zernel.record.simulate;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+
+/// PyTorch's caching allocator: what is freed stays with it, and is handed out again for the same size.
+final class Allocator {
+    private static final long SMALL = 1 << 20;
+    private static final long SMALL_SEGMENT = 2 << 20;
+    private static final long LARGE = 10 << 20;
+    private static final long LARGE_SEGMENT = 20 << 20;
+    /// What a process has on its GPU beside the allocator: context, modules, workspaces.
+    private static final long CONTEXT = 560L << 20;
+
+    /// A piece of a segment that is handed out or cached.
+    record Block(long addr, long bytes) {}
+
+    private final Program program;
+    private final Map<Long, Deque<Block>> cached = new HashMap<>();
+    private long smallAddr;
+    private long smallLeft;
+    private long largeAddr;
+    private long largeLeft;
+    private long nextAddr = 0x7f10_0000_0000L;
+    private long allocatedBytes;
+    private long reservedBytes;
+
+    Allocator(Program program) {
+        this.program = program;
+    }
+
+    Block allocate(long asked) {
+        long bytes = Math.max(512, asked + 511 & ~511L);
+        Deque<Block> free = cached.get(bytes);
+        Block block = free == null || free.isEmpty() ? carve(bytes) : free.pop();
+        allocatedBytes += bytes;
+        program.tell("torch_alloc", "pytorch:malloc", block);
+        return block;
+    }
+
+    void free(Block block) {
+        allocatedBytes -= block.bytes();
+        program.tell("torch_free", "pytorch:free", block);
+        cached.computeIfAbsent(block.bytes(), _ -> new ArrayDeque<>()).push(block);
+    }
+
+    /// Handed out to tensors.
+    long allocatedBytes() {
+        return allocatedBytes;
+    }
+
+    /// Of the device, as the driver counts.
+    long usedBytes() {
+        return CONTEXT + reservedBytes;
+    }
+
+    private Block carve(long bytes) {
+        if (bytes > LARGE) {
+            return new Block(segment(bytes + SMALL_SEGMENT - 1 & -SMALL_SEGMENT), bytes);
+        }
+        if (bytes > SMALL) {
+            if (largeLeft < bytes) {
+                largeAddr = segment(LARGE_SEGMENT);
+                largeLeft = LARGE_SEGMENT;
+            }
+            largeAddr += bytes;
+            largeLeft -= bytes;
+            return new Block(largeAddr - bytes, bytes);
+        }
+        if (smallLeft < bytes) {
+            smallAddr = segment(SMALL_SEGMENT);
+            smallLeft = SMALL_SEGMENT;
+        }
+        smallAddr += bytes;
+        smallLeft -= bytes;
+        return new Block(smallAddr - bytes, bytes);
+    }
+
+    private long segment(long bytes) {
+        long addr = nextAddr;
+        nextAddr += bytes;
+        reservedBytes += bytes;
+        program.cudaMalloc(addr, bytes);
+        return addr;
+    }
+}

@@ -1,0 +1,40 @@
+package io.dyber.zernel.record.simulate;
+
+/// A CUDA stream: what is enqueued runs one after the other, and at most [#QUEUE] wait.
+final class GpuStream {
+    /// Launches that the driver takes before it makes the next one wait.
+    static final int QUEUE = 1024;
+
+    private final long[] done = new long[QUEUE];
+    private final BusyTime busy;
+    private long enqueued;
+    private long freeNanos;
+
+    GpuStream(BusyTime busy) {
+        this.busy = busy;
+    }
+
+    /// When the queue has room for one more, `now` or later.
+    long room(long now) {
+        return enqueued < QUEUE ? now : Math.max(now, done[(int) (enqueued % QUEUE)]);
+    }
+
+    /// Runs work that is ready at a time; returns when it will be done.
+    long enqueue(long readyNanos, long durNanos) {
+        long start = Math.max(readyNanos, freeNanos);
+        freeNanos = start + durNanos;
+        busy.add(start, freeNanos);
+        done[(int) (enqueued++ % QUEUE)] = freeNanos;
+        return freeNanos;
+    }
+
+    /// Lets what comes wait for an event of another stream.
+    void waitFor(long nanos) {
+        freeNanos = Math.max(freeNanos, nanos);
+    }
+
+    /// When all that is enqueued will be done.
+    long freeNanos() {
+        return freeNanos;
+    }
+}

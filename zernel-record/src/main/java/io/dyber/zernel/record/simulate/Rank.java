@@ -1,0 +1,147 @@
+package io.dyber.zernel.record.simulate;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The training process of one rank, from `exec` to `exit`. A step is two calls, because the ranks wait for each other
+/// between them.
+final class Rank {
+    private final Shape shape;
+    private final Program program;
+    private final Loader loader;
+    private final TrainingStep step;
+    private final Actor main;
+    private final Noise noise;
+    private final int number;
+    private final List<Long> doneNanos = new ArrayList<>();
+
+    /// @param firstPid it and the numbers behind it are free
+    Rank(
+            int number,
+            Shape shape,
+            Plant plant,
+            int steps,
+            Collectives collectives,
+            Timeline timeline,
+            Noise noise,
+            long firstPid) {
+        this.number = number;
+        this.shape = shape;
+        this.noise = noise;
+        this.main = new Actor(firstPid, firstPid, "python", noise.between(0, shape.cpus() - 1));
+        long start = Simulation.START_NANOS + noise.around(30e6, 0.5);
+        this.program = new Program(timeline, new Gpu(number), noise.of(1), main, start);
+        this.loader = new Loader(shape, Loading.of(shape, plant), steps, program, noise.of(2), firstPid + 10);
+        this.step = new TrainingStep(number, shape, plant, program, collectives);
+    }
+
+    Actor main() {
+        return main;
+    }
+
+    Loader loader() {
+        return loader;
+    }
+
+    Gpu gpu() {
+        return program.gpu();
+    }
+
+    Allocator allocator() {
+        return step.allocator();
+    }
+
+    long now() {
+        return program.now();
+    }
+
+    boolean isStuck() {
+        return program.isStuck();
+    }
+
+    /// Starts the program, up to the training loop.
+    void start() {
+        Timeline timeline = program.timeline();
+        timeline.event("process", "exec", main, program.now(), Timeline.NONE)
+                .with("path", "/usr/bin/python3");
+        importModules();
+        step.prepare();
+    }
+
+    /// The ranks leave the making of their communicator together.
+    void startTogether(long nanos) {
+        program.waitUntil(nanos);
+    }
+
+    /// Data, forward and backward pass.
+    void beginStep(int index) {
+        if (isStuck()) {
+            return;
+        }
+        program.restart(index);
+        loader.next(index);
+        step.computeGradients(index);
+    }
+
+    /// The rest, once it is known when the gradients of all ranks are there.
+    void endStep(int index) {
+        if (isStuck()) {
+            return;
+        }
+        program.gpu().compute().waitFor(program.gpu().collectives().freeNanos());
+        step.update(index);
+        if (!isStuck()) {
+            doneNanos.add(Math.max(program.now(), program.gpu().compute().freeNanos()));
+            step.lookAtLoss(index);
+        }
+    }
+
+    void exit() {
+        if (isStuck()) {
+            return;
+        }
+        loader.endEpoch();
+        loader.stop();
+        program.work(200e6);
+        program.timeline()
+                .event("process", "exit", main, program.now(), Timeline.NONE)
+                .with("status", 0);
+    }
+
+    /// Mean length of the steps after the first. A step is done when the GPU has done its work too: the program may be
+    /// some steps ahead of it, and that must not count as speed.
+    long stepNanos() {
+        int steps = doneNanos.size() - 1;
+        return steps < 1 ? 0 : (doneNanos.getLast() - doneNanos.getFirst()) / steps;
+    }
+
+    private void importModules() {
+        for (int file = 0; file < 150; file++) {
+            String path = "/usr/lib/python3.12/site-packages/torch/module_" + file + ".pyc";
+            long open = noise.near(9_000, 0.5);
+            program.timeline()
+                    .event("io_open", "openat", main, program.now(), open)
+                    .with("fd", 3)
+                    .with("status", 3)
+                    .with("path", path);
+            program.waitUntil(program.now() + open + 3_000);
+            long read = noise.near(8_000, 0.6);
+            program.waitUntil(program.timeline().read(main, 3, noise.around(9_000, 0.8), path, program.now(), read));
+            program.work(6e6);
+        }
+    }
+
+    /// Names of the environment that a launcher sets.
+    Map<String, String> environment() {
+        if (shape.ranks() == 1) {
+            return Map.of();
+        }
+        Map<String, String> environment = new LinkedHashMap<>();
+        environment.put("RANK", Integer.toString(number));
+        environment.put("LOCAL_RANK", Integer.toString(number));
+        environment.put("WORLD_SIZE", Integer.toString(shape.ranks()));
+        return environment;
+    }
+}

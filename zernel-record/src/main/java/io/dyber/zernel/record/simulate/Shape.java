@@ -1,0 +1,87 @@
+package io.dyber.zernel.record.simulate;
+
+import static io.dyber.zernel.record.simulate.Scenario.DATA_BOUND_STORAGE;
+import static io.dyber.zernel.record.simulate.Scenario.LAUNCH_BOUND;
+import static io.dyber.zernel.record.simulate.Scenario.PAGEABLE_COPIES;
+import static io.dyber.zernel.record.simulate.Scenario.SYNC_BOUND;
+import static io.dyber.zernel.record.simulate.Scenario.TOO_FEW_WORKERS;
+import static io.dyber.zernel.record.simulate.Scenario.WORKER_STARTUP;
+
+import java.util.Set;
+
+/// A training job as the seed has it: everything but what is planted. Durations are means.
+///
+/// @param stepsPerEpoch batches that the data set has
+/// @param pinned whether the loader hands over batches in pinned memory
+/// @param gpuNanos what a step's kernels take
+/// @param opNanos CPU time for one operator, without the launch itself
+/// @param loadShare of the time that all workers together have for a batch, what one takes
+/// @param readingShare part of loading spent in reads of the data set, which is in the page cache
+/// @param syncEvery steps from one look at the loss to the next
+/// @param syncInStep whether that is between backward pass and optimizer, else behind the step
+/// @param commShare of the backward pass that the collectives take
+/// @param cpus of the machine
+record Shape(
+        int ranks,
+        int stepsPerEpoch,
+        int workers,
+        boolean pinned,
+        int batchSize,
+        int sampleBytes,
+        double loadShare,
+        double readingShare,
+        double gpuNanos,
+        double opNanos,
+        Kernels kernels,
+        int syncEvery,
+        boolean syncInStep,
+        int buckets,
+        double commShare,
+        long modelBytes,
+        long memoryTotal,
+        int cpus) {
+
+    private static final int PREFETCH_FACTOR = 2;
+    private static final long GIB = 1L << 30;
+
+    static Shape draw(Simulation.Settings settings, Set<Scenario> causes, Noise noise) {
+        boolean manySmall = causes.contains(LAUNCH_BOUND);
+        double gpu = manySmall ? noise.betweenLog(9e6, 30e6) : noise.betweenLog(40e6, 300e6);
+        int kernels = (int) (manySmall ? noise.betweenLog(250, 500) : noise.betweenLog(60, 320));
+        boolean fewWorkers = causes.contains(TOO_FEW_WORKERS);
+        boolean restarts = causes.contains(WORKER_STARTUP);
+        int workers = fewWorkers ? noise.between(1, 2) : restarts ? noise.between(2, 4) : noise.between(2, 6) * 2;
+        int batch = 8 * noise.between(1, 5);
+        boolean pinned = noise.chance(0.6);
+        int sample = pinned ? noise.between(40_000, 250_000) : noise.between(2_000, 15_000);
+        int spareCpus = causes.contains(Scenario.DATA_BOUND_CPU) ? noise.between(1, 2) : noise.between(6, 12);
+        long model = (long) noise.betweenLog(60 << 20, 1.5 * GIB);
+        return new Shape(
+                settings.ranks(),
+                restarts ? noise.between(15, 40) : noise.between(1_500, 9_000),
+                workers,
+                pinned || causes.contains(PAGEABLE_COPIES) || causes.contains(SYNC_BOUND),
+                batch,
+                sample,
+                restarts ? noise.between(0.08, 0.15) : noise.between(0.3, 0.55),
+                causes.contains(DATA_BOUND_STORAGE) ? noise.between(0.3, 0.5) : noise.between(0.03, 0.1),
+                gpu,
+                Math.min(noise.betweenLog(6_000, 22_000), 0.4 * gpu / kernels),
+                Kernels.draw(noise.of(1), kernels, gpu, (long) noise.betweenLog(0.5 * GIB, 6 * GIB)),
+                new int[] {1, 1, 5, 10, 20}[causes.contains(SYNC_BOUND) ? noise.between(3, 4) : noise.between(0, 4)],
+                noise.chance(0.4),
+                noise.between(4, 12),
+                noise.between(0.15, 0.4),
+                model,
+                new long[] {24, 40, 80}[noise.between(0, 2)] * GIB,
+                settings.ranks() * (workers + spareCpus));
+    }
+
+    int prefetchFactor() {
+        return PREFETCH_FACTOR;
+    }
+
+    long batchBytes() {
+        return (long) batchSize * sampleBytes;
+    }
+}

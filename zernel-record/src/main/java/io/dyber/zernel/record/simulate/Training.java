@@ -1,0 +1,64 @@
+package io.dyber.zernel.record.simulate;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/// The model of a training job on GPUs, run from start to end.
+///
+/// Every actor has a clock of its own, and waits only for what others have already done: a batch for its worker, a launch
+/// for room in the GPU's queue, a collective for the last rank. So the ranks are run one after the other from collective
+/// to collective, and no event is ever ahead of its cause.
+final class Training {
+    private static final long FIRST_PID = 4001;
+    private static final long PIDS_OF_RANK = 10_000;
+    private static final double BACKWARD_SHARE = 0.6;
+
+    private final int steps;
+    private final Timeline timeline;
+    private final Collectives collectives;
+    private final List<Rank> ranks = new ArrayList<>();
+    private final NvmlClock nvml;
+
+    Training(Shape shape, Plant plant, int steps, Timeline timeline, Noise noise) {
+        this.steps = steps;
+        this.timeline = timeline;
+        double travelled = 2.0 * shape.modelBytes();
+        this.collectives = new Collectives(
+                shape.ranks(), noise.of(0), travelled / (shape.commShare() * BACKWARD_SHARE * shape.gpuNanos()));
+        for (int rank = 0; rank < shape.ranks(); rank++) {
+            long pid = FIRST_PID + rank * PIDS_OF_RANK;
+            ranks.add(new Rank(rank, shape, plant, steps, collectives, timeline, noise.of(10 + rank), pid));
+        }
+        this.nvml = new NvmlClock(shape, timeline, ranks, noise.of(1));
+    }
+
+    /// Runs all of it.
+    Training run() {
+        ranks.forEach(Rank::start);
+        long together = ranks.stream().mapToLong(Rank::now).max().orElse(0);
+        ranks.forEach(rank -> rank.startTogether(together));
+        for (int step = 0; step < steps; step++) {
+            for (Rank rank : ranks) {
+                rank.beginStep(step);
+            }
+            collectives.run();
+            for (Rank rank : ranks) {
+                rank.endStep(step);
+            }
+            nvml.note();
+        }
+        ranks.forEach(Rank::exit);
+        nvml.write();
+        timeline.finish();
+        return this;
+    }
+
+    /// Mean length of the first rank's steps after the first.
+    long stepNanos() {
+        return ranks.getFirst().stepNanos();
+    }
+
+    List<Rank> ranks() {
+        return ranks;
+    }
+}

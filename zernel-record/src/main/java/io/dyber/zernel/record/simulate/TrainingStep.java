@@ -1,0 +1,181 @@
+package io.dyber.zernel.record.simulate;
+
+import static io.dyber.zernel.record.simulate.Scenario.LAUNCH_BOUND;
+import static io.dyber.zernel.record.simulate.Scenario.PAGEABLE_COPIES;
+import static io.dyber.zernel.record.simulate.Scenario.SYNC_BOUND;
+
+import io.dyber.zernel.record.simulate.Allocator.Block;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/// What the training loop does with a batch.
+final class TrainingStep {
+    private static final double PAGEABLE_RATE = 5;
+    private static final int STOPS = 6;
+
+    private final Shape shape;
+    private final Plant plant;
+    private final Program program;
+    private final Gradients gradients;
+    private final Allocator allocator;
+    private final Actor main;
+    private final Actor autograd;
+    private final double opNanos;
+    private final long batchBytes;
+    private final Deque<Block> activations = new ArrayDeque<>();
+    private final List<Block> batch = new ArrayList<>();
+
+    TrainingStep(int rank, Shape shape, Plant plant, Program program, Collectives collectives) {
+        this.shape = shape;
+        this.plant = plant;
+        this.program = program;
+        this.allocator = new Allocator(program);
+        this.gradients = new Gradients(rank, shape, program, allocator, collectives);
+        this.main = program.thread();
+        this.autograd = new Actor(main.pid(), main.pid() + 1, "pt_autograd_0", (main.cpu() + 1) % shape.cpus());
+        int ops = shape.kernels().count();
+        this.opNanos = shape.opNanos() + plant.amount(LAUNCH_BOUND) * shape.gpuNanos() / ops;
+        this.batchBytes = Math.max(
+                shape.batchBytes(),
+                Math.round(plant.size(PAGEABLE_COPIES) * shape.gpuNanos() * PAGEABLE_RATE));
+    }
+
+    Allocator allocator() {
+        return allocator;
+    }
+
+    /// Parameters, the optimizer's state, the communicator.
+    void prepare() {
+        program.work(400e6);
+        for (int copy = 0; copy < 3; copy++) {
+            for (int part = 0; part < 4; part++) {
+                Block _ = allocator.allocate(shape.modelBytes() / 4);
+                program.work(3e6);
+            }
+        }
+        gradients.prepare();
+        program.timeline()
+                .event("process", "thread", main, program.now(), Timeline.NONE)
+                .with("child_pid", main.pid())
+                .with("child_tid", autograd.tid());
+    }
+
+    /// Up to the end of the backward pass.
+    void computeGradients(int step) {
+        copyBatch();
+        long zero = program.now();
+        gradients.zero();
+        program.work(60_000);
+        program.region("Optimizer.zero_grad#AdamW.zero_grad", zero);
+        long start = program.now();
+        forward(step);
+        if (shape.ranks() > 1) {
+            gradients.announce();
+            program.region("DistributedDataParallel.forward", start);
+        }
+        program.work(70_000);
+        backward(step);
+    }
+
+    /// The optimizer, once the gradients are there.
+    void update(int step) {
+        program.work(40_000);
+        if (shape.syncInStep() && looksAtLoss(step)) {
+            program.item();
+            if (program.isStuck()) {
+                return;
+            }
+        }
+        long start = program.now();
+        program.work(60_000);
+        for (Kernel kernel : shape.kernels().optimizer()) {
+            program.launch(kernel, opNanos, 1);
+        }
+        program.region("Optimizer.step#AdamW.step", start);
+    }
+
+    void lookAtLoss(int step) {
+        program.work(30_000);
+        if (!shape.syncInStep() && looksAtLoss(step)) {
+            program.item();
+            program.work(80_000);
+        }
+    }
+
+    private boolean looksAtLoss(int step) {
+        return step % shape.syncEvery() == 0;
+    }
+
+    private void copyBatch() {
+        boolean pinned = shape.pinned() && !plant.has(PAGEABLE_COPIES);
+        List<Block> old = List.copyOf(batch);
+        batch.clear();
+        for (long bytes : new long[] {batchBytes, shape.batchSize() * 8L}) {
+            Block block = allocator.allocate(bytes);
+            program.copyIn(bytes, block.addr(), pinned);
+            batch.add(block);
+        }
+        old.forEach(allocator::free);
+    }
+
+    private void forward(int step) {
+        List<Kernel> kernels = shape.kernels().forward();
+        int every = Math.max(1, kernels.size() / STOPS);
+        for (int i = 0; i < kernels.size(); i++) {
+            Kernel kernel = kernels.get(i);
+            if (kernel.activationBytes() > 0) {
+                activations.push(allocator.allocate(kernel.activationBytes()));
+            }
+            program.launch(kernel, opNanos(step), slowness(step));
+            if (plant.size(SYNC_BOUND) > 0 && i % every == every - 1) {
+                stop();
+            }
+        }
+    }
+
+    /// `.item()`, and what the program does with the value while the GPU has nothing to do.
+    private void stop() {
+        if (plant.has(SYNC_BOUND)) {
+            program.item();
+        }
+        program.work(plant.size(SYNC_BOUND) * shape.gpuNanos() / STOPS);
+    }
+
+    /// The main thread waits in the engine while autograd's thread for the device launches the kernels.
+    private void backward(int step) {
+        long start = program.now();
+        program.runIn(autograd);
+        program.work(40_000);
+        List<Kernel> kernels = shape.kernels().backward();
+        for (int i = 0; i < kernels.size(); i++) {
+            program.launch(kernels.get(i), opNanos(step), slowness(step));
+            int kept = shape.kernels().forward().size() * (kernels.size() - 1 - i) / (2 * kernels.size());
+            while (activations.size() > kept) {
+                allocator.free(activations.pop());
+            }
+            gradients.computed(i + 1, kernels.size());
+        }
+        gradients.finish();
+        program.runIn(main);
+        Timeline timeline = program.timeline();
+        timeline.wait(main, "futex", "futex", start + 30_000, program.now());
+        program.work(15_000);
+        timeline.event("backward", "Engine::execute", main, start, program.now() - start);
+    }
+
+    /// The first step loads modules and tries algorithms; the next two are still a little slow.
+    private double opNanos(int step) {
+        return opNanos + (step == 0 ? 250_000 : 0);
+    }
+
+    private double slowness(int step) {
+        return switch (step) {
+            case 0 -> 4;
+            case 1 -> 1.2;
+            case 2 -> 1.05;
+            default -> 1;
+        };
+    }
+}

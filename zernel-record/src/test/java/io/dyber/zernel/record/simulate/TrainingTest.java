@@ -1,0 +1,99 @@
+package io.dyber.zernel.record.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// The model itself, which writes nothing here.
+class TrainingTest {
+    private static final int STEPS = 100;
+
+    @ParameterizedTest
+    @EnumSource(value = Scenario.class, mode = EnumSource.Mode.EXCLUDE, names = "HEALTHY")
+    void aCauseCostsWhatWasAskedForAndTakingItOutGivesThatBack(Scenario cause) {
+        for (long seed = 1; seed <= 4; seed++) {
+            for (double strength : new double[] {0.1, 0.25, 0.4}) {
+                Calibration model = model(cause, seed);
+                Plant plant = model.add(Plant.nothing(), cause, strength);
+
+                assertThat(model.lostShare(plant, cause))
+                        .as("%s, seed %d, strength %s", cause, seed, strength)
+                        .isCloseTo(strength, within(0.02));
+                assertThat(model.lostShare(Plant.nothing(), cause)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void aHealthyJobIsAsFastAsItsGpu() {
+        for (long seed = 1; seed <= 20; seed++) {
+            for (int ranks : new int[] {1, 4}) {
+                Simulation.Settings settings = new Simulation.Settings(Scenario.HEALTHY, seed, STEPS, ranks);
+                Noise noise = new Noise(seed);
+                Shape shape = Shape.draw(settings, Set.of(), noise.of(1));
+                long step = new Calibration(shape, noise.of(2), STEPS).stepNanos(Plant.nothing());
+
+                assertThat(step / shape.gpuNanos()).as("seed %d, %d ranks", seed, ranks).isBetween(0.99, 1.04);
+            }
+        }
+    }
+
+    @Test
+    void aLaunchWaitsForRoomInTheQueue() {
+        GpuStream stream = new GpuStream(new BusyTime());
+        for (int i = 0; i < GpuStream.QUEUE; i++) {
+            assertThat(stream.room(5)).isEqualTo(5);
+            long _ = stream.enqueue(10, 100);
+        }
+
+        assertThat(stream.room(5)).isEqualTo(110);
+        assertThat(stream.room(300)).isEqualTo(300);
+        assertThat(stream.enqueue(300, 100)).isEqualTo(10 + 100L * GpuStream.QUEUE + 100);
+    }
+
+    @Test
+    void aCollectiveEndsAfterTheLastRankArrived() {
+        Collectives collectives = new Collectives(2, new Noise(1), 100);
+        Gpu early = new Gpu(0);
+        Gpu late = new Gpu(1);
+        long first = collectives.enter(0, early, 1_000_000, 1_000);
+        long second = collectives.enter(1, late, 1_000_000, 9_000_000);
+        collectives.run();
+
+        assertThat(first).isEqualTo(second).isZero();
+        assertThat(early.collectives().freeNanos())
+                .isEqualTo(late.collectives().freeNanos())
+                .isBetween(9_010_000L, 9_050_000L);
+    }
+
+    @Test
+    void aCollectiveThatARankMissesNeverEnds() {
+        Collectives collectives = new Collectives(2, new Noise(1), 100);
+        Gpu alone = new Gpu(0);
+        assertThat(collectives.enter(0, alone, 1_000_000, 1_000)).isZero();
+        collectives.run();
+
+        assertThat(alone.collectives().freeNanos()).isGreaterThanOrEqualTo(Program.NEVER);
+    }
+
+    @Test
+    void busyTimeOfTwoStreamsIsCountedOnce() {
+        BusyTime one = new BusyTime();
+        BusyTime other = new BusyTime();
+        one.add(0, 60);
+        one.add(150, 180);
+        other.add(40, 120);
+
+        assertThat(one.together(other, 0, 100, 2)).containsExactly(100, 50);
+    }
+
+    private static Calibration model(Scenario cause, long seed) {
+        Simulation.Settings settings = new Simulation.Settings(cause, seed, STEPS, 1);
+        Noise noise = new Noise(seed);
+        return new Calibration(Shape.draw(settings, Set.of(cause), noise.of(1)), noise.of(2), STEPS);
+    }
+}
