@@ -54,7 +54,23 @@ public final class Database implements AutoCloseable {
         return duckDb.query(sql, parameters);
     }
 
-    /// The connection, for streaming large results. Call [#prepare] before a query that names library views.
+    /// Runs a query whose result may be larger than memory, `?` standing for parameters.
+    ///
+    /// @throws RecordingException if DuckDB refuses it
+    public Cursor stream(String sql, Object... parameters) {
+        onDemand.prepareFor(sql);
+        return duckDb.stream(sql, parameters);
+    }
+
+    /// Runs a statement that writes rows, such as COPY, and returns how many.
+    ///
+    /// @throws RecordingException if DuckDB refuses it
+    public long write(String sql) {
+        onDemand.prepareFor(sql);
+        return duckDb.write(sql);
+    }
+
+    /// The connection, for results as Arrow batches. Call [#prepare] before a query that names library views.
     public Connection connection() {
         return duckDb.connection();
     }

@@ -42,6 +42,8 @@ final class DuckDb implements AutoCloseable {
         properties.setProperty("threads", Integer.toString(options.threads()));
         properties.setProperty("memory_limit", options.memoryLimit());
         properties.setProperty("temp_directory", spillFolder.toString());
+        // Results come in chunks, not whole: the reader decides what it keeps.
+        properties.setProperty(DuckDBDriver.JDBC_STREAM_RESULTS, "true");
         // Nothing is ever downloaded: parquet, json and icu are built in.
         properties.setProperty("autoinstall_known_extensions", "false");
         properties.setProperty("autoload_known_extensions", "false");
@@ -78,6 +80,34 @@ final class DuckDb implements AutoCloseable {
             }
             try (ResultSet result = statement.getResultSet()) {
                 return table(result);
+            }
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
+    /// Runs a statement that writes rows, and returns how many.
+    long write(String sql) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+            return statement.getUpdateCount();
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
+    /// The rows as they come; `?` stands for parameters.
+    Cursor stream(String sql, Object... parameters) {
+        try {
+            PreparedStatement statement = connection.prepareStatement(sql);
+            try {
+                for (int i = 0; i < parameters.length; i++) {
+                    statement.setObject(i + 1, parameters[i]);
+                }
+                return new Cursor(statement);
+            } catch (SQLException e) {
+                statement.close();
+                throw e;
             }
         } catch (SQLException e) {
             throw failed(e);
@@ -140,7 +170,7 @@ final class DuckDb implements AutoCloseable {
         return new Table(columns, rows);
     }
 
-    private static @Nullable Object plain(@Nullable Object value) throws SQLException {
+    static @Nullable Object plain(@Nullable Object value) throws SQLException {
         return switch (value) {
             case null -> null;
             case Boolean flag -> flag;
@@ -160,7 +190,7 @@ final class DuckDb implements AutoCloseable {
         };
     }
 
-    private static RecordingException failed(SQLException e) {
+    static RecordingException failed(SQLException e) {
         String text = String.valueOf(e.getMessage()).strip();
         if (text.contains("Out of Memory")) {
             return new RecordingException(

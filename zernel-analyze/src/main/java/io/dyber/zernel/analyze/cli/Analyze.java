@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
             NcclCommand.class,
             IoCommand.class,
             SqlCommand.class,
+            ExportCommand.class,
             InfoCommand.class
         },
         footer = {

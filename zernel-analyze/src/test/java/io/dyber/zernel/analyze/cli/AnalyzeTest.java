@@ -165,7 +165,7 @@ class AnalyzeTest {
             String help = command.getUsageMessage();
             assertThat(help.substring(help.indexOf("Examples:")).lines().filter(line -> line.contains("zernel-analyze ")))
                     .hasSize(2);
-            assertThat(help).contains("--json");
+            assertThat(help).containsAnyOf("--json", "--csv");
         }
     }
 

@@ -1,0 +1,169 @@
+package io.dyber.zernel.analyze.cli;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.analyze.export.ChromeTrace;
+import io.dyber.zernel.analyze.export.OutputFile;
+import io.dyber.zernel.analyze.export.Selection;
+import io.dyber.zernel.analyze.export.TableFile;
+import io.dyber.zernel.analyze.export.Trace;
+import io.dyber.zernel.analyze.export.TraceFormat;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "export",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = "Writes recordings as traces for viewers, or as tables.",
+        footer = {
+            "",
+            "Traces open in https://ui.perfetto.dev, which keeps them on your machine.",
+            "",
+            "Examples:",
+            "  zernel-analyze export --chrome -o run.json.gz run.parquet",
+            "  zernel-analyze export --csv --kind nccl,cuda_sync --from 10 --to 12 -o - run.parquet"
+        })
+final class ExportCommand implements Runnable {
+    @Mixin
+    Job job = new Job();
+
+    @ArgGroup(exclusive = true, multiplicity = "1")
+    Format format = new Format();
+
+    static final class Format {
+        @Option(names = "--chrome", description = "Chrome trace events (JSON), compressed when the name ends in .gz.")
+        boolean chrome;
+
+        @Option(names = "--csv", description = "The events, or a query's result, as comma-separated values.")
+        boolean csv;
+
+        @Option(names = "--parquet", description = "The same as Parquet.")
+        boolean parquet;
+    }
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "OUT",
+            description = "Where to; - is standard output (default: the recording's name with another end, here).")
+    @Nullable String output;
+
+    @Option(names = {"-f", "--force"}, description = "Overwrite the file.")
+    boolean force;
+
+    @Option(names = "--kind", paramLabel = "KIND", split = ",", description = "Only events of these kinds.")
+    List<String> kinds = List.of();
+
+    @Option(names = "--pid", paramLabel = "PID", split = ",", description = "Only events of these processes.")
+    List<Long> pids = List.of();
+
+    @Option(names = "--from", paramLabel = "S", description = "Only what ends later than so many seconds after the start.")
+    @Nullable Double from;
+
+    @Option(names = "--to", paramLabel = "S", description = "Only what begins earlier than so many seconds after the start.")
+    @Nullable Double to;
+
+    @ArgGroup(exclusive = true)
+    Query query = new Query();
+
+    static final class Query {
+        @Option(names = "--view", paramLabel = "NAME", description = "A view of the library instead of the events.")
+        @Nullable String view;
+
+        @Option(names = "--sql", paramLabel = "QUERY", description = "A query's result instead of the events.")
+        @Nullable String sql;
+    }
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Override
+    public void run() {
+        checkOptions();
+        String name = output == null ? defaultName() : output;
+        try (OutputFile file = new OutputFile(name, force)) {
+            long rows = write(name, file);
+            String size = file.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d bytes", file.size());
+            file.commit();
+            spec.commandLine().getErr().println("wrote " + name + ": "
+                    + String.format(Locale.ROOT, "%,d %s", rows, isTable() ? "rows" : "events") + size);
+        } catch (IOException e) {
+            throw new RecordingException("writing '" + name + "': " + e.getMessage(), null, e);
+        }
+    }
+
+    private long write(String name, OutputFile file) throws IOException {
+        try (Waiting waiting = job.waiting();
+                Database database = job.open()) {
+            database.requireEvents();
+            waiting.at("writing " + name, 0);
+            Selection selection = Selection.of(database, kinds, pids, from, to);
+            return isTable()
+                    ? table(database, selection, file)
+                    : trace(database, selection, file, written ->
+                            waiting.at("writing " + name, (double) written / database.rows()));
+        }
+    }
+
+    private void checkOptions() {
+        if (job.files.isEmpty()) {
+            throw wrong("missing FILE");
+        }
+        boolean queries = query.sql != null || query.view != null;
+        if (queries && !isTable()) {
+            throw wrong("--sql and --view go with --csv and --parquet");
+        }
+        if (queries && (!kinds.isEmpty() || !pids.isEmpty() || from != null || to != null)) {
+            throw wrong("--kind, --pid, --from and --to select events: with --sql and --view put them into the query");
+        }
+        if (query.view != null && !query.view.matches("\\w+")) {
+            throw wrong("--view takes a name: " + query.view);
+        }
+        if (format.parquet && "-".equals(output)) {
+            throw wrong("Parquet cannot go to standard output");
+        }
+        if (from != null && to != null && from >= to) {
+            throw wrong("--from must be less than --to");
+        }
+    }
+
+    private ParameterException wrong(String why) {
+        return new ParameterException(spec.commandLine(), why);
+    }
+
+    private boolean isTable() {
+        return format.csv || format.parquet;
+    }
+
+    private String defaultName() {
+        String recording = String.valueOf(Path.of(job.files.getFirst()).getFileName()).replaceAll("\\.(parquet|live|\\*)", "");
+        String suffix = format.chrome ? ".json.gz" : format.csv ? TableFile.CSV.suffix() : ".events" + TableFile.PARQUET.suffix();
+        return recording + suffix;
+    }
+
+    private long table(Database database, Selection selection, OutputFile file) {
+        String sql = query.sql != null
+                ? query.sql
+                : "FROM " + (query.view != null ? query.view : "events WHERE " + selection.where());
+        return (format.csv ? TableFile.CSV : TableFile.PARQUET).write(database, sql, file.path());
+    }
+
+    private static long trace(Database database, Selection selection, OutputFile file, LongConsumer progress)
+            throws IOException {
+        try (TraceFormat trace = new ChromeTrace(file.open(), selection)) {
+            return Trace.write(database, selection, trace, progress);
+        }
+    }
+}

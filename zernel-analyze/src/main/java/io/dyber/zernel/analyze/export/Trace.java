@@ -1,0 +1,59 @@
+package io.dyber.zernel.analyze.export;
+
+import io.dyber.zernel.analyze.Database;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongConsumer;
+
+/// A recording as tracks: its processes with their threads, steps, phases and counters, and its GPUs.
+public final class Trace {
+    private static final int PROGRESS_EVENTS = 1 << 16;
+
+    private final Database database;
+    private final Selection selection;
+    private final Tracks tracks;
+    private final TraceFormat format;
+    private final Map<ThreadKey, Lanes> threads = new HashMap<>();
+    private long events;
+
+    private Trace(Database database, Selection selection, TraceFormat format) {
+        this.database = database;
+        this.selection = selection;
+        this.tracks = new Tracks(database, format);
+        this.format = format;
+    }
+
+    /// Writes a trace and returns how many events it has; steps, phases and counters come in addition.
+    ///
+    /// @param format not closed here
+    /// @param progress is told now and then how many events are written
+    public static long write(Database database, Selection selection, TraceFormat format, LongConsumer progress)
+            throws IOException {
+        Trace trace = new Trace(database, selection, format);
+        new TrainingTracks(database, selection, trace.tracks, format).write();
+        new CounterTracks(database, selection, trace.tracks, format).write();
+        trace.events(progress);
+        return trace.events;
+    }
+
+    private void events(LongConsumer progress) throws IOException {
+        new EventWindows(database, selection, EventWindows.EVENTS_PER_WINDOW).forEach((recording, pid, tid, slice) -> {
+            if (++events % PROGRESS_EVENTS == 0) {
+                progress.accept(events);
+            }
+            if (!CounterTracks.SAMPLES.contains(slice.category())) {
+                lanes(new ThreadKey(recording, pid, tid)).add(slice);
+            }
+        });
+        for (Lanes lanes : threads.values()) {
+            lanes.end();
+        }
+    }
+
+    private Lanes lanes(ThreadKey thread) {
+        return threads.computeIfAbsent(
+                thread,
+                _ -> new Lanes(lane -> tracks.thread(thread.recording(), thread.pid(), thread.tid(), lane), format));
+    }
+}
