@@ -1,11 +1,11 @@
 -- Calls on training threads that say what the thread is doing, each with the part of a step that it is.
 --
--- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions. Left out are calls inside
--- `__next__` (that whole time is waiting for data) and named regions around a whole step or loop, known by holding a
--- `__next__` or an `Optimizer.step`. Calls without an end are left out too. Syncs with the GPU count for what they wait
--- for: a collective, or computation.
+-- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions, or with `_step_markers`, which count
+-- as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and named regions around a
+-- whole step or loop, known by holding a `__next__` or an `Optimizer.step`. Calls without an end are left out too.
+-- Syncs with the GPU count for what they wait for: a collective, or computation.
 --
--- needs: _rare_events, _syncs
+-- needs: _rare_events, _syncs, _step_markers
 CREATE TABLE _intervals AS
 WITH
     calls AS (
@@ -36,11 +36,17 @@ WITH
             name,
             CASE waits_for WHEN 'collective' THEN 'collective' ELSE 'gpu_wait' END AS part
         FROM _syncs
+        UNION ALL
+        SELECT recording, pid, tid, start_ns, end_ns, what AS name, 'compute' AS part
+        FROM _step_markers
     ),
     training AS (
         SELECT DISTINCT recording, pid, tid
         FROM calls
         WHERE part IN ('data_wait', 'optimizer_step')
+        UNION
+        SELECT DISTINCT recording, pid, tid
+        FROM _step_markers
     ),
     neighbours AS (
         SELECT

@@ -1,10 +1,16 @@
--- Steps of each training thread, and where the time of each went.
+-- Steps of each training thread, of what kind each was, and where its time went.
 --
 -- A step ends when `Optimizer.step` returns; it begins where the one before ended, the first one at the thread's first
 -- call. Optimizer steps with no new batch between them (several optimizers, nested ones) are one step. A thread without
--- an optimizer gets one step per batch, from `__next__` to `__next__`. Threads with neither have no steps.
+-- an optimizer gets one step per batch, from `__next__` to `__next__`. Processes with neither get steps where a call on
+-- the GPU repeats at equal intervals, from call to call, with a `confidence` (see `_step_markers`); else none.
 --
--- needs: _intervals, _segments
+-- Kinds: *warmup* is the first step, and those after it that take longer than the median + 5 MAD and 1.2 medians.
+-- *checkpoint*: opens a checkpoint (see `_checkpoint_opens`) and takes longer likewise. *evaluation*: fetches at least
+-- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
+-- pass while the median step has one. All others are *train*, also slow ones.
+--
+-- needs: _intervals, _segments, _step_markers, _checkpoint_opens
 CREATE TABLE steps AS
 WITH
     markers AS (
@@ -27,7 +33,7 @@ WITH
         FROM _intervals
         GROUP BY ALL
     ),
-    boundaries AS (
+    by_region AS (
         SELECT
             markers.recording,
             markers.pid,
@@ -57,6 +63,26 @@ WITH
                 ELSE markers.next_start_ns IS NOT NULL
             END
     ),
+    boundaries AS (
+        SELECT recording, pid, tid, start_ns, end_ns, source, CAST(1 AS DOUBLE) AS confidence
+        FROM by_region
+        UNION ALL
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns,
+            lead(start_ns) OVER (PARTITION BY recording, pid, tid ORDER BY start_ns) AS end_ns,
+            'periodicity of ' || what AS source,
+            confidence
+        FROM _step_markers
+        QUALIFY end_ns IS NOT NULL
+    ),
+    backwards AS (
+        SELECT recording, pid, tid, start_ns
+        FROM _intervals
+        WHERE part = 'backward'
+    ),
     sums AS (
         SELECT
             boundaries.recording,
@@ -65,6 +91,7 @@ WITH
             boundaries.start_ns,
             any_value(boundaries.end_ns) AS end_ns,
             any_value(boundaries.source) AS source,
+            any_value(boundaries.confidence) AS confidence,
             sum(CASE WHEN phase = 'DataLoading' THEN dur_ns ELSE 0 END) AS data_loading_ns,
             sum(CASE WHEN phase = 'GpuCompute' THEN dur_ns ELSE 0 END) AS gpu_compute_ns,
             sum(CASE WHEN phase = 'NcclCollective' THEN dur_ns ELSE 0 END) AS nccl_collective_ns,
@@ -79,21 +106,95 @@ WITH
             AND boundaries.start_ns <= _segments.start_ns
         WHERE _segments.start_ns < boundaries.end_ns
         GROUP BY boundaries.recording, boundaries.pid, boundaries.tid, boundaries.start_ns
+    ),
+    passes AS (
+        SELECT boundaries.recording, boundaries.pid, boundaries.tid, boundaries.start_ns, count(*) AS backwards
+        FROM backwards
+        ASOF JOIN boundaries
+            ON boundaries.recording = backwards.recording
+            AND boundaries.pid = backwards.pid
+            AND boundaries.tid = backwards.tid
+            AND boundaries.start_ns <= backwards.start_ns
+        GROUP BY ALL
+    ),
+    saves AS (
+        SELECT DISTINCT boundaries.recording, boundaries.pid, boundaries.tid, boundaries.start_ns
+        FROM _checkpoint_opens AS opens
+        ASOF JOIN boundaries
+            ON boundaries.recording = opens.recording
+            AND boundaries.pid = opens.pid
+            AND boundaries.tid = opens.tid
+            AND boundaries.start_ns <= opens.ts_ns
+    ),
+    counted AS (
+        SELECT
+            sums.*,
+            row_number() OVER (PARTITION BY sums.recording, sums.pid, sums.tid ORDER BY sums.start_ns) AS step,
+            sums.end_ns - sums.start_ns AS dur_ns,
+            coalesce(passes.backwards, 0) AS backwards,
+            saves.start_ns IS NOT NULL AS saves
+        FROM sums
+        LEFT JOIN passes
+            ON passes.recording = sums.recording
+            AND passes.pid = sums.pid
+            AND passes.tid = sums.tid
+            AND passes.start_ns = sums.start_ns
+        LEFT JOIN saves
+            ON saves.recording = sums.recording
+            AND saves.pid = sums.pid
+            AND saves.tid = sums.tid
+            AND saves.start_ns = sums.start_ns
+    ),
+    usual AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            greatest(median(dur_ns) + 5 * mad(dur_ns), 1.2 * median(dur_ns)) AS long_ns,
+            median(dur_ns) AS median_ns,
+            median(batches - backwards) AS idle_batches,
+            median(backwards) AS backwards
+        FROM counted
+        GROUP BY ALL
+    ),
+    judged AS (
+        SELECT
+            counted.*,
+            min(CASE WHEN counted.step > 1 AND counted.dur_ns <= usual.long_ns THEN counted.step END) OVER (
+                PARTITION BY counted.recording, counted.pid, counted.tid
+            ) AS first_usual,
+            counted.dur_ns > usual.long_ns AS is_long,
+            usual.backwards > 0 AND CASE counted.source
+                WHEN 'DataLoader' THEN counted.backwards = 0 AND counted.dur_ns >= 0.2 * usual.median_ns
+                ELSE counted.batches - counted.backwards >= usual.idle_batches + 2
+            END AS evaluates
+        FROM counted
+        JOIN usual
+            ON usual.recording = counted.recording
+            AND usual.pid = counted.pid
+            AND usual.tid = counted.tid
     )
 SELECT
     recording, -- recording
     pid, -- process
     tid, -- training thread
-    row_number() OVER (PARTITION BY recording, pid, tid ORDER BY start_ns) AS step, -- number of the step, from 1
+    step, -- number of the step, from 1
     start_ns, -- [ns] when it began
     end_ns, -- [ns] when it ended
-    end_ns - start_ns AS dur_ns, -- [ns] wall time
+    dur_ns, -- [ns] wall time
     CAST(data_loading_ns AS BIGINT) AS data_loading_ns, -- [ns] of it waiting for data
     CAST(gpu_compute_ns AS BIGINT) AS gpu_compute_ns, -- [ns] of it in compute and waits for the GPU
     CAST(nccl_collective_ns AS BIGINT) AS nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
     CAST(optimizer_step_ns AS BIGINT) AS optimizer_step_ns, -- [ns] of it in the optimizer
     CAST(unknown_ns AS BIGINT) AS unknown_ns, -- [ns] of it in anything else
     batches, -- batches fetched in it
-    source -- what the boundary is: Optimizer.step or DataLoader
-FROM sums
+    source, -- what the boundary is: Optimizer.step, DataLoader, or `periodicity of ...` a call
+    confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
+    CASE
+        WHEN step = 1 OR step < first_usual THEN 'warmup'
+        WHEN saves AND is_long THEN 'checkpoint'
+        WHEN evaluates THEN 'evaluation'
+        ELSE 'train'
+    END AS step_kind -- warmup, train, evaluation or checkpoint
+FROM judged
 ORDER BY recording, pid, tid, start_ns

@@ -1,6 +1,7 @@
--- Training threads: those that run an optimizer or read a DataLoader.
+-- Training threads: those that run an optimizer, read a DataLoader, or repeat what they do on the GPU.
 --
--- The first step holds start-up (workers, caches, allocation), so steady figures leave it out.
+-- Steady figures and percentiles are of the steps of kind `train`: without warm-up (workers, caches, allocation),
+-- evaluation and checkpoints.
 --
 -- needs: _segments, steps, _intervals
 CREATE VIEW training_threads AS
@@ -28,11 +29,15 @@ WITH
             tid,
             count(*) AS steps,
             any_value(source) AS source,
-            quantile_cont(dur_ns, [0.5, 0.9, 0.99]) AS q,
+            any_value(confidence) AS confidence,
+            coalesce(
+                quantile_cont(CASE WHEN step_kind = 'train' THEN dur_ns END, [0.5, 0.9, 0.99]),
+                quantile_cont(dur_ns, [0.5, 0.9, 0.99])
+            ) AS q,
             max(CASE WHEN step = 1 THEN dur_ns END) AS first_step_ns,
-            count(CASE WHEN step > 1 THEN 1 END) AS steady_steps,
-            sum(CASE WHEN step > 1 THEN dur_ns END) AS steady_ns,
-            sum(CASE WHEN step > 1 THEN data_loading_ns END) AS steady_data_ns
+            count(CASE WHEN step_kind = 'train' THEN 1 END) AS steady_steps,
+            sum(CASE WHEN step_kind = 'train' THEN dur_ns END) AS steady_ns,
+            sum(CASE WHEN step_kind = 'train' THEN data_loading_ns END) AS steady_data_ns
         FROM steps
         GROUP BY ALL
     )
@@ -47,14 +52,15 @@ SELECT
     calls.batches, -- calls of DataLoader __next__
     coalesce(calls.loads_in_process, FALSE) AS loads_in_process, -- whether it loads data itself (num_workers=0)
     coalesce(durations.steps, 0) AS steps, -- steps
-    durations.source AS step_source, -- what ends a step: Optimizer.step or DataLoader
-    CAST(durations.q[1] AS BIGINT) AS step_p50_ns, -- [ns] median step
+    durations.source AS step_source, -- what ends a step: Optimizer.step, DataLoader, or `periodicity of ...`
+    durations.confidence AS step_confidence, -- how sure that is, 0.5 to 1; 1 for regions
+    CAST(durations.q[1] AS BIGINT) AS step_p50_ns, -- [ns] median step of kind train; of all where there is none
     CAST(durations.q[2] AS BIGINT) AS step_p90_ns, -- [ns] 90th percentile
     CAST(durations.q[3] AS BIGINT) AS step_p99_ns, -- [ns] 99th percentile
     durations.first_step_ns, -- [ns] the first step
-    coalesce(durations.steady_steps, 0) AS steady_steps, -- steps after the first
-    CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of the steps after the first
-    CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns -- [ns] of those, waiting for data
+    coalesce(durations.steady_steps, 0) AS steady_steps, -- steps of kind train
+    CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of them
+    CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns -- [ns] of it, waiting for data
 FROM spans
 JOIN calls USING (recording, pid, tid)
 LEFT JOIN durations USING (recording, pid, tid)

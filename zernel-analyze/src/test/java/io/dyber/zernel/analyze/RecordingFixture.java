@@ -177,6 +177,7 @@ public final class RecordingFixture {
     public Path write(Path file) {
         try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
                 Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false); // one transaction for all rows
             statement.execute(GoldenSchema.text());
             for (String insert : inserts) {
                 statement.execute(insert);

@@ -8,12 +8,14 @@ import picocli.CommandLine.Option;
 @Command(
         name = "steps",
         mixinStandardHelpOptions = true,
-        description = "Every training step with its phases, in order.",
+        description = "Every step: its kind, its phases, and what it had the GPU do.",
         footer = {
             "",
             "Examples:",
             "  zernel-analyze steps run.parquet",
-            "  zernel-analyze steps --slowest 10 run.parquet"
+            "  zernel-analyze steps --slowest 10 run.parquet",
+            "",
+            "step_kind is warmup, train, evaluation or checkpoint; confidence is 1 where PyTorch marks the step."
         })
 final class StepsCommand implements Runnable {
     @Option(names = "--slowest", paramLabel = "N", description = "Only the N slowest, slowest first.")
@@ -32,9 +34,11 @@ final class StepsCommand implements Runnable {
                 ? "recording, pid, tid, step"
                 : "dur_ns DESC, recording, pid, tid, step LIMIT " + slowest;
         return """
-                SELECT recording, pid, tid, step, dur_ns, data_loading_ns, gpu_compute_ns, nccl_collective_ns,
-                    optimizer_step_ns, unknown_ns, batches
+                SELECT recording, pid, tid, step, step_kind, dur_ns, data_loading_ns, gpu_compute_ns,
+                    nccl_collective_ns, optimizer_step_ns, unknown_ns, batches, launches, copied_bytes, allocs, syncs,
+                    sync_ns, collectives, source, confidence
                 FROM steps
+                LEFT JOIN step_work USING (recording, pid, tid, step, start_ns, end_ns, dur_ns)
                 ORDER BY\s""" + order;
     }
 }

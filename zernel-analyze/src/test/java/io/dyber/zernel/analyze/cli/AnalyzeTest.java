@@ -173,7 +173,7 @@ class AnalyzeTest {
     void tablesOfStepsPhasesAndPercentiles() {
         String file = recording().training(3, 15).write(folder.resolve("run.parquet")).toString();
         assertThat(run("steps", "--csv", file).out().lines()).hasSize(4)
-                .element(1).isEqualTo("0,100,100,1,50000000,15000000,30000000,0,5000000,0,1");
+                .element(1).isEqualTo("0,100,100,1,warmup,50000000,15000000,30000000,0,5000000,0,1,0,0,0,0,0,0,Optimizer.step,1.0");
         assertThat(run("steps", "--slowest", "1", "--csv", file).out().lines()).hasSize(2);
         assertThat(run("phases", "--csv", file).out().lines().toList())
                 .contains("0,100,100,DataLoading,45000000,0.3,0,3,150000000");

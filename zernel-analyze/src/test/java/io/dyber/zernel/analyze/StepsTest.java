@@ -1,0 +1,137 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Steps that no region marks, and the kinds of steps.
+class StepsTest {
+    private static final String FOUND =
+            "SELECT count(*) AS steps, round(median(dur_ns) / 1e6) AS ms, any_value(source) AS source FROM steps";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aTrainingWithoutRegionsHasAStepPerBatchCopiedToTheGpu() {
+        RecordingFixture fixture = recording();
+        Random random = new Random(7);
+        double at = 0;
+        for (int step = 0; step < 25; step++) {
+            fixture.copy("HtoD", "pinned", at + random.nextDouble(), 0.1, 4096).copy("HtoD", "pinned", at + 1, 0.1, 64);
+            layers(fixture, at + 4, 8);
+            if (step % 10 == 0) { // logs every ten steps
+                fixture.copy("DtoH", "pageable", at + 45, 0.5, 4).sync(at + 46, 0.1);
+            }
+            at += 50 + 2 * random.nextDouble();
+        }
+        assertThat(query(fixture, FOUND))
+                .isEqualTo("steps\tms\tsource\n24\t51.0\tperiodicity of cudaMemcpyAsync");
+        assertThat(query(fixture, "SELECT DISTINCT confidence > 0.8 AS sure FROM steps")).isEqualTo("sure\ntrue");
+    }
+
+    @Test
+    void aLayerIsNotTakenForAStep() {
+        RecordingFixture fixture = recording();
+        for (int step = 0; step < 20; step++) {
+            layers(fixture, step * 50, 8);
+            fixture.launch("loss", step * 50 + 40, 0.01).launch("optimizer", step * 50 + 42, 0.01);
+        }
+        assertThat(query(fixture, FOUND)).startsWith("steps\tms\tsource\n19\t50.0\tperiodicity of ");
+    }
+
+    @Test
+    void aReplayedGraphIsAStep() {
+        RecordingFixture fixture = recording();
+        for (int step = 0; step < 30; step++) {
+            fixture.event("cuda_graph", "cudaGraphLaunch", step * 8.0, 0.2, "depth = 0, status = 0, addr = 77, stream = 7");
+        }
+        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n29\t8.0\tperiodicity of cudaGraphLaunch");
+    }
+
+    @Test
+    void whatDoesNotRepeatEvenlyHasNoSteps() {
+        RecordingFixture fixture = recording();
+        Random random = new Random(3);
+        for (int call = 0; call < 60; call++) {
+            fixture.copy("HtoD", "pinned", Math.pow(random.nextDouble(), 4) * 5000, 0.1, 4096);
+        }
+        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n0\tnull\tnull");
+    }
+
+    @Test
+    void aProcessWithRegionsKeepsThem() {
+        RecordingFixture fixture = recording().training(12, 15);
+        for (int copy = 0; copy < 48; copy++) {
+            fixture.copy("HtoD", "pinned", copy * 12.5, 0.1, 4096);
+        }
+        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n12\t50.0\tOptimizer.step");
+    }
+
+    @Test
+    void warmUpEvaluationAndCheckpointsAreToldApart() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int step = 1; step <= 30; step++) {
+            if (step == 20) { // an evaluation of four batches before it
+                for (int batch = 0; batch < 4; batch++) {
+                    fixture.region(NEXT, at, 2);
+                    at += 10;
+                }
+            }
+            if (step == 25) {
+                fixture.event("io_open", "openat", at, 0.1, "fd = 9, status = 0, path = '/out/step25.pt'");
+                at += 200;
+            }
+            double slow = step <= 3 ? 100 : 0; // compiles
+            fixture.region(NEXT, at, 5).backward(at + 10 + slow, 20).region(STEP, at + 32 + slow, 5);
+            at += 40 + slow + step % 3 * 0.1;
+        }
+        assertThat(query(fixture, """
+                SELECT step_kind, count(*) AS steps, min(step) AS first, max(step) AS last
+                FROM steps
+                GROUP BY ALL
+                ORDER BY first
+                """)).isEqualTo("""
+                step_kind	steps	first	last
+                warmup	3	1	3
+                train	25	4	30
+                evaluation	1	20	20
+                checkpoint	1	25	25""");
+        assertThat(query(fixture, "SELECT steps, steady_steps, step_p50_ns // 1000000 AS ms FROM training_threads"))
+                .isEqualTo("steps\tsteady_steps\tms\n30\t25\t40");
+    }
+
+    @Test
+    void gradientAccumulationIsNoEvaluation() {
+        RecordingFixture fixture = recording();
+        for (int step = 0; step < 20; step++) {
+            for (int batch = 0; batch < 4; batch++) {
+                fixture.region(NEXT, step * 100 + batch * 20, 5).backward(step * 100 + batch * 20 + 10, 5);
+            }
+            fixture.region(STEP, step * 100 + 90, 5);
+        }
+        assertThat(query(fixture, "SELECT step_kind, count(*) AS n, min(batches) AS batches FROM steps GROUP BY ALL ORDER BY n"))
+                .isEqualTo("step_kind\tn\tbatches\nwarmup\t1\t4\ntrain\t19\t4");
+    }
+
+    /// A forward pass of equal layers, 2.5 ms each.
+    private static void layers(RecordingFixture fixture, double at, int count) {
+        for (int layer = 0; layer < count; layer++) {
+            fixture.launch("gemm", at + layer * 2.5, 0.01).launch("gelu", at + layer * 2.5 + 1, 0.01);
+        }
+    }
+
+    private String query(RecordingFixture fixture, String sql) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            return database.query(sql).toString();
+        }
+    }
+}
