@@ -1,10 +1,10 @@
 -- Training stops to write checkpoints. Steps in which a checkpoint file is opened take longer than the others.
 --
--- Counted is the time of these steps over the median step. A file is taken for a checkpoint by its name: `.pt`, `.pth`,
--- `.ckpt`, `.safetensors`, `.distcp`, or `checkpoint` in its path.
+-- Counted is the time of these steps over the median step, at most as the GPU is idle by the driver's samples: what is
+-- still queued runs meanwhile. The view checkpoint_steps says what is taken for a checkpoint.
 -- Does not apply to files that are opened in steps of normal length, such as data sets of `.pt` files.
 --
--- needs: events, steps, files
+-- needs: checkpoint_steps, steps, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
 WITH
@@ -12,28 +12,8 @@ WITH
         SELECT
             10 AS min_steps, -- steps after the first
             0.3 AS min_excess, -- of a step with a checkpoint, as a share of the median step
-            0.01 AS min_share -- excess of all of them, as a share of all step time
-    ),
-    opened AS (
-        SELECT recording, pid, tid, ts_ns, path
-        FROM events
-        WHERE kind = 'io_open'
-            AND coalesce(status, 0) >= 0
-            AND (
-                regexp_matches(path, '\.(pt|pth|ckpt|safetensors|distcp)(\.tmp)?$')
-                OR contains(lower(path), 'checkpoint')
-            )
-    ),
-    hits AS (
-        SELECT steps.recording, steps.pid, steps.tid, steps.step, any_value(opened.path) AS path
-        FROM opened
-        ASOF JOIN steps
-            ON steps.recording = opened.recording
-            AND steps.pid = opened.pid
-            AND steps.tid = opened.tid
-            AND steps.start_ns <= opened.ts_ns
-        WHERE opened.ts_ns < steps.end_ns AND steps.step > 1
-        GROUP BY ALL
+            0.01 AS min_share, -- what can be saved, as a share of step time
+            0.03 AS sample_error -- of the driver's samples, for the bound
     ),
     medians AS (
         SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, median(dur_ns) AS median_ns
@@ -43,44 +23,49 @@ WITH
     ),
     stalls AS (
         SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
+            hits.recording,
+            hits.pid,
+            hits.tid,
             count(*) AS stalls,
-            sum(steps.dur_ns - medians.median_ns) AS excess_ns,
+            sum(hits.dur_ns - medians.median_ns) / any_value(medians.steps) AS excess_ns,
             any_value(medians.steps) AS steps,
-            any_value(medians.all_ns) AS all_ns,
+            any_value(medians.all_ns / medians.steps) AS step_ns,
             any_value(medians.median_ns) AS median_ns,
             min(hits.path) AS path
-        FROM hits
-        JOIN steps
-            ON steps.recording = hits.recording
-            AND steps.pid = hits.pid
-            AND steps.tid = hits.tid
-            AND steps.step = hits.step
+        FROM checkpoint_steps AS hits
         JOIN medians
             ON medians.recording = hits.recording
             AND medians.pid = hits.pid
             AND medians.tid = hits.tid
         CROSS JOIN thresholds
-        WHERE medians.steps >= thresholds.min_steps
-            AND steps.dur_ns >= (1 + thresholds.min_excess) * medians.median_ns
-        GROUP BY steps.recording, steps.pid, steps.tid
+        WHERE hits.step > 1
+            AND medians.steps >= thresholds.min_steps
+            AND hits.dur_ns >= (1 + thresholds.min_excess) * medians.median_ns
+        GROUP BY hits.recording, hits.pid, hits.tid
+    ),
+    costs AS (
+        SELECT
+            stalls.*,
+            least(excess_ns, coalesce(busy.idle_ns, excess_ns)) AS lost_ns,
+            least(excess_ns, coalesce(busy.idle_ns + thresholds.sample_error * stalls.step_ns, excess_ns)) AS bound_ns
+        FROM stalls
+        LEFT JOIN gpu_busy AS busy ON busy.recording = stalls.recording AND busy.pid = stalls.pid
+        CROSS JOIN thresholds
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread
     stalls AS value, -- steps with a checkpoint
     format('of {} steps', steps) AS unit, -- unit of value
-    severity_of(excess_ns / all_ns) AS severity, -- high, medium or low
-    round(excess_ns / steps / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    round(all_ns / greatest(all_ns - excess_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
-    format('{} over the median step of {} each; file {}; ', ms(excess_ns / stalls), ms(median_ns), path)
-        || bound_text(all_ns / steps, excess_ns / steps) AS evidence, -- what it rests on
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
+    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
+    format('{} over the median step of {} each; file {}; ', ms(excess_ns * steps / stalls), ms(median_ns), path)
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
         AS advice, -- what to try
     format('zernel-analyze steps --slowest 10 {}', file_label(recording)) AS next_command -- to see more
-FROM stalls
+FROM costs
 CROSS JOIN thresholds
-WHERE excess_ns >= thresholds.min_share * all_ns
+WHERE lost_ns >= thresholds.min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -1,10 +1,12 @@
--- The GPU waits for launches. Enqueueing many small kernels takes a large part of each step, and no launch has to wait.
+-- The GPU waits for launches. Enqueueing many small kernels takes most of each step, and no launch has to wait.
 --
--- Where the driver's samples say how busy the GPU is, the loss is the idle part of the step, at most the time in which
--- the CPU dispatches; else it is only the time inside launch calls, and the code around them comes on top.
--- Does not apply when threads wait for the GPU, when launches block on a full queue, or when the GPU is busy.
+-- Dispatching is what is left of a step when waits for data, for the GPU and for other ranks, copies and allocations
+-- are taken off; the median step counts, so that single stalls do not. Lost is the time in which the GPU is idle by the
+-- driver's samples, at most the dispatching; without samples it is only the time inside launch calls.
+-- Does not apply when threads wait for the GPU, when launches block on a full queue, or when the GPU is busy; nor where
+-- other code than launches takes the time (more than 200 us per launch).
 --
--- needs: step_work, steps, gpu_usage, files
+-- needs: step_work, steps, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
 WITH
@@ -12,65 +14,57 @@ WITH
         SELECT
             5 AS min_steps, -- steps after the first
             100 AS min_launches, -- launches per step
-            0.1 AS min_share, -- time in launch calls, as a share of step time
-            0.1 AS max_wait_share, -- waits for the GPU, as a share of step time
-            50000 AS max_launch_ns, -- mean launch: longer ones wait for room in the queue
-            0.8 AS max_busy -- utilization of the GPU
+            0.6 AS min_dispatch, -- dispatching, as a share of the step
+            0.05 AS min_share, -- what can be saved, as a share of the step
+            0.1 AS min_launch_share, -- time in launch calls, as a share of the step, where use of the GPU is unknown
+            50000 AS max_launch_ns, -- [ns] mean launch: longer ones wait for room in the queue
+            200000 AS max_dispatch_ns, -- [ns] dispatching, per launch
+            0.03 AS sample_error -- of the driver's samples, for the bound
     ),
     work AS (
         SELECT
-            recording,
-            pid,
-            any_value(tid) AS tid,
+            work.recording,
+            work.pid,
+            any_value(work.tid) AS tid,
             count(*) AS steps,
-            avg(dur_ns) AS step_ns,
-            avg(launches) AS launches,
-            avg(launch_ns) AS launch_ns,
-            avg(sync_ns) AS sync_ns
-        FROM step_work
-        WHERE step > 1
-        GROUP BY recording, pid
-    ),
-    dispatch AS (
-        SELECT recording, pid, tid, avg(gpu_compute_ns + optimizer_step_ns + unknown_ns) AS compute_ns
-        FROM steps
-        WHERE step > 1
-        GROUP BY recording, pid, tid
-    ),
-    busy AS (
-        SELECT recording, max(mean_value) / 100 AS busy
-        FROM gpu_usage
-        WHERE name = 'utilization'
-        GROUP BY recording
+            median(work.dur_ns) AS step_ns,
+            median(work.launches) AS launches,
+            median(work.launch_ns) AS launch_ns,
+            median(work.sync_ns) AS sync_ns,
+            median(
+                work.dur_ns - steps.data_loading_ns - steps.nccl_collective_ns
+                    - (work.sync_ns - work.collective_sync_ns) - work.copy_ns - work.alloc_ns
+            ) AS dispatch_ns
+        FROM step_work AS work
+        JOIN steps
+            ON steps.recording = work.recording
+            AND steps.pid = work.pid
+            AND steps.tid = work.tid
+            AND steps.step = work.step
+        WHERE work.step > 1
+        GROUP BY work.recording, work.pid
     ),
     costs AS (
         SELECT
-            work.recording,
-            work.pid,
-            work.tid,
-            work.steps,
-            work.step_ns,
-            work.launches,
-            work.launch_ns,
-            work.sync_ns,
+            work.*,
             busy.busy,
             CASE
-                WHEN busy.busy IS NULL THEN work.launch_ns
-                ELSE least(greatest(dispatch.compute_ns - work.sync_ns, 0), (1 - busy.busy) * work.step_ns)
-            END AS lost_ns
+                WHEN busy.idle_ns IS NULL THEN work.launch_ns
+                ELSE least(work.dispatch_ns, (1 - busy.busy) * work.step_ns)
+            END AS lost_ns,
+            least(
+                work.dispatch_ns,
+                coalesce(1 - busy.busy + thresholds.sample_error, 1) * work.step_ns
+            ) AS bound_ns
         FROM work
-        JOIN dispatch
-            ON dispatch.recording = work.recording
-            AND dispatch.pid = work.pid
-            AND dispatch.tid = work.tid
-        LEFT JOIN busy ON busy.recording = work.recording
+        LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps
             AND work.launches >= thresholds.min_launches
-            AND work.launch_ns >= thresholds.min_share * work.step_ns
+            AND work.dispatch_ns >= thresholds.min_dispatch * work.step_ns
+            AND work.dispatch_ns <= thresholds.max_dispatch_ns * work.launches
             AND work.launch_ns <= thresholds.max_launch_ns * work.launches
-            AND work.sync_ns <= thresholds.max_wait_share * work.step_ns
-            AND coalesce(busy.busy, 0) <= thresholds.max_busy
+            AND (busy.busy IS NOT NULL OR work.launch_ns >= thresholds.min_launch_share * work.step_ns)
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
@@ -78,14 +72,17 @@ SELECT
     'launches per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] idle GPU, or time in launch calls
-    round(step_ns / greatest(step_ns - lost_ns, 1), 2) AS max_speedup, -- bound when launches cost nothing
-    format('mean of {} steps: {:.0f} launches take {} of {} to enqueue, {:.1f} us each; waits for the GPU {}; ',
-        steps, launches, ms(launch_ns), ms(step_ns), launch_ns / launches / 1e3, ms(sync_ns))
+    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when dispatching costs nothing
+    format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
+        steps, launches, ms(dispatch_ns), ms(step_ns), ms(launch_ns), launch_ns / launches / 1e3)
+        || format('waits for the GPU {}; ', ms(sync_ns))
         || CASE WHEN busy IS NULL THEN 'GPU use is unknown' ELSE format('GPU busy {} of the time', pct(busy)) END
-        || '; ' || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on
+        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, fused=True in the optimizer, larger batches'
         AS advice, -- what to try
     format('zernel-analyze sql {} "FROM launches LIMIT 20"', file_label(recording)) AS next_command -- to see more
 FROM costs
+CROSS JOIN thresholds
+WHERE lost_ns >= thresholds.min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

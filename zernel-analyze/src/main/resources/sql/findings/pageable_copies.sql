@@ -1,44 +1,63 @@
 -- Copies to the GPU come from pageable memory. Such a call copies through a buffer of the driver before it returns.
 --
--- Lost is the time in these calls on the training thread. From pinned memory the copy would only be enqueued, and run
--- beside the computation.
+-- A call first waits for what its stream has to do, which is not lost; the copy itself is taken to run at the best rate
+-- that the process reached. Lost is its time less that of the same bytes from pinned memory, at most as much as the GPU
+-- is idle by the driver's samples.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
--- needs: _rare_events, step_work, files
+-- needs: _rare_events, step_work, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps after the first
-            0.02 AS min_share -- time in these copies, as a share of step time
+            0.02 AS min_share, -- what can be saved, as a share of step time
+            65536 AS min_bytes, -- [bytes] smaller copies are buffered at once
+            1.0 AS min_rate, -- [bytes/ns] a pageable copy is not slower
+            20.0 AS pinned_rate, -- [bytes/ns] from pinned memory over PCIe 4
+            0.03 AS sample_error -- of the driver's samples, for the bound
     ),
-    pageable AS (
+    calls AS (
         SELECT recording, pid, tid, ts_ns, dur_ns, bytes
         FROM _rare_events
+        CROSS JOIN thresholds
         WHERE kind = 'cuda_copy'
             AND copy_kind = 'HtoD'
             AND host_memory = 'pageable'
-            AND dur_ns IS NOT NULL
+            AND bytes >= thresholds.min_bytes
+            AND dur_ns > 0
+    ),
+    rates AS (
+        SELECT
+            calls.recording,
+            calls.pid,
+            greatest(quantile_cont(calls.bytes / calls.dur_ns, 0.95), any_value(thresholds.min_rate)) AS rate
+        FROM calls
+        CROSS JOIN thresholds
+        GROUP BY calls.recording, calls.pid
     ),
     copied AS (
         SELECT
             spans.recording,
             spans.pid,
+            any_value(rates.rate) AS rate,
             count(*) AS copies,
-            sum(pageable.dur_ns) AS copy_ns,
-            sum(pageable.bytes) AS bytes
-        FROM pageable
+            sum(calls.dur_ns) AS call_ns,
+            sum(least(calls.dur_ns, calls.bytes / rates.rate)) AS copy_ns,
+            sum(calls.bytes) AS bytes
+        FROM calls
         ASOF JOIN step_work AS spans
-            ON spans.recording = pageable.recording
-            AND spans.pid = pageable.pid
-            AND spans.tid = pageable.tid
-            AND spans.start_ns <= pageable.ts_ns
-        WHERE pageable.ts_ns < spans.end_ns AND spans.step > 1
+            ON spans.recording = calls.recording
+            AND spans.pid = calls.pid
+            AND spans.tid = calls.tid
+            AND spans.start_ns <= calls.ts_ns
+        JOIN rates ON rates.recording = calls.recording AND rates.pid = calls.pid
+        WHERE calls.ts_ns < spans.end_ns AND spans.step > 1
         GROUP BY ALL
     ),
     work AS (
-        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns
+        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, avg(dur_ns) AS step_ns
         FROM step_work
         WHERE step > 1
         GROUP BY recording, pid
@@ -49,28 +68,40 @@ WITH
             work.pid,
             work.tid,
             work.steps,
-            work.all_ns / work.steps AS step_ns,
-            copied.copy_ns / work.steps AS copy_ns,
+            work.step_ns,
+            copied.rate,
             copied.copies / work.steps AS copies,
-            copied.bytes / work.steps AS bytes
+            copied.bytes / work.steps AS bytes,
+            copied.copy_ns / work.steps AS copy_ns,
+            copied.bytes / work.steps / thresholds.pinned_rate AS pinned_ns,
+            busy.idle_ns,
+            least(copied.copy_ns / work.steps, coalesce(busy.idle_ns, copied.copy_ns))
+                - copied.bytes / work.steps / thresholds.pinned_rate AS lost_ns,
+            least(
+                copied.call_ns / work.steps,
+                coalesce(busy.idle_ns + thresholds.sample_error * work.step_ns, copied.call_ns / work.steps)
+            ) AS bound_ns
         FROM copied
         JOIN work ON work.recording = copied.recording AND work.pid = copied.pid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = copied.recording AND busy.pid = copied.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps
-            AND copied.copy_ns >= thresholds.min_share * work.all_ns
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that copies
     round(bytes / 1e6, 1) AS value, -- megabytes per step
     'MB per step' AS unit, -- unit of value
-    severity_of(copy_ns / step_ns) AS severity, -- high, medium or low
-    round(copy_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in these calls
-    round(step_ns / greatest(step_ns - copy_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
-    format('mean of {} steps: {:.1f} copies from pageable memory, {:.1f} MB in {} ({:.1f} GB/s); ',
-        steps, copies, bytes / 1e6, ms(copy_ns), bytes / copy_ns)
-        || bound_text(step_ns, copy_ns) AS evidence, -- what it rests on
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what pinned memory would take
+    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
+    format('mean of {} steps: {:.1f} copies from pageable memory, {:.1f} MB in {} at {:.1f} GB/s; ',
+        steps, copies, bytes / 1e6, ms(copy_ns), rate)
+        || format('{} from pinned memory; ', ms(pinned_ns))
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'DataLoader(pin_memory=True) and .to(device, non_blocking=True)' AS advice, -- what to try
     format('zernel-analyze sql {} "FROM copies"', file_label(recording)) AS next_command -- to see more
 FROM costs
+CROSS JOIN thresholds
+WHERE lost_ns >= thresholds.min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -1,19 +1,23 @@
 -- Steps stop to wait for the GPU. After each wait the GPU has nothing to do until the next launch arrives.
 --
 -- Typical is `.item()`, `.cpu()` or printing a tensor inside the step: a copy to the host, or a sync. Lost is the time
--- from the return of the last wait to the next launch, wait for data, or end of the step. The bound is larger: without
--- waits, the CPU's work could hide behind the GPU's, so the shorter of the two could vanish.
+-- from the return of a wait to the next launch, wait for data, or end of the step, but at most as long as the waits:
+-- the CPU does not get faster. The bound is for waits that vanish. Neither is more than the GPU is idle by the driver's
+-- samples. A gap counts twice the usual at most, so that rare stalls after a wait (checkpoint, garbage collection) are
+-- left to their own findings.
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
 -- only a sample of launches was recorded.
 --
--- needs: _syncs, _sampled, _launched, data_wait, step_work, files
+-- needs: _syncs, _sampled, _launched, data_wait, step_work, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps after the first
-            0.05 AS min_share -- idle time after waits, as a share of step time
+            0.05 AS min_share, -- what can be saved, as a share of step time
+            2 AS max_usual, -- times the usual gap (75th percentile) that one can count
+            0.03 AS sample_error -- of the driver's samples, for the bound
     ),
     waits AS (
         SELECT
@@ -92,9 +96,21 @@ WITH
         SELECT recording, pid, step, blocked_ns, greatest(launch_ns - end_ns, 0) AS idle_ns
         FROM stops
     ),
-    idle AS (
-        SELECT recording, pid, count(*) AS stops, sum(idle_ns) AS idle_ns, sum(blocked_ns) AS blocked_ns
+    usual AS (
+        SELECT recording, pid, quantile_cont(idle_ns, 0.75) AS gap_ns
         FROM gaps
+        GROUP BY ALL
+    ),
+    idle AS (
+        SELECT
+            gaps.recording,
+            gaps.pid,
+            count(*) AS stops,
+            sum(least(gaps.idle_ns, thresholds.max_usual * usual.gap_ns)) AS idle_ns,
+            sum(gaps.blocked_ns) AS blocked_ns
+        FROM gaps
+        JOIN usual ON usual.recording = gaps.recording AND usual.pid = gaps.pid
+        CROSS JOIN thresholds
         GROUP BY ALL
     ),
     work AS (
@@ -102,11 +118,6 @@ WITH
         FROM step_work
         WHERE step > 1
         GROUP BY recording, pid
-    ),
-    loading AS (
-        SELECT recording, pid, sum(dur_ns) AS data_ns
-        FROM data_wait
-        GROUP BY ALL
     ),
     costs AS (
         SELECT
@@ -118,24 +129,31 @@ WITH
             idle.stops / work.steps AS stops,
             idle.idle_ns / work.steps AS idle_ns,
             idle.blocked_ns / work.steps AS blocked_ns,
-            greatest(
-                idle.idle_ns,
-                least(idle.blocked_ns, work.all_ns - idle.blocked_ns - coalesce(loading.data_ns, 0))
-            ) / work.steps AS bound_ns
+            least(
+                idle.idle_ns / work.steps,
+                idle.blocked_ns / work.steps,
+                coalesce(busy.idle_ns, idle.idle_ns / work.steps)
+            ) AS lost_ns,
+            least(
+                idle.blocked_ns / work.steps,
+                coalesce(
+                    busy.idle_ns + thresholds.sample_error * work.all_ns / work.steps,
+                    idle.blocked_ns / work.steps
+                )
+            ) AS bound_ns
         FROM idle
         JOIN work ON work.recording = idle.recording AND work.pid = idle.pid
-        LEFT JOIN loading ON loading.recording = idle.recording AND loading.pid = idle.pid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = idle.recording AND busy.pid = idle.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps
-            AND idle.idle_ns >= thresholds.min_share * work.all_ns
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(stops, 1) AS value, -- stops per step
     'stops per step' AS unit, -- unit of value
-    severity_of(idle_ns / step_ns) AS severity, -- high, medium or low
-    round(idle_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] from waits to the next launch
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when CPU and GPU overlap fully
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] from waits to the next launch
+    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when the waits vanish
     format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; at most ',
         steps, ms(blocked_ns), stops, ms(idle_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
@@ -143,5 +161,7 @@ SELECT
         || 'no print of tensors, non_blocking=True' AS advice, -- what to try
     format('zernel-analyze sql {} "FROM syncs"', file_label(recording)) AS next_command -- to see more
 FROM costs
+CROSS JOIN thresholds
+WHERE lost_ns >= thresholds.min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

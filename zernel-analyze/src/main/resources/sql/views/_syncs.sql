@@ -3,7 +3,8 @@
 -- These are syncs, copies that are not asynchronous, and copies from the GPU to pageable memory, which return only when
 -- the data is there. A sync waits for a collective when that was the last work its process had enqueued; copies to the
 -- host are not counted as work, because they only fetch a result. Kernels that NCCL launches belong to its call. Where
--- launches were not recorded, or only a sample of them, the last work is not known and taken for computation.
+-- launches were not recorded, or only a sample of them, the last work is not known and taken for computation. A wait
+-- for a collective also waits for what was enqueued before it, unless another wait came between the two.
 --
 -- needs: _rare_events, _launched, _sampled
 CREATE TABLE _syncs AS
@@ -29,7 +30,12 @@ WITH
             )
     ),
     communication AS (
-        SELECT recording, pid, ts_ns + dur_ns AS at_ns
+        SELECT
+            recording,
+            pid,
+            ts_ns AS start_ns,
+            ts_ns + dur_ns AS at_ns,
+            row_number() OVER (PARTITION BY recording, pid ORDER BY ts_ns + dur_ns) AS number
         FROM _rare_events
         WHERE kind = 'nccl' AND dur_ns IS NOT NULL
     ),
@@ -50,6 +56,21 @@ WITH
         SELECT DISTINCT recording, pid
         FROM enqueued
     ),
+    -- Kernels that a collective launches in its call, where they are recorded; a few calls tell.
+    kernels AS (
+        SELECT calls.recording, calls.pid, count(*) / count(DISTINCT calls.number) AS per_call
+        FROM (
+            SELECT recording, pid, number, start_ns, at_ns, unnest(range(start_ns >> 22, (at_ns >> 22) + 1)) AS stretch
+            FROM communication
+            WHERE number <= 50
+        ) AS calls
+        JOIN enqueued
+            ON enqueued.recording = calls.recording
+            AND enqueued.pid = calls.pid
+            AND enqueued.at_ns >> 22 = calls.stretch
+        WHERE enqueued.at_ns >= calls.start_ns AND enqueued.at_ns <= calls.at_ns
+        GROUP BY ALL
+    ),
     -- From one wait of a process to its next, in stretches of 4 ms: joining on them needs no sort of all launches.
     stretches AS (
         SELECT
@@ -63,7 +84,7 @@ WITH
         WHERE waits.ts_ns >= communicating.first_ns
     ),
     latest AS (
-        SELECT stretches.recording, stretches.pid, stretches.ts_ns, max(enqueued.at_ns) AS at_ns
+        SELECT stretches.recording, stretches.pid, stretches.ts_ns, max(enqueued.at_ns) AS at_ns, count(*) AS launches
         FROM enqueued
         JOIN stretches
             ON stretches.recording = enqueued.recording
@@ -83,7 +104,10 @@ WITH
             waits.dur_ns,
             waits.bytes,
             waits.fetches,
-            communication.at_ns AS collective_ns
+            communication.at_ns AS collective_ns,
+            communication.number
+                - lag(communication.number, 1, 0) OVER (PARTITION BY waits.recording, waits.pid ORDER BY waits.ts_ns)
+                AS collectives
         FROM waits
         ASOF LEFT JOIN communication
             ON communication.recording = waits.recording
@@ -108,9 +132,12 @@ SELECT
             0
         ) <= waits.collective_ns THEN 'collective'
         ELSE 'compute'
-    END AS waits_for -- compute or collective
+    END AS waits_for, -- compute or collective
+    waits.collectives > 0 AND coalesce(latest.launches, 0) <= coalesce(kernels.per_call, 0) * waits.collectives
+        AS only_collectives -- whether nothing else was enqueued since the wait before
 FROM after_collectives AS waits
 LEFT JOIN known ON known.recording = waits.recording AND known.pid = waits.pid
+LEFT JOIN kernels ON kernels.recording = waits.recording AND kernels.pid = waits.pid
 LEFT JOIN latest
     ON latest.recording = waits.recording
     AND latest.pid = waits.pid

@@ -4,11 +4,11 @@
 -- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
 -- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled.
 --
--- needs: events, steps, _step_counts
+-- needs: _rare_events, steps, _step_counts
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
-        SELECT 1000000000 AS period_ns -- [ns] time before a sample that it speaks of
+        SELECT 1000000000 AS period_ns -- [ns] a sample speaks of the time since the one before, at most of so much
     ),
     trained AS (
         SELECT
@@ -26,8 +26,17 @@ WITH
         GROUP BY ALL
     ),
     samples AS (
-        SELECT recording, device, ts_ns, value
-        FROM events
+        SELECT
+            recording,
+            device,
+            greatest(
+                lag(ts_ns, 1, 0) OVER (PARTITION BY recording, device ORDER BY ts_ns),
+                ts_ns - constants.period_ns
+            ) AS start_ns,
+            ts_ns AS end_ns,
+            value
+        FROM _rare_events
+        CROSS JOIN constants
         WHERE kind = 'gpu_sample' AND name = 'utilization'
     ),
     only_devices AS (
@@ -38,7 +47,7 @@ WITH
     ),
     listed AS (
         SELECT recording, pid, mode(device) AS device
-        FROM events
+        FROM _rare_events
         WHERE kind = 'gpu_process'
         GROUP BY ALL
     ),
@@ -61,10 +70,9 @@ WITH
             devices.device,
             devices.step_ns,
             samples.value,
-            (least(samples.ts_ns, devices.end_ns) - greatest(samples.ts_ns - constants.period_ns, devices.start_ns))
-                / constants.period_ns AS weight
+            samples.end_ns - samples.start_ns AS span_ns,
+            least(samples.end_ns, devices.end_ns) - greatest(samples.start_ns, devices.start_ns) AS weight
         FROM devices
-        CROSS JOIN constants
         JOIN samples ON samples.recording = devices.recording AND samples.device = devices.device
     )
 SELECT
@@ -76,6 +84,6 @@ SELECT
     greatest(1 - sum(weight * value) / sum(weight) / 100, 0) * any_value(step_ns)
         AS idle_ns -- [ns] of a mean step in which none ran
 FROM weighted
-WHERE weight >= 0.5
+WHERE 2 * weight >= span_ns AND span_ns > 0
 GROUP BY ALL
 ORDER BY recording, pid

@@ -1,31 +1,79 @@
 -- Training threads that were ready to run and had no CPU.
 --
--- The time is lost to other processes on the same CPUs, or to a CPU limit of the container. Counted is the time between
--- the thread's first recorded call and its last.
+-- Threads that launch kernels for a training thread, such as backward's, count with it. Counted is the time between its
+-- first recorded call and its last. Who had the CPU is the thread that last left it meanwhile, where that was recorded;
+-- else it is another process, or nobody, because a limit of the container forbids to run.
 --
--- needs: events, training_threads
+-- needs: events, _launched, training_threads, processes
 CREATE TABLE preemption AS
 WITH
-    spans AS (
-        SELECT recording, pid, tid, ts_ns, dur_ns, runq_ns, state, cpu
+    threads AS (
+        SELECT recording, pid, tid, tid AS training_tid
+        FROM training_threads
+        UNION
+        SELECT _launched.recording, _launched.pid, _launched.tid, threads.tid AS training_tid
+        FROM _launched
+        JOIN training_threads AS threads
+            ON threads.recording = _launched.recording
+            AND threads.pid = _launched.pid
+            AND threads.tid <> _launched.tid
+    ),
+    switches AS (
+        SELECT recording, pid, tid, ts_ns, dur_ns, coalesce(runq_ns, 0) AS runq_ns, state, cpu
         FROM events
-        WHERE kind = 'sched' AND runq_ns > 0
+        WHERE kind = 'sched'
+    ),
+    spans AS (
+        SELECT
+            switches.recording,
+            switches.pid,
+            threads.training_tid,
+            switches.ts_ns,
+            switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) AS end_ns,
+            switches.runq_ns,
+            switches.state,
+            switches.cpu
+        FROM switches
+        JOIN threads
+            ON threads.recording = switches.recording
+            AND threads.pid = switches.pid
+            AND threads.tid = switches.tid
+        WHERE switches.runq_ns > 0
+    ),
+    disturbed AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.training_tid,
+            spans.ts_ns,
+            spans.runq_ns,
+            spans.state,
+            CASE WHEN switches.ts_ns >= spans.end_ns - spans.runq_ns THEN switches.pid END AS by_pid
+        FROM spans
+        ASOF LEFT JOIN switches
+            ON switches.recording = spans.recording
+            AND switches.cpu = spans.cpu
+            AND switches.ts_ns < spans.end_ns
     )
 SELECT
-    spans.recording, -- recording
-    spans.pid, -- process
-    spans.tid, -- training thread
+    disturbed.recording, -- recording
+    disturbed.pid, -- process
+    disturbed.training_tid AS tid, -- training thread
     count(*) AS spans, -- times that it waited for a CPU
-    count(CASE WHEN spans.state = 'preempted' THEN 1 END) AS preempted, -- times that another thread took its CPU
-    CAST(sum(spans.runq_ns) AS BIGINT) AS runq_ns, -- [ns] ready to run, without a CPU
-    max(spans.runq_ns) AS max_ns, -- [ns] longest of them
-    sum(spans.runq_ns) / any_value(threads.wall_ns) AS share, -- share of the thread's wall time, 0 to 1
-    sum(spans.runq_ns) / nullif(any_value(threads.steps), 0) AS per_step_ns -- [ns] per step
-FROM spans
+    count(CASE WHEN disturbed.state = 'preempted' THEN 1 END) AS preempted, -- times that another thread took its CPU
+    CAST(sum(disturbed.runq_ns) AS BIGINT) AS runq_ns, -- [ns] ready to run, without a CPU
+    max(disturbed.runq_ns) AS max_ns, -- [ns] longest of them
+    sum(disturbed.runq_ns) / any_value(threads.wall_ns) AS share, -- share of the thread's wall time, 0 to 1
+    sum(disturbed.runq_ns) / nullif(any_value(threads.steps), 0) AS per_step_ns, -- [ns] per step
+    CAST(coalesce(sum(CASE WHEN others.role = 'other' THEN disturbed.runq_ns END), 0) AS BIGINT)
+        AS others_ns, -- [ns] of it, while a recorded process that is no part of the training had the CPU
+    mode(CASE WHEN others.role = 'other' THEN disturbed.by_pid END) AS other_pid -- the most frequent of these
+FROM disturbed
 JOIN training_threads AS threads
-    ON threads.recording = spans.recording
-    AND threads.pid = spans.pid
-    AND threads.tid = spans.tid
-WHERE spans.ts_ns >= threads.first_ns AND spans.ts_ns < threads.last_ns
-GROUP BY spans.recording, spans.pid, spans.tid
-ORDER BY spans.recording, spans.pid, spans.tid
+    ON threads.recording = disturbed.recording
+    AND threads.pid = disturbed.pid
+    AND threads.tid = disturbed.training_tid
+LEFT JOIN processes AS others ON others.recording = disturbed.recording AND others.pid = disturbed.by_pid
+WHERE disturbed.ts_ns >= threads.first_ns AND disturbed.ts_ns < threads.last_ns
+GROUP BY disturbed.recording, disturbed.pid, disturbed.training_tid
+ORDER BY disturbed.recording, disturbed.pid, disturbed.training_tid

@@ -48,19 +48,21 @@ class GpuFindingsTest {
         Finding finding = only("launch_bound", launches(100, 0.04));
         assertThat(finding.value()).isEqualTo(100.0);
         assertThat(finding.lostMillisPerStep()).isEqualTo(4.0);
-        // 20 ms / (20 ms - 4 ms)
-        assertThat(finding.maxSpeedup()).isEqualTo(1.25);
         assertThat(finding.evidence())
-                .isEqualTo("mean of 9 steps: 100 launches take 4.0 ms of 20.0 ms to enqueue, 40.0 us each; "
-                        + "waits for the GPU 0.0 ms; GPU use is unknown; 20.0 ms / (20.0 - 4.0) ms = 1.25x");
+                .isEqualTo("median of 9 steps: dispatching 100 launches takes 19.0 ms of 20.0 ms, 4.0 ms of it in the calls "
+                        + "(40.0 us each); waits for the GPU 0.0 ms; GPU use is unknown; "
+                        + "20.0 ms / (20.0 - 19.0) ms = 20.00x");
     }
 
     @Test
     void launchBoundFiresWithTheIdlePartOfTheGpu() {
-        RecordingFixture fixture = launches(100, 0.04).gpuSample("utilization", 0, 40, "percent");
+        RecordingFixture fixture = launches(100, 0.04).gpuSample("utilization", 20, 0, "percent")
+                .gpuSample("utilization", 200, 40, "percent");
         Finding finding = only("launch_bound", fixture);
         // 60 % of 20 ms; less than the 19 ms outside the data wait.
         assertThat(finding.lostMillisPerStep()).isEqualTo(12.0);
+        // 20 ms / (20 ms - 63 % of it)
+        assertThat(finding.maxSpeedup()).isEqualTo(2.7);
         assertThat(finding.evidence()).contains("; GPU busy 40 % of the time; ");
     }
 
@@ -68,7 +70,9 @@ class GpuFindingsTest {
     void launchBoundIsSilentForFewLaunchesForLongOnesAndForABusyGpu() {
         assertThat(run("launch_bound", launches(20, 0.1))).isEmpty();
         assertThat(run("launch_bound", launches(100, 0.15))).isEmpty();
-        assertThat(run("launch_bound", launches(100, 0.04).gpuSample("utilization", 0, 95, "percent"))).isEmpty();
+        assertThat(run("launch_bound", launches(100, 0.04).gpuSample("utilization", 20, 0, "percent")
+                        .gpuSample("utilization", 200, 97, "percent")))
+                .isEmpty();
     }
 
     @Test
@@ -104,15 +108,21 @@ class GpuFindingsTest {
     @Test
     void pageableCopiesFiresWithBytesAndRate() {
         Finding finding = only("pageable_copies", copies("pageable"));
-        assertThat(finding.lostMillisPerStep()).isEqualTo(5.0);
+        // 20 MB at 4 GB/s, and at 20 GB/s from pinned memory.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(4.0);
         assertThat(finding.evidence())
-                .isEqualTo("mean of 10 steps: 1.0 copies from pageable memory, 20.0 MB in 5.0 ms (4.0 GB/s); "
-                        + "50.0 ms / (50.0 - 5.0) ms = 1.11x");
+                .isEqualTo("mean of 10 steps: 1.0 copies from pageable memory, 20.0 MB in 5.0 ms at 4.0 GB/s; "
+                        + "1.0 ms from pinned memory; 50.0 ms / (50.0 - 5.0) ms = 1.11x");
     }
 
     @Test
-    void pageableCopiesIsSilentForPinnedMemory() {
+    void pageableCopiesIsSilentForPinnedMemoryAndForWaitsBeforeASmallCopy() {
         assertThat(run("pageable_copies", copies("pinned"))).isEmpty();
+        RecordingFixture fixture = recording().training(11, 15);
+        for (int i = 0; i < 11; i++) {
+            fixture.copy("HtoD", "pageable", i * 50 + 16, 20, 200_000);
+        }
+        assertThat(run("pageable_copies", fixture)).isEmpty();
     }
 
     @Test
@@ -154,8 +164,24 @@ class GpuFindingsTest {
         Finding finding = only("exposed_communication", waits(15));
         assertThat(finding.value()).isEqualTo(30.0);
         assertThat(finding.evidence())
-                .isEqualTo("mean of 10 steps: 15.0 ms of 50.0 ms blocked on other ranks; "
-                        + "50.0 ms / (50.0 - 15.0) ms = 1.43x");
+                .isEqualTo("mean of 10 steps: 15.0 ms of 50.0 ms blocked on other ranks, "
+                        + "15.0 ms of it with nothing else to do for the GPU; 50.0 ms / (50.0 - 15.0) ms = 1.43x");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+    }
+
+    @Test
+    void exposedCommunicationFiresWithABoundOnlyWhereComputationWasEnqueuedToo() {
+        Finding finding = only("exposed_communication", syncsBehindCollectives(false));
+        assertThat(finding.lostMillisPerStep()).isNull();
+        assertThat(finding.severity()).isEqualTo("low");
+        // The sync takes 20 of 50 ms, and the call 0.1 ms.
+        assertThat(finding.maxSpeedup()).isEqualTo(1.67);
+    }
+
+    @Test
+    void exposedCommunicationFiresWithWhatFollowsADrainedGpu() {
+        Finding finding = only("exposed_communication", syncsBehindCollectives(true));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.1);
     }
 
     @Test
@@ -265,6 +291,50 @@ class GpuFindingsTest {
     }
 
     @Test
+    void cpuPreemptedFiresForThreadsThatLaunchKernels() {
+        RecordingFixture fixture = recording().training(10, 15).on(100, 101, "pt_autograd_0").launch("gemm", 20, 0.01);
+        for (int i = 0; i < 10; i++) {
+            fixture.event("sched", "off-cpu", i * 50 + 20, 10.0, "state = 'preempted', runq_ns = 10000000");
+        }
+        assertThat(only("cpu_preempted", fixture).lostMillisPerStep()).isEqualTo(10.0);
+    }
+
+    @Test
+    void noisyNeighbourFiresWhereAnotherProcessLeavesTheCpu() {
+        RecordingFixture fixture = preempted(10).on(900, 900, "stress-ng");
+        for (int i = 0; i < 10; i++) {
+            fixture.event("sched", "off-cpu", i * 50 + 29, 20.0, "state = 'preempted', runq_ns = 20000000");
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: 10.0 ms of 50.0 ms ready without a CPU while stress-ng (pid 900) or others "
+                        + "had it; 10 waits, longest 10.0 ms; 50.0 ms / (50.0 - 10.0) ms = 1.25x");
+        assertThat(run("cpu_preempted", fixture)).isEmpty();
+    }
+
+    @Test
+    void noisyNeighbourIsSilentWhereNobodyElseWasRecorded() {
+        assertThat(run("noisy_neighbour", preempted(10))).isEmpty();
+    }
+
+    @Test
+    void gcStallFiresForPausesOutsideEveryCall() {
+        Finding finding = only("gc_stall", pauses(300, false));
+        assertThat(finding.value()).isEqualTo(3.0);
+        assertThat(finding.unit()).isEqualTo("pauses in 39 steps");
+        // 301 ms without a call, of which 4 ms are usual; three times in 39 steps.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(22.846);
+        assertThat(finding.evidence()).startsWith("one in 13 steps, 297.0 ms each (median), 297.0 ms the longest, ");
+    }
+
+    @Test
+    void gcStallIsSilentForEvenStepsAndForTimeOffTheCpu() {
+        assertThat(run("gc_stall", pauses(0, false))).isEmpty();
+        assertThat(run("gc_stall", pauses(300, true))).isEmpty();
+    }
+
+    @Test
     void checkpointStallFiresForLongStepsThatOpenOne() {
         Finding finding = only("checkpoint_stall", checkpoints(400));
         assertThat(finding.value()).isEqualTo(2.0);
@@ -340,6 +410,42 @@ class GpuFindingsTest {
         for (int i = 0; i < 10; i++) {
             fixture.event(
                     "sched", "off-cpu", i * 50 + 20, runqMs, "state = 'preempted', runq_ns = " + Math.round(runqMs * 1e6));
+        }
+        return fixture;
+    }
+
+    /// A sync of 20 ms behind an all-reduce, which follows a kernel, or one more sync after that kernel.
+    private static RecordingFixture syncsBehindCollectives(boolean drained) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            fixture.region(NEXT, at, 1).launch("gemm", at + 2, 0.01);
+            if (drained) {
+                fixture.sync(at + 3, 1);
+            }
+            fixture.allReduce(0, i, at + 5, 0.1, MIB).sync(at + 10, 20).region(STEP, at + 45, 5);
+        }
+        return fixture;
+    }
+
+    /// 40 steps with a call every 5 ms at most; steps 10, 20 and 30 pause, on the CPU or off it.
+    private static RecordingFixture pauses(double pauseMs, boolean offCpu) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            fixture.region(NEXT, at, 1);
+            for (int launch = 0; launch < 9; launch++) {
+                fixture.launch("gemm", at + 2 + launch * 5, 1);
+            }
+            at += 44;
+            if (i % 10 == 0 && i < 40 && pauseMs > 0) {
+                if (offCpu) {
+                    fixture.event("sched", "off-cpu", at, pauseMs, "state = 'sleeping', runq_ns = 0");
+                }
+                at += pauseMs;
+            }
+            fixture.launch("adam", at, 1).region(STEP, at, 5);
+            at += 5;
         }
         return fixture;
     }

@@ -60,7 +60,7 @@ class AnalyzeTest {
         JsonNode report = new JsonMapper().readTree(run("report", "--json", file.toString()).out());
         assertThat(report.get("format").asInt()).isEqualTo(1);
         assertThat(report.get("training_threads").get(0).get("steps").asInt()).isEqualTo(20);
-        assertThat(report.get("findings").get(0).get("finding").asString()).isEqualTo("data_bound");
+        assertThat(report.get("findings").get(0).get("finding").asString()).isEqualTo("too_few_workers");
         long total = 0;
         for (JsonNode phase : report.get("phases")) {
             total += phase.get("total_ns").asLong();
@@ -193,8 +193,8 @@ class AnalyzeTest {
         org.w3c.dom.Document document = javax.xml.parsers.DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
                 .parse(new org.xml.sax.InputSource(new java.io.StringReader(xml)));
-        assertThat(document.getElementsByTagName("article").getLength()).isEqualTo(10);
-        assertThat(document.getElementsByTagName("details").getLength()).isEqualTo(10);
+        assertThat(document.getElementsByTagName("article").getLength()).isEqualTo(9);
+        assertThat(document.getElementsByTagName("details").getLength()).isEqualTo(9);
         // Two step curves and two memory curves.
         assertThat(document.getElementsByTagName("svg").getLength()).isEqualTo(4);
         assertThat(page).contains("<span class=\"DataLoading\" style=\"width:2.0%\"></span>");
@@ -243,7 +243,7 @@ class AnalyzeTest {
     void explainPrintsTheSqlOfAFinding() {
         assertThat(run("findings", "--explain", "data_bound").out())
                 .startsWith("-- Training waits for data.")
-                .contains("0.1 AS min_share, -- share of step time spent waiting");
+                .contains("0.05 AS min_share, -- what can be saved, as a share of step time");
         assertThat(run("findings", "--explain", "nothing").err())
                 .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are allocator_churn, ");
         assertThat(run("findings", "--list").out()).contains("lost_events          Events were lost.");

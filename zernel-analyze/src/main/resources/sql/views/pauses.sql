@@ -1,0 +1,162 @@
+-- Pauses of training threads: stretches of slow steps in which nothing was called and no thread was off its CPU.
+--
+-- Looked at are steps that take a fifth longer than the median, and as many as 20 usual ones to compare with: a pause
+-- is three times as long as the longest stretch without a call in a usual step, and what it has beyond that counts.
+-- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
+-- Steps that open a checkpoint are left out, and processes that launch nothing on a GPU: their work looks the same.
+--
+-- needs: events, _rare_events, _launched, steps, _step_counts, checkpoint_steps
+CREATE TABLE pauses AS
+WITH
+    constants AS (
+        SELECT
+            1.2 AS slow, -- times the median: slow steps
+            20 AS usual_steps, -- to compare with
+            3 AS longer, -- times the usual longest stretch
+            2000000 AS min_ns -- [ns] and at least so long
+    ),
+    medians AS (
+        SELECT recording, pid, tid, median(dur_ns) AS dur_ns
+        FROM steps
+        WHERE step > 1
+        GROUP BY ALL
+    ),
+    compared AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            steps.start_ns,
+            steps.end_ns,
+            steps.dur_ns,
+            steps.dur_ns > constants.slow * medians.dur_ns AS slow
+        FROM steps
+        JOIN _step_counts AS counts
+            ON counts.recording = steps.recording
+            AND counts.pid = steps.pid
+            AND counts.tid = steps.tid
+        JOIN medians
+            ON medians.recording = steps.recording
+            AND medians.pid = steps.pid
+            AND medians.tid = steps.tid
+        CROSS JOIN constants
+        ANTI JOIN checkpoint_steps AS checkpoints
+            ON checkpoints.recording = steps.recording
+            AND checkpoints.pid = steps.pid
+            AND checkpoints.tid = steps.tid
+            AND checkpoints.step = steps.step
+        WHERE steps.step > 1
+    ),
+    ranked AS (
+        SELECT
+            compared.*,
+            row_number() OVER (PARTITION BY recording, pid, tid, slow ORDER BY dur_ns DESC, step) AS place
+        FROM compared
+    ),
+    looked_at AS (
+        SELECT ranked.recording, ranked.pid, ranked.tid, ranked.step, ranked.start_ns, ranked.end_ns, ranked.slow
+        FROM ranked
+        CROSS JOIN constants
+        WHERE ranked.slow OR ranked.place <= constants.usual_steps
+    ),
+    launching AS (
+        SELECT DISTINCT recording, pid, tid
+        FROM _launched
+    ),
+    threads AS (
+        SELECT launching.recording, launching.pid, launching.tid FROM launching
+        UNION
+        SELECT counts.recording, counts.pid, counts.tid
+        FROM _step_counts AS counts
+        JOIN launching ON launching.recording = counts.recording AND launching.pid = counts.pid
+    ),
+    calls AS (
+        SELECT recording, pid, tid, at_ns AS start_ns, at_ns + dur_ns AS end_ns
+        FROM _launched
+        UNION ALL
+        SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
+        FROM _rare_events
+        WHERE kind IN ('cuda_copy', 'cuda_sync', 'gpu_alloc', 'gpu_free', 'nccl', 'nccl_comm', 'dist_wait')
+            OR (kind = 'region' AND name LIKE 'enumerate(DataLoader)#%')
+        UNION ALL
+        SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
+        FROM events
+        WHERE kind IN ('io', 'io_open', 'wait', 'sched')
+    ),
+    -- In stretches of 34 ms, to join without sorting; what lasts longer than that begins in one and may end far behind.
+    stretches AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            slow,
+            start_ns,
+            end_ns,
+            unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
+        FROM looked_at
+    ),
+    inside AS (
+        SELECT
+            stretches.recording,
+            stretches.pid,
+            stretches.tid,
+            stretches.step,
+            stretches.slow,
+            stretches.end_ns AS step_end_ns,
+            greatest(calls.start_ns, stretches.start_ns) AS start_ns,
+            calls.end_ns
+        FROM calls
+        JOIN threads ON threads.recording = calls.recording AND threads.pid = calls.pid AND threads.tid = calls.tid
+        JOIN stretches
+            ON stretches.recording = calls.recording
+            AND stretches.pid = calls.pid
+            AND stretches.stretch = calls.start_ns >> 25
+        WHERE calls.start_ns >= stretches.start_ns AND calls.start_ns < stretches.end_ns
+        UNION ALL
+        SELECT recording, pid, tid, step, slow, end_ns, end_ns, end_ns
+        FROM looked_at
+        UNION ALL
+        SELECT recording, pid, tid, step, slow, end_ns, start_ns, start_ns
+        FROM looked_at
+    ),
+    gaps AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            slow,
+            max(end_ns) OVER (
+                PARTITION BY recording, pid, tid, step
+                ORDER BY start_ns, end_ns
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS start_ns,
+            start_ns AS end_ns
+        FROM inside
+    ),
+    usual AS (
+        SELECT recording, pid, tid, median(gap_ns) AS gap_ns
+        FROM (
+            SELECT recording, pid, tid, step, max(end_ns - start_ns) AS gap_ns
+            FROM gaps
+            WHERE NOT slow
+            GROUP BY ALL
+        )
+        GROUP BY ALL
+    )
+SELECT
+    gaps.recording, -- recording
+    gaps.pid, -- process
+    gaps.tid, -- training thread
+    gaps.step, -- number of the step
+    gaps.start_ns, -- [ns] when it began
+    CAST(gaps.end_ns - gaps.start_ns - usual.gap_ns AS BIGINT) AS dur_ns -- [ns] how long, beyond the usual
+FROM gaps
+JOIN threads ON threads.recording = gaps.recording AND threads.pid = gaps.pid AND threads.tid = gaps.tid
+JOIN usual ON usual.recording = gaps.recording AND usual.pid = gaps.pid AND usual.tid = gaps.tid
+CROSS JOIN constants
+WHERE gaps.slow
+    AND gaps.end_ns - gaps.start_ns >= greatest(constants.longer * usual.gap_ns, constants.min_ns)
+ORDER BY gaps.recording, gaps.pid, gaps.tid, gaps.start_ns

@@ -1,0 +1,56 @@
+package io.dyber.zernel.analyze;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.record.simulate.Scenario;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// Every simulated cause is named first, with what it costs. `-Ddiagnosis=full` tries 20 seeds and three strengths, and
+/// writes what came out into `docs/diagnosis.md`; `-Ddiagnosis.scenario=NAME` tries one scenario only.
+class DiagnosisTest {
+    private static final boolean FULL = System.getProperty("diagnosis", "").equals("full");
+    private static final String ONLY = System.getProperty("diagnosis.scenario", "");
+    private static final List<DiagnosedRun> RUNS = new ArrayList<>();
+
+    @TempDir
+    Path folder;
+
+    static List<DiagnosedRun.Case> cases() {
+        double[] strengths = FULL ? new double[] {0.12, 0.25, 0.45} : new double[] {0.25};
+        List<DiagnosedRun.Case> cases = new ArrayList<>();
+        for (Scenario scenario : Scenario.values()) {
+            if (!ONLY.isEmpty() && !scenario.label().equals(ONLY)) {
+                continue;
+            }
+            for (double strength : scenario == Scenario.HEALTHY ? new double[] {0.25} : strengths) {
+                LongStream.rangeClosed(1, FULL ? 20 : 1)
+                        .forEach(seed -> cases.add(new DiagnosedRun.Case(scenario, seed, strength)));
+            }
+        }
+        return cases;
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("cases")
+    void thePlantedCauseIsTheFirstFindingAndItsGainIsRight(DiagnosedRun.Case planted) {
+        DiagnosedRun run = DiagnosedRun.of(planted, folder);
+        RUNS.add(run);
+        assertThat(Expectations.violations(run)).filteredOn(wrong -> !Expectations.isKnown(run, wrong)).isEmpty();
+    }
+
+    @AfterAll
+    static void writeTheDocument() throws IOException {
+        boolean whole = FULL && ONLY.isEmpty();
+        Path document = Path.of(whole ? "../docs/diagnosis.md" : "target/diagnosis.md");
+        Path _ = Files.writeString(document, DiagnosisDocument.of(RUNS));
+    }
+}

@@ -1,0 +1,128 @@
+package io.dyber.zernel.analyze;
+
+import io.dyber.zernel.record.simulate.Scenario;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.NullMarked;
+
+/// What the findings must say about a simulated job.
+@NullMarked
+final class Expectations {
+    /// A cause that costs more must be the first finding.
+    private static final double FIRST_FROM = 0.1;
+    /// A finding without a cause must say less.
+    private static final double HEALTHY_AT_MOST = 0.03;
+
+    private static final double GAIN_WITHIN = 0.15;
+    /// Rounding of `max_speedup`, and noise of the run without the cause.
+    private static final double BOUND_TOLERANCE = 0.02;
+
+    /// The finding that each cause must raise.
+    private static final Map<String, String> FINDINGS = Map.ofEntries(
+            Map.entry("data-bound-cpu", "data_bound"),
+            Map.entry("data-bound-storage", "storage_bound"),
+            Map.entry("too-few-workers", "too_few_workers"),
+            Map.entry("worker-startup", "worker_startup"),
+            Map.entry("launch-bound", "launch_bound"),
+            Map.entry("sync-bound", "sync_bound"),
+            Map.entry("pageable-copies", "pageable_copies"),
+            Map.entry("straggler-rank", "nccl_straggler"),
+            Map.entry("comm-bound", "exposed_communication"),
+            Map.entry("small-collectives", "small_collectives"),
+            Map.entry("memory-leak", "memory_growth"),
+            Map.entry("near-oom", "near_oom"),
+            Map.entry("fragmentation", "fragmentation"),
+            Map.entry("allocator-churn", "allocator_churn"),
+            Map.entry("cpu-preempted", "cpu_preempted"),
+            Map.entry("checkpoint-stall", "checkpoint_stall"),
+            Map.entry("gc-stall", "gc_stall"),
+            Map.entry("hang", "hang"));
+
+    /// What is known to be wrong with a scenario's findings, and why.
+    ///
+    /// @param rule what a violation begins with
+    record Shortfall(String scenario, String rule, String reason) {}
+
+    static final List<Shortfall> KNOWN = List.of(
+            new Shortfall("data-bound-cpu", "first", "slow_steps names the same waits where they come in bursts"),
+            new Shortfall("data-bound-storage", "first", "slow_steps names the same waits where they come in bursts"),
+            new Shortfall("worker-startup", "first", "slow_steps names the same waits"),
+            new Shortfall("pageable-copies", "missed", "the simulated driver takes copies for busy time"),
+            new Shortfall("pageable-copies", "first", "the simulated driver takes copies for busy time"));
+
+    private Expectations() {}
+
+    static boolean isKnown(DiagnosedRun run, String violation) {
+        return KNOWN.stream()
+                .anyMatch(known -> known.scenario().equals(run.planted().scenario().label())
+                        && violation.startsWith(known.rule()));
+    }
+
+    /// The finding for a cause.
+    static String finding(String cause) {
+        return Optional.ofNullable(FINDINGS.get(cause))
+                .orElseThrow(() -> new IllegalStateException("no finding is known for the cause '" + cause + "'"));
+    }
+
+    /// What is wrong with the findings of a run, one line each.
+    static List<String> violations(DiagnosedRun run) {
+        List<String> wrong = new ArrayList<>();
+        GroundTruth truth = run.truth();
+        List<String> expected = truth.causes().stream().map(cause -> finding(cause.label())).toList();
+        int leading = 0;
+        for (GroundTruth.Cause cause : truth.causes()) {
+            boolean leads = cause.lostNanos() == null || cause.share(truth) > FIRST_FROM;
+            if (leads) {
+                leading++;
+                checkFound(run, cause, wrong);
+            }
+        }
+        List<String> firsts = run.findings().stream().limit(leading).map(Finding::name).toList();
+        if (!expected.containsAll(firsts)) {
+            wrong.add("first: " + firsts + ", not " + expected);
+        }
+        if (run.planted().scenario() == Scenario.HEALTHY) {
+            run.findings().stream()
+                    .filter(finding -> run.share(finding) > HEALTHY_AT_MOST)
+                    .forEach(finding -> wrong.add("healthy: " + describe(run, finding)));
+        }
+        return wrong;
+    }
+
+    private static void checkFound(DiagnosedRun run, GroundTruth.Cause cause, List<String> wrong) {
+        Optional<Finding> found = run.finding(finding(cause.label()));
+        if (found.isEmpty()) {
+            wrong.add("missed: " + cause.label());
+            return;
+        }
+        if (cause.lostNanos() == null) {
+            return;
+        }
+        double gain = cause.gain(run.truth());
+        if (Math.abs(run.gain(found.get()) / gain - 1) > GAIN_WITHIN) {
+            wrong.add(String.format(Locale.ROOT, "gain: %s, true %.2fx", describe(run, found.get()), gain));
+        }
+        if (boundIsBroken(found.get(), gain)) {
+            wrong.add(String.format(Locale.ROOT, "bound: %s, true %.2fx", describe(run, found.get()), gain));
+        }
+    }
+
+    /// Whether the upper bound is below what removing the cause really gains.
+    static boolean boundIsBroken(Finding finding, double gain) {
+        Double bound = finding.maxSpeedup();
+        return bound != null && bound < gain * (1 - BOUND_TOLERANCE);
+    }
+
+    private static String describe(DiagnosedRun run, Finding finding) {
+        return String.format(
+                Locale.ROOT,
+                "%s loses %.0f %%, gains %.2fx, at most %.2fx",
+                finding.name(),
+                100 * run.share(finding),
+                run.gain(finding),
+                finding.maxSpeedup());
+    }
+}
