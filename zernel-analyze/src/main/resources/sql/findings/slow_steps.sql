@@ -1,105 +1,215 @@
--- Some steps take much longer than the rest. The median step is the baseline, the median deviation its spread.
+-- Some steps take much longer than the rest, or all do from some step on.
 --
--- Counted is the time of slow steps over the median. The first step is left out: start-up belongs to it. The phase
--- named is the one that grew most, summed over the slow steps.
+-- The median step is the baseline, the median deviation its spread. Counted is the time over the median: of slow steps,
+-- or of all steps from a change of pace on. Slow steps at equal distances are said to be so. Warm-up and
+-- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks wait for
+-- each other and are slow together, so the one that lost most stands for all.
+-- Does not apply to steps with a known reason: those that open a checkpoint (checkpoint_stall) and those that begin a
+-- pass over the data (worker_startup).
 --
--- needs: steps, files
+-- needs: steps, step_outliers, step_changes, _collective_calls, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: `zernel-analyze steps` lists every step with its phases
 WITH
     thresholds AS (
         SELECT
-            20 AS min_steps, -- steps after the first
-            5 AS min_deviations, -- median deviations over the median, scaled as standard deviations
-            0.3 AS min_excess, -- and this share of the median
-            0.02 AS min_share -- excess of all slow steps, as a share of all step time
+            20 AS min_steps, -- steps
+            0.02 AS min_share, -- excess of all slow steps, as a share of all step time
+            3 AS min_repeats, -- slow steps at equal distances
+            0.6 AS min_regular -- share of distances that are equal
     ),
-    medians AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            count(*) AS steps,
-            sum(dur_ns) AS all_ns,
-            median(dur_ns) AS dur_ns,
-            mad(dur_ns) AS deviation_ns,
-            median(data_loading_ns) AS data_loading_ns,
-            median(gpu_compute_ns) AS gpu_compute_ns,
-            median(nccl_collective_ns) AS nccl_collective_ns,
-            median(optimizer_step_ns) AS optimizer_step_ns,
-            median(unknown_ns) AS unknown_ns
+    threads AS (
+        SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns
         FROM steps
-        WHERE step > 1
+        WHERE step_kind IN ('train', 'checkpoint')
         GROUP BY ALL
     ),
     slow AS (
         SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
-            count(*) AS slow_steps,
-            sum(steps.dur_ns - medians.dur_ns) AS excess_ns,
-            max(steps.dur_ns) AS worst_ns,
-            arg_max(steps.step, steps.dur_ns) AS worst_step,
-            any_value(medians.dur_ns) AS median_ns,
-            any_value(medians.steps) AS steps,
-            any_value(medians.all_ns) AS all_ns,
-            sum(steps.data_loading_ns - medians.data_loading_ns) AS data_loading_ns,
-            sum(steps.gpu_compute_ns - medians.gpu_compute_ns) AS gpu_compute_ns,
-            sum(steps.nccl_collective_ns - medians.nccl_collective_ns) AS nccl_collective_ns,
-            sum(steps.optimizer_step_ns - medians.optimizer_step_ns) AS optimizer_step_ns,
-            sum(steps.unknown_ns - medians.unknown_ns) AS unknown_ns
-        FROM steps
-        JOIN medians
-            ON medians.recording = steps.recording
-            AND medians.pid = steps.pid
-            AND medians.tid = steps.tid
-        CROSS JOIN thresholds
-        WHERE steps.step > 1
-            AND medians.steps >= thresholds.min_steps
-            AND steps.dur_ns > medians.dur_ns + greatest(
-                thresholds.min_deviations * 1.4826 * medians.deviation_ns,
-                thresholds.min_excess * medians.dur_ns
-            )
+            recording,
+            pid,
+            tid,
+            step,
+            dur_ns,
+            usual_ns,
+            phase,
+            phase_excess_ns,
+            step - lag(step) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS distance
+        FROM step_outliers
+        WHERE reason IS NULL
+    ),
+    distances AS (
+        SELECT recording, pid, tid, mode(distance) AS distance
+        FROM slow
         GROUP BY ALL
     ),
     grown AS (
         SELECT
-            slow.*,
-            greatest(data_loading_ns, gpu_compute_ns, nccl_collective_ns, optimizer_step_ns, unknown_ns) AS most_ns
+            slow.recording,
+            slow.pid,
+            slow.tid,
+            count(*) AS slow_steps,
+            sum(slow.dur_ns - slow.usual_ns) AS excess_ns,
+            max(slow.dur_ns) AS worst_ns,
+            arg_max(slow.step, slow.dur_ns) AS worst_step,
+            median(slow.usual_ns) AS usual_ns,
+            any_value(distances.distance) AS distance,
+            count(CASE WHEN slow.distance = distances.distance THEN 1 END) AS regular
         FROM slow
-        CROSS JOIN thresholds
-        WHERE excess_ns >= thresholds.min_share * all_ns
+        JOIN distances
+            ON distances.recording = slow.recording
+            AND distances.pid = slow.pid
+            AND distances.tid = slow.tid
+        GROUP BY ALL
     ),
-    named AS (
+    phases_grown AS (
+        SELECT recording, pid, tid, phase, sum(phase_excess_ns) AS excess_ns
+        FROM slow
+        GROUP BY ALL
+    ),
+    worst_phases AS (
+        SELECT recording, pid, tid, arg_max(phase, excess_ns) AS phase, max(excess_ns) AS phase_ns
+        FROM phases_grown
+        GROUP BY ALL
+    ),
+    shifts AS (
         SELECT
-            grown.*,
-            CASE most_ns
-                WHEN data_loading_ns THEN 'DataLoading'
-                WHEN gpu_compute_ns THEN 'GpuCompute'
-                WHEN nccl_collective_ns THEN 'NcclCollective'
-                WHEN optimizer_step_ns THEN 'OptimizerStep'
+            changes.recording,
+            changes.pid,
+            changes.tid,
+            changes.step,
+            changes.steps_after,
+            changes.before_ns,
+            changes.after_ns,
+            changes.p,
+            greatest(
+                median(steps.data_loading_ns) FILTER (WHERE steps.step >= changes.step)
+                    - median(steps.data_loading_ns) FILTER (WHERE steps.step < changes.step),
+                0
+            ) AS data_ns,
+            median(steps.gpu_compute_ns) FILTER (WHERE steps.step >= changes.step)
+                - median(steps.gpu_compute_ns) FILTER (WHERE steps.step < changes.step) AS compute_ns,
+            median(steps.nccl_collective_ns) FILTER (WHERE steps.step >= changes.step)
+                - median(steps.nccl_collective_ns) FILTER (WHERE steps.step < changes.step) AS collective_ns,
+            median(steps.optimizer_step_ns) FILTER (WHERE steps.step >= changes.step)
+                - median(steps.optimizer_step_ns) FILTER (WHERE steps.step < changes.step) AS optimizer_ns,
+            median(steps.unknown_ns) FILTER (WHERE steps.step >= changes.step)
+                - median(steps.unknown_ns) FILTER (WHERE steps.step < changes.step) AS unknown_ns
+        FROM step_changes AS changes
+        JOIN steps
+            ON steps.recording = changes.recording
+            AND steps.pid = changes.pid
+            AND steps.tid = changes.tid
+        WHERE changes.after_ns > changes.before_ns AND steps.step_kind = 'train'
+        GROUP BY ALL
+    ),
+    named_shifts AS (
+        SELECT
+            shifts.*,
+            CASE greatest(data_ns, compute_ns, collective_ns, optimizer_ns, unknown_ns)
+                WHEN data_ns THEN 'DataLoading'
+                WHEN compute_ns THEN 'GpuCompute'
+                WHEN collective_ns THEN 'NcclCollective'
+                WHEN optimizer_ns THEN 'OptimizerStep'
                 ELSE 'Unknown'
-            END AS phase
+            END AS phase,
+            greatest(data_ns, compute_ns, collective_ns, optimizer_ns, unknown_ns) AS phase_ns
+        FROM shifts
+    ),
+    all_slow AS (
+        SELECT
+            grown.recording,
+            grown.pid,
+            grown.tid,
+            'some' AS what,
+            grown.worst_step AS step,
+            grown.slow_steps,
+            threads.steps,
+            threads.all_ns,
+            grown.excess_ns,
+            worst_phases.phase,
+            format('median {}, worst {} (step {}){}; {} of the {} over the median in {}',
+                ms(grown.usual_ns), ms(grown.worst_ns), grown.worst_step,
+                CASE
+                    WHEN grown.slow_steps >= thresholds.min_repeats
+                        AND grown.distance > 1
+                        AND grown.regular >= thresholds.min_regular * (grown.slow_steps - 1)
+                        THEN format(', every {} steps', grown.distance)
+                    ELSE ''
+                END,
+                pct(least(worst_phases.phase_ns / grown.excess_ns, 1)), ms(grown.excess_ns), worst_phases.phase)
+                AS why
         FROM grown
+        JOIN threads ON threads.recording = grown.recording AND threads.pid = grown.pid AND threads.tid = grown.tid
+        JOIN worst_phases
+            ON worst_phases.recording = grown.recording
+            AND worst_phases.pid = grown.pid
+            AND worst_phases.tid = grown.tid
+        CROSS JOIN thresholds
+        UNION ALL
+        SELECT
+            named_shifts.recording,
+            named_shifts.pid,
+            named_shifts.tid,
+            'all from a step on',
+            named_shifts.step,
+            named_shifts.steps_after,
+            threads.steps,
+            threads.all_ns,
+            (named_shifts.after_ns - named_shifts.before_ns) * named_shifts.steps_after,
+            named_shifts.phase,
+            format('from step {} on steps take {} instead of {} (p {:.1g}); {} more in {}',
+                named_shifts.step, ms(named_shifts.after_ns), ms(named_shifts.before_ns), named_shifts.p,
+                ms(named_shifts.phase_ns), named_shifts.phase)
+        FROM named_shifts
+        JOIN threads
+            ON threads.recording = named_shifts.recording
+            AND threads.pid = named_shifts.pid
+            AND threads.tid = named_shifts.tid
+    ),
+    ranks AS (
+        SELECT DISTINCT recording, pid
+        FROM _collective_calls
+        WHERE nranks > 1
+    ),
+    jobs AS (
+        SELECT
+            all_slow.*,
+            count(*) OVER job AS threads,
+            row_number() OVER (job ORDER BY excess_ns DESC, all_slow.recording, all_slow.pid, tid) AS place
+        FROM all_slow
+        LEFT JOIN ranks ON ranks.recording = all_slow.recording AND ranks.pid = all_slow.pid
+        CROSS JOIN thresholds
+        WHERE all_slow.steps >= thresholds.min_steps AND excess_ns >= thresholds.min_share * all_ns
+        WINDOW job AS (
+            PARTITION BY
+                what,
+                CASE WHEN ranks.pid IS NULL THEN all_slow.recording END,
+                CASE WHEN ranks.pid IS NULL THEN all_slow.pid END,
+                CASE WHEN ranks.pid IS NULL THEN all_slow.tid END
+        )
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
+    thread_label(recording, pid, tid)
+        || CASE WHEN threads > 1 THEN format(' and {} more', threads - 1) ELSE '' END AS subject, -- training thread
     slow_steps AS value, -- slow steps
     format('of {} steps', steps) AS unit, -- unit of value
     severity_of(excess_ns / all_ns) AS severity, -- high, medium or low
     round(excess_ns / steps / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
     round(all_ns / greatest(all_ns - excess_ns, 1), 2) AS max_speedup, -- bound when slow steps took the median
-    format('median {}, worst {} (step {}); {} of the {} over the median in {}',
-        ms(median_ns), ms(worst_ns), worst_step, pct(least(most_ns / excess_ns, 1)), ms(excess_ns), phase)
-        || '; ' || bound_text(all_ns / steps, excess_ns / steps) AS evidence, -- what it rests on
-    CASE phase
-        WHEN 'DataLoading' THEN 'look at the batches of these steps: outliers in size, or workers that were restarted'
-        WHEN 'Unknown' THEN 'look at what runs between steps: checkpoint, evaluation, logging, garbage collection'
+    why || '; ' || bound_text(all_ns / steps, excess_ns / steps) AS evidence, -- what it rests on
+    CASE
+        WHEN what <> 'some'
+            THEN 'look at what changed then: marks, other jobs, clocks of the GPU (throttling), input of another size'
+        WHEN phase = 'DataLoading'
+            THEN 'look at the batches of these steps: outliers in size, or workers that were restarted'
+        WHEN phase = 'Unknown'
+            THEN 'look at what runs between steps: checkpoint, evaluation, logging, garbage collection'
         ELSE 'look at what differs in these steps: shapes, recompilation, other load on the machine'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM steps ORDER BY dur_ns DESC LIMIT 10"', file_label(recording))
+    format('zernel-analyze sql {} "FROM step_outliers ORDER BY dur_ns DESC LIMIT 10"', file_label(recording))
         AS next_command -- to see more
-FROM named
+FROM jobs
+WHERE place = 1
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

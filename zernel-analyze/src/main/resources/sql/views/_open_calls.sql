@@ -10,8 +10,8 @@ WITH
         FROM _rare_events
         WHERE dur_ns IS NULL
             AND kind IN (
-                'region', 'backward', 'dist_wait', 'cuda_sync', 'cuda_copy', 'cuda_graph', 'nccl', 'nccl_comm', 'gpu_alloc',
-                'gpu_free'
+                'region', 'backward', 'dist_wait', 'cuda_sync', 'cuda_copy', 'cuda_graph', 'nccl', 'nccl_comm',
+                'gpu_alloc', 'gpu_free'
             )
     ),
     innermost AS (

@@ -3,7 +3,7 @@
 -- Compared is with the median step of each other rank, and of these with the middle one. Time without a CPU and in
 -- allocations lies within the other parts. Steps of processes without collectives are no rows.
 --
--- needs: events, steps, step_work, _collective_calls
+-- needs: events, _checkpoint_opens, steps, step_work, _collective_calls
 CREATE TABLE _step_parts AS
 WITH
     ranks AS (
@@ -39,13 +39,7 @@ WITH
         WHERE kind = 'sched' AND runq_ns > 0
         UNION ALL
         SELECT recording, pid, tid, ts_ns, 0, 1
-        FROM events
-        WHERE kind = 'io_open'
-            AND coalesce(status, 0) >= 0
-            AND (
-                regexp_matches(path, '\.(pt|pth|ckpt|safetensors|distcp)(\.tmp)?$')
-                OR contains(lower(path), 'checkpoint')
-            )
+        FROM _checkpoint_opens
     ),
     happened AS (
         SELECT

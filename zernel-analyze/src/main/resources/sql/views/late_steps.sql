@@ -85,6 +85,7 @@ SELECT
     late_recording AS recording, -- its recording
     late_pid AS pid, -- its process
     tid, -- its training thread
+    late_ns, -- [ns] when it came, by the clock of its machine
     step_ns, -- [ns] how long its step took
     skew_ns, -- [ns] how much later it came than the first rank
     lag_ns, -- [ns] how much later than the middle one

@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
             MemoryCommand.class,
             NcclCommand.class,
             IoCommand.class,
+            AnomaliesCommand.class,
             SqlCommand.class,
             ExportCommand.class,
             InfoCommand.class

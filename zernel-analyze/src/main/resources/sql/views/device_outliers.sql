@@ -1,0 +1,189 @@
+-- GPUs that were not as usual for a while, or not as the others are, as the driver saw them.
+--
+-- *moment*: samples that differ from the device's median by five median deviations (scaled as standard deviations) and
+-- by what matters for such a value: 30 points of utilization, a fifth of the power, a tenth of a clock, 10 C, half of
+-- the PCIe traffic; at most a tenth of the samples. *device*: the median of the device differs likewise from those of
+-- at least two others. *throttled*: the driver slowed the clocks down for heat or power supply. *error*: an Xid, or
+-- uncorrected memory errors that became more.
+--
+-- needs: _rare_events
+CREATE VIEW device_outliers AS
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_samples, -- samples of a value
+            5 AS min_deviations, -- median deviations, scaled as standard deviations
+            0.1 AS max_share, -- outliers among the samples
+            3 AS min_devices -- to compare one with the others
+    ),
+    samples AS (
+        SELECT recording, device, name, unit, ts_ns, value
+        FROM _rare_events
+        WHERE kind = 'gpu_sample'
+    ),
+    usual AS (
+        SELECT
+            recording,
+            device,
+            name,
+            count(*) AS samples,
+            median(value) AS median_value,
+            1.4826 * mad(value) AS deviation,
+            CASE
+                WHEN name IN ('utilization', 'memory_utilization') THEN 30
+                WHEN name = 'power' THEN 0.2 * median(value)
+                WHEN name IN ('clock_sm', 'clock_mem') THEN 0.1 * median(value)
+                WHEN name = 'temperature' THEN 10
+                WHEN name IN ('pcie_tx', 'pcie_rx') THEN greatest(0.5 * median(value), 1e8)
+            END AS matters
+        FROM samples
+        GROUP BY recording, device, name
+    ),
+    moments AS (
+        SELECT
+            samples.recording,
+            samples.device,
+            samples.name,
+            any_value(samples.unit) AS unit,
+            count(*) AS times,
+            any_value(usual.samples) AS samples,
+            arg_max(samples.value, abs(samples.value - usual.median_value)) AS value,
+            arg_max(samples.ts_ns, abs(samples.value - usual.median_value)) AS at_ns,
+            any_value(usual.median_value) AS median_value,
+            any_value(usual.deviation) AS deviation
+        FROM samples
+        JOIN usual
+            ON usual.recording = samples.recording
+            AND usual.device = samples.device
+            AND usual.name = samples.name
+        CROSS JOIN thresholds
+        WHERE usual.samples >= thresholds.min_samples
+            AND abs(samples.value - usual.median_value)
+                >= greatest(thresholds.min_deviations * usual.deviation, usual.matters)
+        GROUP BY ALL
+    ),
+    fleets AS (
+        SELECT
+            own.recording,
+            own.device,
+            own.name,
+            any_value(own.samples) AS samples,
+            any_value(own.median_value) AS value,
+            any_value(own.matters) AS matters,
+            count(*) AS others,
+            median(other.median_value) AS median_value,
+            1.4826 * mad(other.median_value) AS deviation
+        FROM usual AS own
+        JOIN usual AS other
+            ON other.recording = own.recording
+            AND other.name = own.name
+            AND other.device <> own.device
+        WHERE own.matters IS NOT NULL
+        GROUP BY ALL
+    ),
+    limits AS (
+        SELECT
+            recording,
+            device,
+            count(*) AS samples,
+            count(CASE WHEN value & 232 <> 0 THEN 1 END) AS times,
+            arg_max(value, ts_ns) FILTER (WHERE value & 232 <> 0) AS value,
+            min(ts_ns) FILTER (WHERE value & 232 <> 0) AS at_ns,
+            bit_or(value & 232) AS bits
+        FROM samples
+        WHERE name = 'throttle'
+        GROUP BY ALL
+    ),
+    odd AS (
+        SELECT
+            recording,
+            device,
+            'moment' AS what,
+            name,
+            unit,
+            value,
+            at_ns,
+            median_value,
+            deviation,
+            times,
+            samples,
+            format('{} where {:.0f} is usual', value, median_value) AS reason
+        FROM moments
+        CROSS JOIN thresholds
+        WHERE times <= thresholds.max_share * samples
+        UNION ALL
+        SELECT
+            recording,
+            device,
+            'device',
+            name,
+            NULL,
+            CAST(value AS BIGINT),
+            NULL,
+            median_value,
+            deviation,
+            samples,
+            samples,
+            format('its median is {:.0f}, that of the others {:.0f}', value, median_value)
+        FROM fleets
+        CROSS JOIN thresholds
+        WHERE others >= thresholds.min_devices - 1
+            AND samples >= thresholds.min_samples
+            AND abs(value - median_value) >= greatest(thresholds.min_deviations * deviation, matters)
+        UNION ALL
+        SELECT
+            recording,
+            device,
+            'throttled',
+            'throttle',
+            'bits',
+            value,
+            at_ns,
+            0,
+            0,
+            times,
+            samples,
+            concat_ws(', ',
+                CASE WHEN bits & 8 <> 0 THEN 'hardware slowdown' END,
+                CASE WHEN bits & 32 <> 0 THEN 'software thermal limit' END,
+                CASE WHEN bits & 64 <> 0 THEN 'hardware thermal limit' END,
+                CASE WHEN bits & 128 <> 0 THEN 'power brake' END)
+        FROM limits
+        WHERE times > 0
+        UNION ALL
+        SELECT
+            recording,
+            device,
+            'error',
+            name,
+            any_value(unit),
+            arg_max(value, ts_ns),
+            max(ts_ns),
+            0,
+            0,
+            count(*),
+            count(*),
+            CASE name
+                WHEN 'xid' THEN format('Xid {}', arg_max(value, ts_ns))
+                ELSE format('{} uncorrected memory errors more', max(value) - min(value))
+            END
+        FROM samples
+        WHERE name IN ('xid', 'ecc_errors')
+        GROUP BY recording, device, name
+        HAVING name = 'xid' OR max(value) > min(value)
+    )
+SELECT
+    recording, -- recording
+    device, -- GPU as the driver counts them
+    what, -- moment, device, throttled or error
+    name, -- utilization, power, clock_sm, ...
+    unit, -- unit of the values
+    value, -- the value farthest from the usual one; of throttle its bits
+    at_ns, -- [ns] when; NULL for all the time
+    median_value, -- usual: the device's median, or the median of the others
+    deviation, -- median deviation from it, scaled as a standard deviation
+    times, -- samples that are outliers
+    samples, -- samples
+    reason -- in words
+FROM odd
+ORDER BY recording, device, what, name

@@ -1,0 +1,140 @@
+-- From which step on a training thread has another pace.
+--
+-- The change is where the ranks of step durations before and after differ most (Pettitt's test), so single slow steps
+-- do not make one. Rows are changes that chance hardly makes, of at least a twentieth and of the usual deviation
+-- between steps. Steps that resemble the one before them (slow waves) count for fewer.
+--
+-- needs: steps
+CREATE VIEW step_changes AS
+WITH
+    thresholds AS (
+        SELECT
+            20 AS min_steps, -- steps of training
+            5 AS min_side, -- steps on either side of the change
+            1e-5 AS max_p, -- probability that chance makes it
+            0.05 AS min_change, -- share of the pace before
+            1 AS min_deviations -- median deviations of steps, scaled as standard deviations
+    ),
+    ranked AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            dur_ns,
+            count(*) OVER thread AS steps,
+            rank() OVER (thread ORDER BY dur_ns)
+                + (count(*) OVER (PARTITION BY recording, pid, tid, dur_ns) - 1) / 2 AS place
+        FROM steps
+        WHERE step_kind = 'train'
+        WINDOW thread AS (PARTITION BY recording, pid, tid)
+    ),
+    walks AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            steps,
+            row_number() OVER walk AS before,
+            abs(2 * sum(place) OVER walk - row_number() OVER walk * (steps + 1)) AS distance
+        FROM ranked
+        WINDOW walk AS (PARTITION BY recording, pid, tid ORDER BY step ROWS UNBOUNDED PRECEDING)
+    ),
+    turns AS (
+        SELECT
+            walks.recording,
+            walks.pid,
+            walks.tid,
+            any_value(walks.steps) AS steps,
+            arg_max(walks.step, walks.distance) AS last_step,
+            6 * pow(max(walks.distance), 2)
+                / (pow(any_value(walks.steps), 3) + pow(any_value(walks.steps), 2)) AS weight
+        FROM walks
+        CROSS JOIN thresholds
+        WHERE walks.before BETWEEN thresholds.min_side AND walks.steps - thresholds.min_side
+            AND walks.steps >= thresholds.min_steps
+        GROUP BY ALL
+    ),
+    sides AS (
+        SELECT
+            turns.recording,
+            turns.pid,
+            turns.tid,
+            steps.step > turns.last_step AS later,
+            any_value(turns.steps) AS steps,
+            any_value(turns.last_step) AS last_step,
+            any_value(turns.weight) AS weight,
+            count(*) AS side_steps,
+            median(steps.dur_ns) AS median_ns,
+            1.4826 * mad(steps.dur_ns) AS deviation_ns
+        FROM turns
+        JOIN steps ON steps.recording = turns.recording AND steps.pid = turns.pid AND steps.tid = turns.tid
+        WHERE steps.step_kind = 'train'
+        GROUP BY ALL
+    ),
+    residuals AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            greatest(-3, least(3, (steps.dur_ns - sides.median_ns) / greatest(sides.deviation_ns, 1))) AS residual
+        FROM steps
+        JOIN sides
+            ON sides.recording = steps.recording
+            AND sides.pid = steps.pid
+            AND sides.tid = steps.tid
+            AND sides.later = (steps.step > sides.last_step)
+        WHERE steps.step_kind = 'train'
+    ),
+    followed AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            residual,
+            lag(residual) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS previous
+        FROM residuals
+    ),
+    waves AS (
+        SELECT recording, pid, tid, least(0.99, greatest(0, coalesce(corr(residual, previous), 0))) AS likeness
+        FROM followed
+        GROUP BY ALL
+    ),
+    changes AS (
+        SELECT
+            before.recording,
+            before.pid,
+            before.tid,
+            before.steps,
+            before.last_step,
+            after.side_steps AS steps_after,
+            before.median_ns AS before_ns,
+            after.median_ns AS after_ns,
+            greatest(before.deviation_ns, after.deviation_ns) AS deviation_ns,
+            least(1, 2 * exp(-before.weight * (1 - waves.likeness) / (1 + waves.likeness))) AS p
+        FROM sides AS before
+        JOIN sides AS after
+            ON after.recording = before.recording
+            AND after.pid = before.pid
+            AND after.tid = before.tid
+        JOIN waves ON waves.recording = before.recording AND waves.pid = before.pid AND waves.tid = before.tid
+        WHERE NOT before.later AND after.later
+    )
+SELECT
+    changes.recording, -- recording
+    changes.pid, -- process
+    changes.tid, -- training thread
+    changes.last_step + 1 AS step, -- first step at the new pace
+    changes.steps, -- steps of training, without warm-up, evaluation and checkpoints
+    changes.steps_after, -- of them, those at the new pace
+    CAST(changes.before_ns AS BIGINT) AS before_ns, -- [ns] median step before
+    CAST(changes.after_ns AS BIGINT) AS after_ns, -- [ns] median step from then on
+    changes.p -- probability that chance makes such a change
+FROM changes
+CROSS JOIN thresholds
+WHERE changes.p <= thresholds.max_p
+    AND abs(changes.after_ns - changes.before_ns) >= thresholds.min_change * changes.before_ns
+    AND abs(changes.after_ns - changes.before_ns) >= thresholds.min_deviations * changes.deviation_ns
+ORDER BY changes.recording, changes.pid, changes.tid

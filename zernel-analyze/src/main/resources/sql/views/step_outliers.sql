@@ -1,0 +1,128 @@
+-- Steps that take much longer than the thread's usual ones, and what in them took longer.
+--
+-- Usual is the median of the steps, on the side of a change of pace that the step is on; a step is an outlier when it
+-- is over that by six median deviations (scaled as standard deviations) and by a fifth. Warm-up and evaluation do not
+-- count. Known reasons: a checkpoint that any process on the machine opens, and the begin of a
+-- pass over the data; in the step, or so shortly before that it waits for another rank.
+--
+-- needs: steps, step_changes, _checkpoint_opens, data_wait
+CREATE TABLE step_outliers AS
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_steps, -- steps
+            6 AS min_deviations, -- median deviations over the median, scaled as standard deviations
+            0.2 AS min_excess -- and this share of the median
+    ),
+    paced AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            steps.start_ns,
+            steps.end_ns,
+            steps.dur_ns,
+            steps.data_loading_ns,
+            steps.gpu_compute_ns,
+            steps.nccl_collective_ns,
+            steps.optimizer_step_ns,
+            steps.unknown_ns,
+            coalesce(steps.step >= changes.step, FALSE) AS later
+        FROM steps
+        LEFT JOIN step_changes AS changes
+            ON changes.recording = steps.recording
+            AND changes.pid = steps.pid
+            AND changes.tid = steps.tid
+        WHERE steps.step_kind IN ('train', 'checkpoint')
+    ),
+    usual AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            later,
+            count(*) AS steps,
+            median(dur_ns) AS dur_ns,
+            mad(dur_ns) AS mad_ns,
+            median(data_loading_ns) AS data_loading_ns,
+            median(gpu_compute_ns) AS gpu_compute_ns,
+            median(nccl_collective_ns) AS nccl_collective_ns,
+            median(optimizer_step_ns) AS optimizer_step_ns,
+            median(unknown_ns) AS unknown_ns
+        FROM paced
+        GROUP BY ALL
+    ),
+    outliers AS (
+        SELECT
+            paced.recording,
+            paced.pid,
+            paced.tid,
+            paced.step,
+            paced.start_ns,
+            paced.end_ns,
+            paced.dur_ns,
+            usual.dur_ns AS usual_ns,
+            usual.mad_ns,
+            paced.data_loading_ns - usual.data_loading_ns AS data_loading_ns,
+            paced.gpu_compute_ns - usual.gpu_compute_ns AS gpu_compute_ns,
+            paced.nccl_collective_ns - usual.nccl_collective_ns AS nccl_collective_ns,
+            paced.optimizer_step_ns - usual.optimizer_step_ns AS optimizer_step_ns,
+            paced.unknown_ns - usual.unknown_ns AS unknown_ns
+        FROM paced
+        JOIN usual
+            ON usual.recording = paced.recording
+            AND usual.pid = paced.pid
+            AND usual.tid = paced.tid
+            AND usual.later = paced.later
+        CROSS JOIN thresholds
+        WHERE usual.steps >= thresholds.min_steps
+            AND paced.dur_ns > usual.dur_ns + greatest(
+                thresholds.min_deviations * 1.4826 * usual.mad_ns,
+                thresholds.min_excess * usual.dur_ns
+            )
+    ),
+    moments AS (
+        SELECT recording, ts_ns AS at_ns, 'checkpoint' AS reason
+        FROM _checkpoint_opens
+        UNION ALL
+        SELECT recording, start_ns, 'begin of a pass'
+        FROM data_wait
+        WHERE batch = 1
+    ),
+    reasons AS (
+        SELECT outliers.recording, outliers.pid, outliers.tid, outliers.step, min(moments.reason) AS reason
+        FROM outliers
+        JOIN moments
+            ON moments.recording = outliers.recording
+            AND moments.at_ns >= outliers.start_ns - outliers.usual_ns
+            AND moments.at_ns < outliers.end_ns
+        GROUP BY ALL
+    )
+SELECT
+    outliers.recording, -- recording
+    outliers.pid, -- process
+    outliers.tid, -- training thread
+    outliers.step, -- number of the step, from 1
+    outliers.start_ns, -- [ns] when it began
+    outliers.dur_ns, -- [ns] how long it took
+    CAST(outliers.usual_ns AS BIGINT) AS usual_ns, -- [ns] median step
+    CAST(outliers.mad_ns AS BIGINT) AS mad_ns, -- [ns] median deviation of steps from it
+    (outliers.dur_ns - outliers.usual_ns) / (1.4826 * greatest(outliers.mad_ns, 1))
+        AS score, -- median deviations over the median, scaled as standard deviations
+    CASE greatest(data_loading_ns, gpu_compute_ns, nccl_collective_ns, optimizer_step_ns, unknown_ns)
+        WHEN data_loading_ns THEN 'DataLoading'
+        WHEN gpu_compute_ns THEN 'GpuCompute'
+        WHEN nccl_collective_ns THEN 'NcclCollective'
+        WHEN optimizer_step_ns THEN 'OptimizerStep'
+        ELSE 'Unknown'
+    END AS phase, -- the phase that took most longer than usual
+    CAST(greatest(data_loading_ns, gpu_compute_ns, nccl_collective_ns, optimizer_step_ns, unknown_ns) AS BIGINT)
+        AS phase_excess_ns, -- [ns] by which it did
+    reasons.reason -- checkpoint, begin of a pass, or NULL
+FROM outliers
+LEFT JOIN reasons
+    ON reasons.recording = outliers.recording
+    AND reasons.pid = outliers.pid
+    AND reasons.tid = outliers.tid
+    AND reasons.step = outliers.step
