@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
             IoCommand.class,
             AnomaliesCommand.class,
             SqlCommand.class,
+            TimelineCommand.class,
             ExportCommand.class,
             InfoCommand.class
         },

@@ -2,7 +2,6 @@ package io.dyber.zernel.analyze.export;
 
 import io.dyber.zernel.analyze.Database;
 import java.nio.file.Path;
-import java.util.Locale;
 
 /// The result of a query as CSV or Parquet, written by DuckDB.
 public enum TableFile {
@@ -19,10 +18,5 @@ public enum TableFile {
     public long write(Database database, String query, Path file) {
         String target = file.toString().replace("'", "''");
         return database.write("COPY (" + query + "\n) TO '" + target + "' (" + options + ")");
-    }
-
-    /// The end of a file's name.
-    public String suffix() {
-        return "." + name().toLowerCase(Locale.ROOT);
     }
 }

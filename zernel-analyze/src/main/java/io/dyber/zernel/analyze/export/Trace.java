@@ -37,6 +37,14 @@ public final class Trace {
         return trace.events;
     }
 
+    /// Writes only what the threads did, and returns how many events that are.
+    public static long writeCalls(Database database, Selection selection, TraceFormat format, LongConsumer progress)
+            throws IOException {
+        Trace trace = new Trace(database, selection, format);
+        trace.events(progress);
+        return trace.events;
+    }
+
     private void events(LongConsumer progress) throws IOException {
         new EventWindows(database, selection, EventWindows.EVENTS_PER_WINDOW).forEach((recording, pid, tid, slice) -> {
             if (++events % PROGRESS_EVENTS == 0) {

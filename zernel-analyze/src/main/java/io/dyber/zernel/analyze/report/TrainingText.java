@@ -81,7 +81,7 @@ record TrainingText(Page page, Report report) {
         page.paragraph("    ", String.join(", ", texts));
     }
 
-    private static int colourOf(String phase) {
+    static int colourOf(String phase) {
         return switch (phase) {
             case "DataLoading" -> 33;
             case "GpuCompute" -> 32;
