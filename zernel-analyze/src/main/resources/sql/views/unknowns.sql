@@ -1,8 +1,8 @@
 -- Questions that only records of GPU activity can answer, with what the events say about each.
 --
--- Calls are seen on the CPU: when work is handed to the GPU and when a thread has waited for it, not when it ran. While
--- a thread is blocked for the GPU, the GPU has work; that is the least it was busy. NVML says in which part of its sample
--- periods any kernel ran, of any process.
+-- Calls are seen on the CPU: when work is handed to the GPU and when a thread has waited for it, not when it ran.
+-- While a thread is blocked for the GPU, the GPU has work; that is the least it was busy. NVML says in which part of
+-- its sample periods any kernel ran, of any process.
 --
 -- needs: _syncs, training_threads, step_work, gpu_usage, step_mean
 CREATE VIEW unknowns AS

@@ -63,10 +63,7 @@ public record Finding(
         try {
             table = database.query(object.sql());
         } catch (RecordingException e) {
-            throw new RecordingException(
-                    "running finding '" + object.name() + "' of " + object.origin() + ": " + e.getMessage(),
-                    e.hint(),
-                    e);
+            throw object.failed("running finding", e);
         }
         List<String> names = table.columns().stream().map(Table.Column::name).toList();
         for (String column : COLUMNS) {

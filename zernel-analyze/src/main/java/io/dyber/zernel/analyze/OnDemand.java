@@ -74,8 +74,7 @@ final class OnDemand {
         try {
             duckDb.execute(object.sql());
         } catch (RecordingException e) {
-            RecordingException failure = new RecordingException(
-                    "creating '" + object.name() + "' of " + object.origin() + ": " + e.getMessage(), e.hint(), e);
+            RecordingException failure = object.failed("creating", e);
             failed.put(object.name(), failure);
             throw failure;
         }

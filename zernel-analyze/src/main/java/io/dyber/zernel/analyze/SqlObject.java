@@ -23,6 +23,8 @@ public record SqlObject(
         String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin) {
     private static final Pattern KEY = Pattern.compile("(needs|severity|hint): (.+)");
 
+    private static final Pattern LINE = Pattern.compile("(?m)^LINE (\\d+): ");
+
     /// What an object is for.
     public enum Role {
         /// A relation that other SQL reads.
@@ -35,6 +37,16 @@ public record SqlObject(
     public List<String> needs() {
         String needs = keys.getOrDefault("needs", "");
         return needs.isBlank() ? List.of() : List.of(needs.split(" *, *"));
+    }
+
+    /// An error of its SQL as one line that names the file and, where DuckDB says it, the line.
+    RecordingException failed(String doing, RecordingException cause) {
+        String message = String.valueOf(cause.getMessage());
+        // What a view that it reads says of itself is about that file's lines.
+        Matcher line = LINE.matcher(message.startsWith("creating ") ? "" : message);
+        String place = line.find() ? origin + ":" + line.group(1) : origin;
+        String why = message.lines().findFirst().orElse("").replaceFirst("^running a query: ", "");
+        return new RecordingException(doing + " '" + name + "' of " + place + ": " + why, cause.hint(), cause);
     }
 
     static SqlObject parse(String name, Role role, String sql, String origin) {

@@ -178,6 +178,37 @@ class SqlLibraryTest {
         }
     }
 
+    @Test
+    void wrongSqlIsNamedWithItsFileAndLineAndTheOthersRun() throws IOException {
+        Files.writeString(folder.resolve("bad.sql"), "-- Bad.\nSELECT\n    nonsense\nFROM events\n");
+        Files.writeString(folder.resolve("view.sql"), "-- View.\nCREATE VIEW view AS\nSELECT a,, b FROM events\n");
+        Files.writeString(folder.resolve("reader.sql"), "-- Reader.\n-- needs: view\nSELECT a FROM view\n");
+        Path file = RecordingFixture.recording().region("a", 1, 1).event("lost", "wait", 1, null, "count = 3")
+                .write(folder.resolve("run.parquet"));
+        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
+            Diagnosis diagnosis = database.diagnose();
+            assertThat(diagnosis.findings()).extracting(Finding::name).contains("lost_events");
+            assertThat(diagnosis.skipped()).extracting(Diagnosis.Skipped::reason)
+                    .anySatisfy(reason -> assertThat(reason)
+                            .startsWith("running finding 'bad' of " + folder + "/bad.sql:3: Binder Error: ")
+                            .doesNotContain("\n"))
+                    .anySatisfy(reason -> assertThat(reason)
+                            .startsWith("running finding 'reader' of " + folder + "/reader.sql: creating 'view' of "
+                                    + folder + "/view.sql:3: Parser Error: "))
+                    .hasSize(2);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("findings")
+    void everyThresholdHasAMeaning(SqlObject finding) {
+        assertThat(Threshold.of(finding)).allSatisfy(threshold -> {
+            assertThat(threshold.name()).matches("[a-z][a-z0-9_]*");
+            assertThat(threshold.meaning()).isNotEmpty();
+        });
+    }
+
     private Database emptyDatabase() {
         Path file = folder.resolve("empty.parquet");
         if (!Files.exists(file)) {

@@ -5,6 +5,7 @@ import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.SqlLibrary;
 import io.dyber.zernel.analyze.SqlObject;
+import io.dyber.zernel.analyze.report.Explanation;
 import io.dyber.zernel.analyze.report.FindingsText;
 import io.dyber.zernel.analyze.report.JsonReport;
 import java.io.PrintWriter;
@@ -28,7 +29,7 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze findings --explain data_bound"
         })
 final class FindingsCommand implements Runnable {
-    @Option(names = "--explain", paramLabel = "NAME", description = "Print a finding's or view's SQL, with thresholds.")
+    @Option(names = "--explain", paramLabel = "NAME", description = "Say why a finding or view matters, what it reads, its thresholds and its SQL.")
     @Nullable String explain;
 
     @Option(names = "--list", description = "Print the names of all findings.")
@@ -48,7 +49,7 @@ final class FindingsCommand implements Runnable {
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
         if (explain != null) {
-            out.print(explained(explain, job.input.library()));
+            explain(explain, job.input.library(), out);
         } else if (list) {
             job.input.library().findings().forEach(object -> out.printf("%-20s %s%n", object.name(), object.title()));
         } else {
@@ -75,7 +76,7 @@ final class FindingsCommand implements Runnable {
         }
     }
 
-    private static String explained(String name, SqlLibrary library) {
+    private void explain(String name, SqlLibrary library, PrintWriter out) {
         SqlObject object = library.find(name);
         if (object == null) {
             throw new RecordingException(
@@ -85,6 +86,6 @@ final class FindingsCommand implements Runnable {
                             .filter(known -> !known.startsWith("_"))
                             .collect(Collectors.joining(", ", "there are ", "")));
         }
-        return object.sql();
+        new Explanation(output.screen.page(out), library).write(object);
     }
 }

@@ -19,12 +19,9 @@ public record FindingsText(Page page) {
 
     /// @param most further kinds are only named
     void write(Diagnosis diagnosis, int most) {
-        Map<String, List<Finding>> kinds = new LinkedHashMap<>();
-        diagnosis.findings().forEach(finding ->
-                kinds.computeIfAbsent(finding.name(), _ -> new ArrayList<>()).add(finding));
         int number = 1;
         List<String> others = new ArrayList<>();
-        for (List<Finding> same : kinds.values()) {
+        for (List<Finding> same : byKind(diagnosis)) {
             if (number > most) {
                 others.add(same.getFirst().title().replaceFirst("\\.$", ""));
             } else {
@@ -37,6 +34,14 @@ public record FindingsText(Page page) {
         if (!diagnosis.skipped().isEmpty()) {
             page.paragraph("   ", diagnosis.skippedText());
         }
+    }
+
+    /// Findings of one kind together, in the order of the worst of each.
+    static List<List<Finding>> byKind(Diagnosis diagnosis) {
+        Map<String, List<Finding>> kinds = new LinkedHashMap<>();
+        diagnosis.findings().forEach(finding ->
+                kinds.computeIfAbsent(finding.name(), _ -> new ArrayList<>()).add(finding));
+        return List.copyOf(kinds.values());
     }
 
     private void write(int number, List<Finding> same) {

@@ -37,6 +37,21 @@ public record JsonReport(PrintWriter out) implements ReportFormat {
         return reasons;
     }
 
+    /// Findings of one kind, without what is the same in all.
+    static Table evidence(List<Finding> findings) {
+        Table all = table(findings);
+        List<String> shown = List.of("subject", "value", "unit", "severity", "lost_ms_per_step", "max_speedup", "evidence");
+        List<Table.Column> columns =
+                all.columns().stream().filter(column -> shown.contains(column.name())).toList();
+        List<Table.Row> rows = new ArrayList<>();
+        for (Table.Row row : all.rows()) {
+            List<@Nullable Object> values = new ArrayList<>();
+            columns.forEach(column -> values.add(row.value(column.name())));
+            rows.add(new Table.Row(Map.of(), values));
+        }
+        return new Table(columns, rows);
+    }
+
     /// Findings as a table, their further columns in `more`.
     public static Table table(List<Finding> findings) {
         List<Table.Column> columns = new ArrayList<>();

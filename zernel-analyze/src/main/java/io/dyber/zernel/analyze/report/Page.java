@@ -13,11 +13,16 @@ import java.util.regex.Pattern;
 /// @param unicode whether block characters can be shown
 public record Page(PrintWriter out, int width, boolean colours, boolean unicode) {
     private static final Pattern UNIT = Pattern.compile("(\\d) (?=(ns|us|ms|s|B|kB|MB|GB)\\b|%)");
+    private static final Pattern UNWANTED_PLAIN = Pattern.compile("\\p{Cntrl}|[\\x80-\\x9F]");
+    private static final Pattern UNWANTED =
+            Pattern.compile("\\x1B(?!\\[[\\d;]*m)|[\\p{Cntrl}&&[^\\x1B]]|[\\x80-\\x9F]");
     private static final String BARS = "▁▂▃▄▅▆▇█";
     private static final String PARTIAL = "▏▎▍▌▋▊▉█";
 
+    /// One line; what could move the cursor or ring a bell, and is not a style of ours, is shown as `?`.
     void line(String text) {
-        out.println(text.stripTrailing());
+        Pattern unwanted = colours ? UNWANTED : UNWANTED_PLAIN;
+        out.println(unwanted.matcher(text).replaceAll("?").stripTrailing());
     }
 
     void blank() {

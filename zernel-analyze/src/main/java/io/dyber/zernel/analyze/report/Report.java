@@ -35,6 +35,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "memory_curve",
             "collectives",
             "late_ranks",
+            "rank_delays",
             "dist_waits",
             "preemption",
             "marks",
@@ -82,6 +83,22 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             throw new IllegalArgumentException("no section '" + name + "'");
         }
         return table;
+    }
+
+    /// What cannot be known, by question, each with what the events say of one process: those of ranks are alike.
+    Map<String, String> unknowns() {
+        Map<String, String> bounds = new LinkedHashMap<>();
+        List<Table.Row> rows = section("unknowns").rows();
+        for (Table.Row row : rows) {
+            boolean several = rows.stream()
+                            .filter(other -> row.requiredText("question").equals(other.text("question")))
+                            .count()
+                    > 1;
+            bounds.putIfAbsent(
+                    row.requiredText("question"),
+                    row.text("bounds") + (several ? " (pid " + row.text("pid") + ", the first of several)" : ""));
+        }
+        return bounds;
     }
 
     /// The rows of a section that are about one training thread.

@@ -83,23 +83,8 @@ record StepsText(Page page, Report report) {
         }
     }
 
-    /// The recording is named only where there are several, the thread only where it is not the main one.
     private String label(Table.Row thread) {
-        String recording = report.section("recordings").rows().size() > 1
-                ? "recording " + thread.text("recording") + " "
-                : "";
-        String tid = thread.integer("tid") == thread.integer("pid") ? "" : " tid " + thread.text("tid");
-        return recording + rank(thread) + "pid " + thread.text("pid") + tid;
-    }
-
-    private String rank(Table.Row thread) {
-        return report.section("processes").rows().stream()
-                .filter(process -> process.integer("recording") == thread.integer("recording")
-                        && process.integer("pid") == thread.integer("pid")
-                        && !process.isNull("rank"))
-                .map(process -> "rank " + process.text("rank") + " ")
-                .findFirst()
-                .orElse("");
+        return new ThreadLabel(report).of(thread);
     }
 
     private record Curve(List<Double> heights, long top) {}

@@ -2,7 +2,6 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Table;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -21,9 +20,10 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
         page.blank();
         verdict(report.verdict());
         new StepsText(page, report).write();
+        memory(report);
         page.blank();
         findings(report);
-        unknowns(report.section("unknowns").rows());
+        unknowns(report.unknowns());
         if (whole) {
             new DetailsText(page, report).write();
         } else {
@@ -56,25 +56,29 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
         }
     }
 
+    private void memory(Report report) {
+        for (GpuMemory memory : GpuMemory.of(report).stream().limit(1).toList()) {
+            String text = "GPU memory of " + memory.label() + ", top " + Quantity.size(memory.peak())
+                    + (memory.capacity() == 0 ? "" : " of " + Quantity.size(memory.capacity()));
+            List<Double> heights = new ArrayList<>();
+            for (int i = 0; i < memory.reserved().size(); i++) {
+                heights.add((double) Math.max(memory.reserved().get(i), memory.handed().get(i)));
+            }
+            String line = page.sparkline(heights, (double) memory.peak(), page.width() - text.length() - 4);
+            page.line("  " + page.colour(36, line) + "  " + page.dim(text));
+        }
+    }
+
     private void findings(Report report) {
         page.heading(report.diagnosis().findings().isEmpty() ? "Findings: none" : "Findings, most lost time first");
         new FindingsText(page).write(report.diagnosis(), whole ? Integer.MAX_VALUE : MOST_FINDINGS);
     }
 
-    /// Of several processes the first one stands for all: the bounds of ranks are alike.
-    private void unknowns(List<Table.Row> rows) {
-        if (rows.isEmpty()) {
-            return;
+    private void unknowns(Map<String, String> bounds) {
+        if (!bounds.isEmpty()) {
+            page.blank();
+            page.heading("Cannot be known from here, without records of GPU activity");
+            bounds.forEach((question, bound) -> page.paragraph("  ", question + ": " + bound));
         }
-        Map<String, List<Table.Row>> questions = new LinkedHashMap<>();
-        rows.forEach(row -> questions
-                .computeIfAbsent(row.requiredText("question"), _ -> new ArrayList<>())
-                .add(row));
-        page.blank();
-        page.heading("Cannot be known from here, without records of GPU activity");
-        questions.forEach((question, processes) -> page.paragraph(
-                "  ",
-                question + ": " + processes.getFirst().text("bounds")
-                        + (processes.size() == 1 ? "" : " (pid " + processes.getFirst().text("pid") + ")")));
     }
 }

@@ -39,7 +39,7 @@ public record TextTable(Page page, boolean human) implements TableFormat {
     }
 
     /// Where there is one recording, its number says nothing.
-    private static Table withoutOnlyRecording(Table table) {
+    static Table withoutOnlyRecording(Table table) {
         boolean first = table.columns().getFirst().name().equals("recording");
         if (!first || table.rows().stream().anyMatch(row -> row.integer("recording") != 0)) {
             return table;

@@ -89,7 +89,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
         }
         if (driver.isPresent()) {
             return new Verdict(
-                    Kind.HEALTHY,
+                    Kind.UNKNOWN,
                     "No bottleneck found, but the GPU is not always busy.",
                     "A kernel ran " + Quantity.percent(driver.get()) + " of the time (NVML), and no finding says why not"
                             + " more." + small);
@@ -101,7 +101,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     "Threads were blocked for the GPU " + Quantity.percent(blocked) + " of the time." + small);
         }
         return new Verdict(
-                Kind.HEALTHY,
+                Kind.UNKNOWN,
                 "No bottleneck found.",
                 "Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled." + small);
     }

@@ -46,11 +46,13 @@ class VerdictTest {
 
     @Test
     void aBusyGpuLimitsAHealthyJob() {
+        assertThat(verdict(97.0).kind()).isEqualTo(Verdict.Kind.HEALTHY);
         assertThat(verdict(97.0).sentence()).isEqualTo("No bottleneck found; GPU-bound.");
     }
 
     @Test
     void anIdleGpuIsNoProofOfHealth() {
+        assertThat(verdict(40.0).kind()).isEqualTo(Verdict.Kind.UNKNOWN);
         assertThat(verdict(40.0).sentence()).isEqualTo("No bottleneck found, but the GPU is not always busy.");
     }
 
