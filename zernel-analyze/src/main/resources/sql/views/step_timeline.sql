@@ -12,6 +12,7 @@ WITH
             pid,
             tid,
             step,
+            step_kind,
             start_ns,
             dur_ns,
             data_loading_ns,
@@ -29,6 +30,7 @@ SELECT
     point, -- place on the timeline, from 0
     min(step) AS first_step, -- first step of the point
     count(*) AS steps, -- steps in the point
+    CASE WHEN count(*) = 1 THEN min(step_kind) END AS step_kind, -- kind of the step, where it is one
     min(start_ns) AS start_ns, -- [ns] when the first of them began
     max(dur_ns) AS max_ns, -- [ns] slowest of them
     avg(data_loading_ns) AS data_loading_ns, -- [ns] mean wait for data

@@ -61,7 +61,7 @@ public record Finding(
     public static List<Finding> run(SqlObject object, Database database) {
         Table table;
         try {
-            table = database.query(object.sql());
+            table = database.query(object.statement());
         } catch (RecordingException e) {
             throw object.failed("running finding", e);
         }

@@ -72,7 +72,7 @@ final class OnDemand {
         created.add(object.name());
         object.needs().forEach(this::prepare);
         try {
-            duckDb.execute(object.sql());
+            duckDb.execute(object.statement());
         } catch (RecordingException e) {
             RecordingException failure = object.failed("creating", e);
             failed.put(object.name(), failure);

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// One `.sql` file of the library, named after its file.
 ///
@@ -39,12 +40,21 @@ public record SqlObject(
         return needs.isBlank() ? List.of() : List.of(needs.split(" *, *"));
     }
 
+    /// The SQL below the comment at its top, with which DuckDB would count lines wrong.
+    String statement() {
+        return sql.lines().skip(headLines()).collect(Collectors.joining("\n"));
+    }
+
+    private long headLines() {
+        return sql.lines().takeWhile(line -> line.isBlank() || line.startsWith("--")).count();
+    }
+
     /// An error of its SQL as one line that names the file and, where DuckDB says it, the line.
     RecordingException failed(String doing, RecordingException cause) {
         String message = String.valueOf(cause.getMessage());
         // What a view that it reads says of itself is about that file's lines.
         Matcher line = LINE.matcher(message.startsWith("creating ") ? "" : message);
-        String place = line.find() ? origin + ":" + line.group(1) : origin;
+        String place = line.find() ? origin + ":" + (headLines() + Integer.parseInt(line.group(1))) : origin;
         String why = message.lines().findFirst().orElse("").replaceFirst("^running a query: ", "");
         return new RecordingException(doing + " '" + name + "' of " + place + ": " + why, cause.hint(), cause);
     }

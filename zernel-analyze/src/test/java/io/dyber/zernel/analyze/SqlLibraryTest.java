@@ -181,8 +181,8 @@ class SqlLibraryTest {
     @Test
     void wrongSqlIsNamedWithItsFileAndLineAndTheOthersRun() throws IOException {
         Files.writeString(folder.resolve("bad.sql"), "-- Bad.\nSELECT\n    nonsense\nFROM events\n");
-        Files.writeString(folder.resolve("view.sql"), "-- View.\nCREATE VIEW view AS\nSELECT a,, b FROM events\n");
-        Files.writeString(folder.resolve("reader.sql"), "-- Reader.\n-- needs: view\nSELECT a FROM view\n");
+        Files.writeString(folder.resolve("my_view.sql"), "-- View.\n\nCREATE VIEW my_view AS\nSELECT a,, b FROM events\n");
+        Files.writeString(folder.resolve("reader.sql"), "-- Reader.\n-- needs: my_view\nSELECT a FROM my_view\n");
         Path file = RecordingFixture.recording().region("a", 1, 1).event("lost", "wait", 1, null, "count = 3")
                 .write(folder.resolve("run.parquet"));
         SqlLibrary library = SqlLibrary.builtIn().with(folder);
@@ -194,8 +194,8 @@ class SqlLibraryTest {
                             .startsWith("running finding 'bad' of " + folder + "/bad.sql:3: Binder Error: ")
                             .doesNotContain("\n"))
                     .anySatisfy(reason -> assertThat(reason)
-                            .startsWith("running finding 'reader' of " + folder + "/reader.sql: creating 'view' of "
-                                    + folder + "/view.sql:3: Parser Error: "))
+                            .startsWith("running finding 'reader' of " + folder + "/reader.sql: creating 'my_view' of "
+                                    + folder + "/my_view.sql:4: Parser Error: "))
                     .hasSize(2);
         }
     }

@@ -47,7 +47,7 @@ record StepsHtml(PrintWriter out, Report report) {
                     + " %</b> <span class=\"quiet\">" + Quantity.time(parts.get(i)) + "</span></li>");
         }
         out.println("</ul>\n<p class=\"quiet\">Mean of " + Quantity.count(mean.integer("steps"))
-                + " steps after the first, " + Quantity.time(mean.integer("step_ns"))
+                + " training steps, " + Quantity.time(mean.integer("step_ns"))
                 + ": wall time of the thread on the CPU, not GPU time.</p>");
     }
 
@@ -78,7 +78,7 @@ record StepsHtml(PrintWriter out, Report report) {
                 Locale.ROOT,
                 "%s steps (by %s): p50 %s, p90 %s, p99 %s; the first took %s.%s",
                 Quantity.count(thread.integer("steps")),
-                Html.text(thread.text("step_source")),
+                Html.text(StepsText.source(thread)),
                 Quantity.time(thread.integer("step_p50_ns")),
                 Quantity.time(thread.integer("step_p90_ns")),
                 Quantity.time(thread.integer("step_p99_ns")),
@@ -122,7 +122,7 @@ record StepsHtml(PrintWriter out, Report report) {
         long first = point.integer("first_step");
         long steps = point.integer("steps");
         StringBuilder text = new StringBuilder("step " + first);
-        text.append(steps > 1 ? " to " + (first + steps - 1) + ", slowest " : ", ");
+        text.append(steps > 1 ? " to " + (first + steps - 1) + ", slowest " : " (" + point.text("step_kind") + "), ");
         text.append(Quantity.time(point.integer("max_ns")));
         PHASES.forEach((column, phase) -> {
             if (point.integer(column) > 0) {

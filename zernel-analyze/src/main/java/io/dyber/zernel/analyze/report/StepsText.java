@@ -35,7 +35,7 @@ record StepsText(Page page, Report report) {
                 Locale.ROOT,
                 "%s steps (by %s) of %s: p50 %s, p90 %s, p99 %s; first %s",
                 Quantity.count(thread.integer("steps")),
-                thread.text("step_source"),
+                source(thread),
                 label(thread),
                 Quantity.time(thread.integer("step_p50_ns")),
                 Quantity.time(thread.integer("step_p90_ns")),
@@ -54,7 +54,7 @@ record StepsText(Page page, Report report) {
                         .map(part -> Quantity.percent(real(mean, part) / step) + " " + PARTS.get(part))
                         .reduce((left, right) -> left + " + " + right)
                         .orElse("")
-                + " (mean of " + Quantity.count(mean.integer("steps")) + " steps after the first, wall time of the thread)";
+                + " (mean of " + Quantity.count(mean.integer("steps")) + " training steps, wall time of the thread)";
     }
 
     private void several(List<Table.Row> threads) {
@@ -81,6 +81,15 @@ record StepsText(Page page, Report report) {
         if (threads.size() > MOST_THREADS) {
             page.line("  and " + (threads.size() - MOST_THREADS) + " more training threads: zernel-analyze phases");
         }
+    }
+
+    /// What ends a step, and how sure that is where it was inferred.
+    static String source(Table.Row thread) {
+        Double confidence = thread.real("step_confidence");
+        return thread.text("step_source")
+                + (confidence == null || confidence >= 1
+                        ? ""
+                        : String.format(Locale.ROOT, ", confidence %.2f", confidence));
     }
 
     private String label(Table.Row thread) {

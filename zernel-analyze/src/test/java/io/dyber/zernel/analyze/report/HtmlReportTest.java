@@ -59,7 +59,7 @@ class HtmlReportTest {
         assertThat(page.getElementsByTagName("svg").getLength()).isEqualTo(6);
         assertThat(page.getElementsByTagName("line").getLength()).isEqualTo(2);
         assertThat(titles(page))
-                .contains("step 2, 50.0 ms\nDataLoading 15.0 ms\nGpuCompute 29.5 ms\nNcclCollective 500 us\nOptimizerStep 5.00 ms")
+                .contains("step 2 (train), 50.0 ms\nDataLoading 15.0 ms\nGpuCompute 29.5 ms\nNcclCollective 500 us\nOptimizerStep 5.00 ms")
                 .contains("allocated 3.00 GB\nhanded out 0 B", "last to 1 of 1 collectives from number 3 on, by 1.00 ms on average");
         assertThat(page.getElementsByTagName("pre").item(0).getTextContent()).startsWith("-- Training waits for ");
     }
