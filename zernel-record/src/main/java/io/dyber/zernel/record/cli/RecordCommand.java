@@ -190,8 +190,11 @@ final class RecordCommand implements Callable<Integer> {
             description = "to simulate: instead of --steps, as many steps as make about so many events")
     private OptionalLong events = OptionalLong.empty();
 
-    @Option(names = "--ranks", paramLabel = "N", defaultValue = "1", description = "to simulate (default: 1)")
-    private int ranks;
+    @Option(
+            names = "--ranks",
+            paramLabel = "N",
+            description = "to simulate (default: 1, and 4 where the scenario is about ranks)")
+    private OptionalInt ranks = OptionalInt.empty();
 
     @Option(
             names = "--strength",

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -29,7 +30,7 @@ final class SimulateCommand {
         return Arrays.stream(Scenario.values()).map(Scenario::label).collect(Collectors.joining(", "));
     }
 
-    int call(String label, long seed, int steps, OptionalLong events, int ranks, OptionalDouble strength) {
+    int call(String label, long seed, int steps, OptionalLong events, OptionalInt ranks, OptionalDouble strength) {
         Simulation.Settings settings = settings(label, seed, steps, events, ranks, strength);
         Schema schema = Programs.schema(List.of());
         RecordingFile.Options options = Invoker.owner()
@@ -58,17 +59,21 @@ final class SimulateCommand {
     }
 
     private Simulation.Settings settings(
-            String label, long seed, int steps, OptionalLong events, int ranks, OptionalDouble strength) {
+            String label, long seed, int steps, OptionalLong events, OptionalInt ranks, OptionalDouble strength) {
         Scenario scenario = Scenario.named(label)
                 .orElseThrow(() -> usage("unknown scenario '" + label + "': the scenarios are " + labels()));
-        if (steps < 1 || ranks < 1 || events.orElse(1) < 1) {
+        int number = ranks.orElse(scenario.usualRanks());
+        if (steps < 1 || number < 1 || events.orElse(1) < 1) {
             throw usage("--steps, --events and --ranks are at least 1");
+        }
+        if (number < scenario.usualRanks() && number == 1) {
+            throw usage("scenario '" + label + "' needs --ranks=2 or more");
         }
         double share = strength.orElse(Simulation.Settings.STRENGTH);
         if (share > Simulation.Settings.MOST_STRENGTH) {
             throw usage("--strength is at most 80%: a share of the step that the cause costs");
         }
-        return new Simulation.Settings(scenario, seed, steps, ranks, share, events);
+        return new Simulation.Settings(scenario, seed, steps, number, share, events);
     }
 
     private CommandLine.ParameterException usage(String why) {

@@ -2,8 +2,8 @@ package io.dyber.zernel.record.simulate;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /// PyTorch's caching allocator: what is freed stays with it, and is handed out again for the same size.
 final class Allocator {
@@ -18,7 +18,7 @@ final class Allocator {
     record Block(long addr, long bytes) {}
 
     private final Program program;
-    private final Map<Long, Deque<Block>> cached = new HashMap<>();
+    private final Map<Long, Deque<Block>> cached = new TreeMap<>();
     private long smallAddr;
     private long smallLeft;
     private long largeAddr;
@@ -26,6 +26,8 @@ final class Allocator {
     private long nextAddr = 0x7f10_0000_0000L;
     private long allocatedBytes;
     private long reservedBytes;
+    private long peakAllocatedBytes;
+    private long peakReservedBytes;
 
     Allocator(Program program) {
         this.program = program;
@@ -36,6 +38,7 @@ final class Allocator {
         Deque<Block> free = cached.get(bytes);
         Block block = free == null || free.isEmpty() ? carve(bytes) : free.pop();
         allocatedBytes += bytes;
+        peakAllocatedBytes = Math.max(peakAllocatedBytes, allocatedBytes);
         program.tell("torch_alloc", "pytorch:malloc", block);
         return block;
     }
@@ -51,14 +54,42 @@ final class Allocator {
         return allocatedBytes;
     }
 
-    /// Of the device, as the driver counts.
-    long usedBytes() {
+    /// Had from the driver.
+    long reservedBytes() {
+        return reservedBytes;
+    }
+
+    /// What of the device is in use, as the driver counts.
+    long deviceBytes() {
         return CONTEXT + reservedBytes;
+    }
+
+    /// The most that was handed out, and the most that was had from the driver.
+    long peakAllocatedBytes() {
+        return peakAllocatedBytes;
+    }
+
+    long peakDeviceBytes() {
+        return CONTEXT + peakReservedBytes;
+    }
+
+    /// `torch.cuda.empty_cache()`: gives cached segments back, after the GPU is done with them.
+    void emptyCache() {
+        for (Deque<Block> blocks : cached.values()) {
+            blocks.removeIf(block -> {
+                long segment = segmentBytes(block.bytes());
+                if (block.bytes() > LARGE) {
+                    reservedBytes -= segment;
+                    program.cudaFree(block.addr(), segment);
+                }
+                return block.bytes() > LARGE;
+            });
+        }
     }
 
     private Block carve(long bytes) {
         if (bytes > LARGE) {
-            return new Block(segment(bytes + SMALL_SEGMENT - 1 & -SMALL_SEGMENT), bytes);
+            return new Block(segment(segmentBytes(bytes)), bytes);
         }
         if (bytes > SMALL) {
             if (largeLeft < bytes) {
@@ -78,10 +109,15 @@ final class Allocator {
         return new Block(smallAddr - bytes, bytes);
     }
 
+    private static long segmentBytes(long bytes) {
+        return bytes + SMALL_SEGMENT - 1 & -SMALL_SEGMENT;
+    }
+
     private long segment(long bytes) {
         long addr = nextAddr;
         nextAddr += bytes;
         reservedBytes += bytes;
+        peakReservedBytes = Math.max(peakReservedBytes, reservedBytes);
         program.cudaMalloc(addr, bytes);
         return addr;
     }

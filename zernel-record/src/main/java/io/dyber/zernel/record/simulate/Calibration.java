@@ -1,9 +1,9 @@
 package io.dyber.zernel.record.simulate;
 
-import java.util.Set;
+import java.util.List;
 
-/// Finds how much of a cause to plant so that it costs the asked share of the step: by running the model, which writes
-/// nothing then, with and without it.
+/// Finds how much of a cause to plant so that it is as strong as asked for: so that it costs that share of the step, which
+/// is found by running the model, which writes nothing then, with and without it.
 final class Calibration {
     private static final double CLOSE = 0.006;
     private static final int MOST_TRIES = 14;
@@ -18,7 +18,33 @@ final class Calibration {
         this.steps = steps;
     }
 
-    /// Adds a cause.
+    /// Plants all causes of a scenario.
+    Plant plant(List<Simulation.Strength> strengths, int steps) {
+        Plant plant = Plant.nothing();
+        for (int round = 0; round < strengths.size(); round++) {
+            for (Simulation.Strength asked : strengths) {
+                plant = asked.cause().costsTime()
+                        ? add(plant, asked.cause(), asked.strength())
+                        : plant.with(asked.cause(), amount(asked.cause(), asked.strength(), steps));
+            }
+        }
+        return plant;
+    }
+
+    /// What is no time has a measure of its own: bytes per step that take this share of the free memory by the last step.
+    private double amount(Scenario cause, double strength, int all) {
+        return switch (cause) {
+            case MEMORY_LEAK, FRAGMENTATION -> {
+                Training healthy = new Training(shape, Plant.nothing(), 3, Timeline.silent(), noise).run();
+                long used = healthy.ranks().getFirst().allocator().peakDeviceBytes();
+                yield Math.max(12 << 20, strength * (shape.usableMemory() - used) / all);
+            }
+            case NEAR_OOM -> 0.95 + 0.05 * strength;
+            default -> 1;
+        };
+    }
+
+    /// Adds a cause, or changes how much of it there is.
     Plant add(Plant others, Scenario cause, double lostShare) {
         double low = 0;
         double lowMiss = -lostShare;
@@ -68,11 +94,10 @@ final class Calibration {
             case TOO_FEW_WORKERS -> longer * shape.workers();
             case LAUNCH_BOUND -> longer;
             case WORKER_STARTUP -> (longer - 1) * shape.stepsPerEpoch();
-            case HEALTHY, SYNC_BOUND, PAGEABLE_COPIES -> longer - 1;
+            case COMM_BOUND -> 1.7 * (longer - 1) + 0.7;
+            case SMALL_COLLECTIVES -> longer - 0.4;
+            case CPU_PREEMPTED -> longer - 0.7;
+            default -> longer - 1;
         };
-    }
-
-    static Set<Scenario> causes(Scenario scenario) {
-        return scenario == Scenario.HEALTHY ? Set.of() : Set.of(scenario);
     }
 }

@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.simulate;
 
+import static io.dyber.zernel.record.simulate.Scenario.SMALL_COLLECTIVES;
+
 import io.dyber.zernel.record.simulate.Allocator.Block;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,13 +24,15 @@ final class Gradients {
     private final long[] bytes;
     private final List<Block> blocks = new ArrayList<>();
 
-    Gradients(int rank, Shape shape, Program program, Allocator allocator, Collectives collectives) {
+    Gradients(
+            int rank, Shape shape, Plant plant, Program program, Allocator allocator, Collectives collectives) {
         this.rank = rank;
         this.shape = shape;
         this.program = program;
         this.allocator = allocator;
         this.collectives = collectives;
-        this.bytes = new long[shape.buckets()];
+        int many = (int) Math.round(plant.amount(SMALL_COLLECTIVES) * shape.gpuNanos() / shape.latencyNanos());
+        this.bytes = new long[shape.buckets() + many];
         for (int i = 0; i < bytes.length; i++) {
             double weight = i == bytes.length - 1 ? LAST_BUCKET : 1;
             bytes[i] = Math.round(shape.modelBytes() * weight / (bytes.length - 1 + LAST_BUCKET)) & ~511L;

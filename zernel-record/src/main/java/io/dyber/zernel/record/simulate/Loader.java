@@ -80,6 +80,17 @@ final class Loader {
         program.region(NEXT, start);
     }
 
+    /// The program never goes on: inside the loader, which tries again and again to the end of the recording, or somewhere
+    /// that no probe sees.
+    void hang(boolean inLoader) {
+        if (inLoader) {
+            program.timeline().event("region", NEXT, program.thread(), program.now(), Timeline.NONE);
+            long end = program.now() + Training.HANG_NANOS;
+            await(program.timeline(), program.thread(), "poll", pipe, program.now(), end);
+        }
+        program.hang();
+    }
+
     /// The call that finds the loader empty, and what ends then.
     void endEpoch() {
         long start = program.now();

@@ -23,7 +23,7 @@ record Loading(
         double storageNanos) {
     private static final double UP_NANOS = 9e6;
 
-    static Loading of(Shape shape, Plant plant) {
+    static Loading of(Shape shape, Plant plant, Handicap handicap) {
         double oneShare = shape.gpuNanos() * shape.workers();
         boolean few = plant.size(TOO_FEW_WORKERS) > 0;
         double load = few ? shape.gpuNanos() * plant.size(TOO_FEW_WORKERS) : oneShare * shape.loadShare();
@@ -35,7 +35,7 @@ record Loading(
                 shape.batchSize(),
                 shape.sampleBytes(),
                 Math.round(UP_NANOS + shape.gpuNanos() * plant.amount(WORKER_STARTUP)),
-                load - reading + oneShare * plant.amount(DATA_BOUND_CPU),
+                load - reading + oneShare * (plant.amount(DATA_BOUND_CPU) + handicap.loadShare()),
                 reading,
                 oneShare * plant.amount(DATA_BOUND_STORAGE));
     }

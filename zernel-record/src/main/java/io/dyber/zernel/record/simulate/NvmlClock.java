@@ -6,6 +6,9 @@ import java.util.List;
 /// What the GPU driver would have said each second.
 final class NvmlClock {
     static final long SECOND = 1_000_000_000L;
+    /// The bit of `throttle` for a GPU that is too hot.
+    private static final long THERMAL = 32;
+
     private static final long POWER_LIMIT = 700_000;
 
     /// Device memory of a rank at a time.
@@ -28,7 +31,7 @@ final class NvmlClock {
     /// Takes down what the driver does not remember.
     void note() {
         for (Rank rank : timeline.isSilent() ? List.<Rank>of() : ranks) {
-            memory.get(rank.gpu().device()).add(new Memory(rank.now(), rank.allocator().usedBytes()));
+            memory.get(rank.gpu().device()).add(new Memory(rank.now(), rank.allocator().deviceBytes()));
         }
     }
 
@@ -53,24 +56,26 @@ final class NvmlClock {
                 temperature += 0.1 * (36 + power / 16_000 - temperature);
                 energy += power;
                 long used = at == 0 ? 0 : notes.get(at - 1).usedBytes();
-                device(rank.gpu().device(), now, share, Math.round(power), Math.round(temperature), used);
+                device(rank, now, share, Math.round(power), Math.round(temperature), used);
                 value(rank.gpu().device(), "energy", now, Math.round(energy), "mJ");
                 process(rank, now + 400_000, share, used);
             }
         }
     }
 
-    private void device(int device, long now, double share, long power, long temperature, long used) {
+    private void device(Rank rank, long now, double share, long power, long temperature, long used) {
+        int device = rank.gpu().device();
+        double slowness = rank.handicap().slowness();
         value(device, "utilization", now, Math.round(100 * share), "percent");
         value(device, "memory_utilization", now, Math.round(55 * share), "percent");
         value(device, "memory_total", now, shape.memoryTotal(), "bytes");
-        value(device, "memory_used", now, used + (600L << 20), "bytes");
+        value(device, "memory_used", now, used + Shape.DRIVER_BYTES, "bytes");
         value(device, "power", now, power, "mW");
         value(device, "power_limit", now, POWER_LIMIT, "mW");
         value(device, "temperature", now, temperature, "C");
-        value(device, "clock_sm", now, share > 0.02 ? 1_980 : 345, "MHz");
+        value(device, "clock_sm", now, share > 0.02 ? Math.round(1_980 / slowness) : 345, "MHz");
         value(device, "clock_mem", now, 2_619, "MHz");
-        value(device, "throttle", now, share > 0.02 ? 0 : 1, "bits");
+        value(device, "throttle", now, share <= 0.02 ? 1 : slowness > 1 ? THERMAL : 0, "bits");
         value(device, "ecc_errors", now, 0, "");
         value(device, "ecc_corrected", now, 0, "");
     }

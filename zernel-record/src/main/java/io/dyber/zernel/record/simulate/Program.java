@@ -23,14 +23,20 @@ final class Program {
     private final Timeline timeline;
     private final Gpu gpu;
     private final Noise noise;
+    private final Interruptions interruptions;
+    private final Noise interrupting;
+    private double uninterruptedNanos;
     private Actor thread;
     private long now;
     private boolean stuck;
 
-    Program(Timeline timeline, Gpu gpu, Noise noise, Actor main, long startNanos) {
+    Program(
+            Timeline timeline, Gpu gpu, Noise noise, Interruptions interruptions, Actor main, long startNanos) {
         this.timeline = timeline;
         this.gpu = gpu;
         this.noise = noise;
+        this.interruptions = interruptions;
+        this.interrupting = noise.of(1);
         this.thread = main;
         this.now = startNanos;
     }
@@ -73,6 +79,14 @@ final class Program {
         memory("gpu_alloc", "cudaMalloc", addr, bytes, start, now, 0);
     }
 
+    /// Waits for the device first.
+    void cudaFree(long addr, long bytes) {
+        long start = now;
+        now = Math.max(now, gpu.compute().freeNanos()) + noise.near(380_000, 0.3);
+        memory("gpu_free", "cuMemFree_v2", addr, bytes, start + 900, now - 500, 1);
+        memory("gpu_free", "cudaFree", addr, bytes, start, now, 0);
+    }
+
     private void memory(String kind, String call, long addr, long bytes, long start, long end, long depth) {
         timeline.event(kind, call, thread, start, end - start)
                 .with("bytes", bytes)
@@ -84,6 +98,12 @@ final class Program {
 
     void restart(long step) {
         noise.restart(step);
+        interrupting.restart(step);
+    }
+
+    /// Never goes on.
+    void hang() {
+        stuck = true;
     }
 
     void runIn(Actor other) {
@@ -96,7 +116,21 @@ final class Program {
 
     /// Python, the interpreter's and PyTorch's own work between calls.
     void work(double nanos) {
-        now += noise.near(nanos, 0.2);
+        long dur = noise.near(nanos, 0.2);
+        now += dur;
+        uninterruptedNanos += dur;
+        if (uninterruptedNanos >= interruptions.everyNanos()) {
+            uninterruptedNanos = 0;
+            long off = interrupting.around(interruptions.forNanos(), 0.4);
+            timeline.offCpu(thread, "preempted", now, now + off, off);
+            now += off;
+        }
+    }
+
+    /// Off the CPU in a system call that is no event.
+    void block(String state, long nanos) {
+        timeline.offCpu(thread, state, now, now + nanos, 4_000);
+        now += nanos;
     }
 
     void region(String name, long start) {

@@ -15,6 +15,8 @@ final class Rank {
     private final Actor main;
     private final Noise noise;
     private final int number;
+    private final Handicap handicap;
+    private final int hangsAt;
     private final List<Long> doneNanos = new ArrayList<>();
 
     /// @param firstPid it and the numbers behind it are free
@@ -28,13 +30,16 @@ final class Rank {
             Noise noise,
             long firstPid) {
         this.number = number;
+        this.hangsAt = plant.has(Scenario.HANG) && number == shape.straggler() ? steps * 2 / 3 : -1;
         this.shape = shape;
         this.noise = noise;
         this.main = new Actor(firstPid, firstPid, "python", noise.between(0, shape.cpus() - 1));
         long start = Simulation.START_NANOS + noise.around(30e6, 0.5);
-        this.program = new Program(timeline, new Gpu(number), noise.of(1), main, start);
-        this.loader = new Loader(shape, Loading.of(shape, plant), steps, program, noise.of(2), firstPid + 10);
-        this.step = new TrainingStep(number, shape, plant, program, collectives);
+        this.handicap = Handicap.of(shape, plant, number);
+        Interruptions interruptions = Interruptions.of(shape, handicap.preempted());
+        this.program = new Program(timeline, new Gpu(number), noise.of(1), interruptions, main, start);
+        this.loader = new Loader(shape, Loading.of(shape, plant, handicap), steps, program, noise.of(2), firstPid + 10);
+        this.step = new TrainingStep(number, shape, plant, handicap, program, collectives);
     }
 
     Actor main() {
@@ -47,6 +52,10 @@ final class Rank {
 
     Gpu gpu() {
         return program.gpu();
+    }
+
+    Handicap handicap() {
+        return handicap;
     }
 
     Allocator allocator() {
@@ -81,6 +90,10 @@ final class Rank {
             return;
         }
         program.restart(index);
+        if (index == hangsAt) {
+            loader.hang(shape.stragglerReason() == Handicap.Reason.DATA);
+            return;
+        }
         loader.next(index);
         step.computeGradients(index);
     }
@@ -90,10 +103,13 @@ final class Rank {
         if (isStuck()) {
             return;
         }
-        program.gpu().compute().waitFor(program.gpu().collectives().freeNanos());
+        GpuStream compute = program.gpu().compute();
+        compute.waitFor(program.gpu().collectives().freeNanos());
         step.update(index);
+        if (compute.freeNanos() < Program.NEVER) {
+            doneNanos.add(Math.max(program.now(), compute.freeNanos()));
+        }
         if (!isStuck()) {
-            doneNanos.add(Math.max(program.now(), program.gpu().compute().freeNanos()));
             step.lookAtLoss(index);
         }
     }

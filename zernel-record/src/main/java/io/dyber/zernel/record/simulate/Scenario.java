@@ -13,12 +13,45 @@ public enum Scenario {
     WORKER_STARTUP("each epoch starts its workers anew"),
     LAUNCH_BOUND("many small kernels, launched more slowly than they run"),
     SYNC_BOUND(".item() stops the program in the middle of each step, and the GPU runs dry"),
-    PAGEABLE_COPIES("large batches are copied from pageable memory, and the program waits for that");
+    PAGEABLE_COPIES("large batches are copied from pageable memory, and the program waits for that"),
+    STRAGGLER_RANK("one rank is late at the collectives: its data, its GPU or its CPU is slower", 4),
+    COMM_BOUND("the all-reduce takes longer than the backward pass that should hide it", 2),
+    SMALL_COLLECTIVES("gradients are reduced in very many small pieces", 2),
+    HANG("one rank never comes to a collective, and the others wait to the end of the recording", 4),
+    MEMORY_LEAK("each step keeps some of its device memory"),
+    NEAR_OOM("hardly any device memory is left"),
+    FRAGMENTATION("the allocator keeps memory that no later request fits"),
+    ALLOCATOR_CHURN("the cache is emptied after each step, so that each step gets its memory from the driver"),
+    CPU_PREEMPTED("other processes take the CPU from the thread that launches"),
+    CHECKPOINT_STALL("training stops every so many steps to save a checkpoint"),
+    GC_STALL("Python's garbage collector stops the program every so many steps"),
+    MIXED("two causes, which the seed chooses");
 
     private final String meaning;
+    private final int usualRanks;
 
     Scenario(String meaning) {
+        this(meaning, 1);
+    }
+
+    Scenario(String meaning, int usualRanks) {
         this.meaning = meaning;
+        this.usualRanks = usualRanks;
+    }
+
+    /// More than one where a single rank cannot show it.
+    public int usualRanks() {
+        return usualRanks;
+    }
+
+    /// Whether its measure is time: its strength is then the lost share of the step.
+    boolean costsTime() {
+        return switch (this) {
+            case HEALTHY, HANG, MEMORY_LEAK, NEAR_OOM, FRAGMENTATION -> false;
+            case DATA_BOUND_CPU, DATA_BOUND_STORAGE, TOO_FEW_WORKERS, WORKER_STARTUP, LAUNCH_BOUND, SYNC_BOUND,
+                    PAGEABLE_COPIES, STRAGGLER_RANK, COMM_BOUND, SMALL_COLLECTIVES, ALLOCATOR_CHURN, CPU_PREEMPTED,
+                    CHECKPOINT_STALL, GC_STALL, MIXED -> true;
+        };
     }
 
     /// The name on the command line: `data-bound-cpu`.

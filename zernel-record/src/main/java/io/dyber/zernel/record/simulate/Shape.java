@@ -1,12 +1,17 @@
 package io.dyber.zernel.record.simulate;
 
+import static io.dyber.zernel.record.simulate.Scenario.ALLOCATOR_CHURN;
+import static io.dyber.zernel.record.simulate.Scenario.CPU_PREEMPTED;
 import static io.dyber.zernel.record.simulate.Scenario.DATA_BOUND_STORAGE;
+import static io.dyber.zernel.record.simulate.Scenario.HANG;
 import static io.dyber.zernel.record.simulate.Scenario.LAUNCH_BOUND;
 import static io.dyber.zernel.record.simulate.Scenario.PAGEABLE_COPIES;
+import static io.dyber.zernel.record.simulate.Scenario.SMALL_COLLECTIVES;
 import static io.dyber.zernel.record.simulate.Scenario.SYNC_BOUND;
 import static io.dyber.zernel.record.simulate.Scenario.TOO_FEW_WORKERS;
 import static io.dyber.zernel.record.simulate.Scenario.WORKER_STARTUP;
 
+import java.util.List;
 import java.util.Set;
 
 /// A training job as the seed has it: everything but what is planted. Durations are means.
@@ -20,6 +25,9 @@ import java.util.Set;
 /// @param syncEvery steps from one look at the loss to the next
 /// @param syncInStep whether that is between backward pass and optimizer, else behind the step
 /// @param commShare of the backward pass that the collectives take
+/// @param latencyNanos of a collective of no bytes
+/// @param straggler the rank that would be late, and why
+/// @param stallEvery steps from one stall to the next
 /// @param cpus of the machine
 record Shape(
         int ranks,
@@ -37,18 +45,31 @@ record Shape(
         boolean syncInStep,
         int buckets,
         double commShare,
+        double latencyNanos,
+        int straggler,
+        Handicap.Reason stragglerReason,
+        int stallEvery,
         long modelBytes,
         long memoryTotal,
         int cpus) {
+
+    /// Device memory that the driver keeps for itself.
+    static final long DRIVER_BYTES = 600L << 20;
+
+    private static final List<Handicap.Reason> REASONS =
+            List.of(Handicap.Reason.DATA, Handicap.Reason.GPU, Handicap.Reason.CPU);
 
     private static final int PREFETCH_FACTOR = 2;
     private static final long GIB = 1L << 30;
 
     static Shape draw(Simulation.Settings settings, Set<Scenario> causes, Noise noise) {
-        boolean manySmall = causes.contains(LAUNCH_BOUND);
-        double gpu = manySmall ? noise.betweenLog(9e6, 30e6) : noise.betweenLog(40e6, 300e6);
-        int kernels = (int) (manySmall ? noise.betweenLog(250, 500) : noise.betweenLog(60, 320));
+        boolean manySmall = causes.contains(LAUNCH_BOUND) || causes.contains(SMALL_COLLECTIVES);
+        boolean busyCpu = causes.contains(CPU_PREEMPTED);
+        double gpu = manySmall || busyCpu ? noise.betweenLog(9e6, 30e6) : noise.betweenLog(40e6, 300e6);
+        int kernels = (int) (causes.contains(LAUNCH_BOUND) || busyCpu ? noise.betweenLog(250, 500) : noise.betweenLog(60, 320));
+        boolean quiet = causes.contains(SYNC_BOUND) || busyCpu;
         boolean fewWorkers = causes.contains(TOO_FEW_WORKERS);
+        boolean churn = causes.contains(ALLOCATOR_CHURN);
         boolean restarts = causes.contains(WORKER_STARTUP);
         int workers = fewWorkers ? noise.between(1, 2) : restarts ? noise.between(2, 4) : noise.between(2, 6) * 2;
         int batch = 8 * noise.between(1, 5);
@@ -60,21 +81,29 @@ record Shape(
                 settings.ranks(),
                 restarts ? noise.between(15, 40) : noise.between(1_500, 9_000),
                 workers,
-                pinned || causes.contains(PAGEABLE_COPIES) || causes.contains(SYNC_BOUND),
+                pinned || quiet || causes.contains(PAGEABLE_COPIES),
                 batch,
                 sample,
                 restarts ? noise.between(0.08, 0.15) : noise.between(0.3, 0.55),
                 causes.contains(DATA_BOUND_STORAGE) ? noise.between(0.3, 0.5) : noise.between(0.03, 0.1),
                 gpu,
-                Math.min(noise.betweenLog(6_000, 22_000), 0.4 * gpu / kernels),
-                Kernels.draw(noise.of(1), kernels, gpu, (long) noise.betweenLog(0.5 * GIB, 6 * GIB)),
-                new int[] {1, 1, 5, 10, 20}[causes.contains(SYNC_BOUND) ? noise.between(3, 4) : noise.between(0, 4)],
+                busyCpu ? 0.7 * gpu / kernels : Math.min(noise.betweenLog(6_000, 22_000), 0.4 * gpu / kernels),
+                Kernels.draw(noise.of(1), kernels, gpu, (long) (churn ? noise.betweenLog(0.1 * GIB, 0.3 * GIB) : noise.betweenLog(0.5 * GIB, 6 * GIB))),
+                new int[] {1, 1, 5, 10, 20}[quiet ? noise.between(3, 4) : causes.contains(HANG) ? 0 : noise.between(0, 4)],
                 noise.chance(0.4),
                 noise.between(4, 12),
                 noise.between(0.15, 0.4),
+                causes.contains(SMALL_COLLECTIVES) ? noise.betweenLog(120_000, 200_000) : noise.betweenLog(16_000, 30_000),
+                noise.between(0, settings.ranks() - 1),
+                REASONS.get(noise.between(0, 2)),
+                noise.between(6, 20),
                 model,
                 new long[] {24, 40, 80}[noise.between(0, 2)] * GIB,
                 settings.ranks() * (workers + spareCpus));
+    }
+
+    long usableMemory() {
+        return memoryTotal - DRIVER_BYTES;
     }
 
     int prefetchFactor() {

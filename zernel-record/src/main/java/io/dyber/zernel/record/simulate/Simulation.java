@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /// A PyTorch training on GPUs that never ran, as the probes would have recorded it. Needs no privilege.
 ///
@@ -24,6 +25,9 @@ public final class Simulation {
         public static final double MOST_STRENGTH = 0.8;
 
         public Settings {
+            if (ranks < scenario.usualRanks() && ranks == 1) {
+                throw new IllegalArgumentException(scenario.label() + " needs two ranks or more");
+            }
             if (steps < 1 || ranks < 1 || !(strength > 0 && strength <= MOST_STRENGTH) || events.orElse(1) < 1) {
                 throw new IllegalArgumentException(
                         "steps " + steps + ", ranks " + ranks + ", strength " + strength + ", events " + events);
@@ -57,8 +61,19 @@ public final class Simulation {
     /// What was written.
     public record Result(int steps, long events, long bytes) {}
 
-    /// A cause and what it costs a step on average.
+    /// A cause and how strong it was asked to be.
+    record Strength(Scenario cause, double strength) {}
+
+    /// What it costs: the mean step without it.
     record Cost(Scenario cause, double strength, long stepNanosWithout) {}
+
+    /// Causes that add up, because the program has to do with each of them itself.
+    private static final List<Scenario> MIXABLE = List.of(
+            Scenario.SYNC_BOUND,
+            Scenario.PAGEABLE_COPIES,
+            Scenario.CHECKPOINT_STALL,
+            Scenario.ALLOCATOR_CHURN,
+            Scenario.WORKER_STARTUP);
 
     /// 2026-01-01: a simulation does not depend on the day it runs.
     static final long START_NANOS = 1_767_225_600_000_000_000L;
@@ -66,40 +81,58 @@ public final class Simulation {
     /// As many steps show what a cause costs.
     private static final int CALIBRATION_STEPS = 100;
 
+    /// Of two mixed causes, what the stronger one has of the strength.
+    private static final double LARGER_PART = 0.6;
+
     private final Settings settings;
+    private final List<Strength> strengths;
     private final Noise noise;
     private final Shape shape;
     private final Plant plant;
 
     private Simulation(Settings settings) {
         this.settings = settings;
-        Set<Scenario> causes = Calibration.causes(settings.scenario());
         Noise chance = new Noise(settings.seed());
+        this.strengths = strengths(settings, chance.of(3));
         this.noise = chance.of(2);
+        Set<Scenario> causes = strengths.stream().map(Strength::cause).collect(Collectors.toSet());
         this.shape = Shape.draw(settings, causes, chance.of(1));
-        Calibration calibration = new Calibration(shape, noise, CALIBRATION_STEPS);
-        Plant planted = Plant.nothing();
-        for (Scenario cause : causes) {
-            planted = calibration.add(planted, cause, settings.strength());
-        }
-        this.plant = planted;
+        this.plant = new Calibration(shape, noise, CALIBRATION_STEPS).plant(strengths, settings.steps());
     }
 
     /// Writes the recording. `options` are the command-line words that the footer quotes.
     public static Result record(Settings settings, Target target, List<String> options) {
         Simulation simulation = new Simulation(settings);
-        OptionalLong events = settings.events();
-        int steps = events.isPresent() ? simulation.steps(events.getAsLong()) : settings.steps();
-        return simulation.write(steps, target, options);
+        if (settings.events().isPresent()) {
+            int steps = simulation.steps(settings.events().getAsLong());
+            simulation = new Simulation(settings.withSteps(steps));
+        }
+        return simulation.write(target, options);
     }
 
-    private Result write(int steps, Target target, List<String> options) {
+    private static List<Strength> strengths(Settings settings, Noise noise) {
+        Scenario scenario = settings.scenario();
+        if (scenario == Scenario.HEALTHY) {
+            return List.of();
+        }
+        if (scenario != Scenario.MIXED) {
+            return List.of(new Strength(scenario, settings.strength()));
+        }
+        int first = noise.between(0, MIXABLE.size() - 1);
+        int second = (first + noise.between(1, MIXABLE.size() - 1)) % MIXABLE.size();
+        return List.of(
+                new Strength(MIXABLE.get(first), LARGER_PART * settings.strength()),
+                new Strength(MIXABLE.get(second), (1 - LARGER_PART) * settings.strength()));
+    }
+
+    private Result write(Target target, List<String> options) {
+        int steps = settings.steps();
         Texts texts = new Texts();
         try (RecordingFile file = RecordingFile.create(target.output(), target.columns(), texts, target.options())) {
             Timeline timeline = Timeline.to(file, target.columns(), texts);
             Training training = new Training(shape, plant, steps, timeline, noise).run();
             SimulationFooter footer =
-                    new SimulationFooter(settings.withSteps(steps), shape, training, costs(steps), timeline);
+                    new SimulationFooter(settings, shape, plant, training, costs(steps), timeline);
             file.finish(footer.values(target.schemaJson(), options));
             return new Result(steps, file.events(), file.bytes());
         }
@@ -108,8 +141,8 @@ public final class Simulation {
     private List<Cost> costs(int steps) {
         Calibration model = new Calibration(shape, noise, steps);
         List<Cost> costs = new ArrayList<>();
-        for (Scenario cause : plant.amounts().keySet()) {
-            costs.add(new Cost(cause, settings.strength(), model.stepNanos(plant.without(cause))));
+        for (Strength asked : strengths) {
+            costs.add(new Cost(asked.cause(), asked.strength(), model.stepNanos(plant.without(asked.cause()))));
         }
         return costs;
     }

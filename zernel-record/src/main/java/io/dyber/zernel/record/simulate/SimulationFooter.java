@@ -3,7 +3,9 @@ package io.dyber.zernel.record.simulate;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -18,6 +20,7 @@ final class SimulationFooter {
 
     private final Simulation.Settings settings;
     private final Shape shape;
+    private final Plant plant;
     private final Training training;
     private final List<Simulation.Cost> costs;
     private final Timeline timeline;
@@ -25,11 +28,13 @@ final class SimulationFooter {
     SimulationFooter(
             Simulation.Settings settings,
             Shape shape,
+            Plant plant,
             Training training,
             List<Simulation.Cost> costs,
             Timeline timeline) {
         this.settings = settings;
         this.shape = shape;
+        this.plant = plant;
         this.training = training;
         this.costs = costs;
         this.timeline = timeline;
@@ -59,7 +64,7 @@ final class SimulationFooter {
         value.put("options", options);
         value.put("started_ns", Simulation.START_NANOS);
         value.put("ended_ns", timeline.lastNanos());
-        value.put("stop", "command-exited");
+        value.put("stop", training.collectives().missing().isPresent() ? "signal" : "command-exited");
         value.put("complete", true);
         value.put("incomplete_because", List.of());
         value.put("events", timeline.byKind().values().stream().mapToLong(Long::longValue).sum());
@@ -129,6 +134,10 @@ final class SimulationFooter {
         value.put("kernels_per_step", shape.kernels().count());
         value.put("gpu_ns", Math.round(shape.gpuNanos()));
         value.put("step_ns", training.stepNanos());
+        Allocator allocator = training.ranks().getFirst().allocator();
+        value.put("peak_bytes", allocator.peakDeviceBytes() + Shape.DRIVER_BYTES);
+        value.put("peak_allocated_bytes", allocator.peakAllocatedBytes());
+        value.put("memory_total", shape.memoryTotal());
         value.put("causes", costs.stream().map(this::cause).toList());
         return value;
     }
@@ -136,10 +145,29 @@ final class SimulationFooter {
     private Map<String, @Nullable Object> cause(Simulation.Cost cost) {
         long lost = training.stepNanos() - cost.stepNanosWithout();
         Map<String, @Nullable Object> value = map("cause", cost.cause().label(), "strength", cost.strength());
-        value.put("lost_ns", lost);
-        value.put("lost_share", (double) lost / Math.max(1, training.stepNanos()));
+        value.put("lost_ns", cost.cause().costsTime() ? lost : null);
+        value.put("lost_share", cost.cause().costsTime() ? (double) lost / Math.max(1, training.stepNanos()) : null);
         value.put("step_ns_without", cost.stepNanosWithout());
+        switch (cost.cause()) {
+            case STRAGGLER_RANK -> {
+                value.put("late_rank", shape.straggler());
+                value.put("reason", shape.stragglerReason().name().toLowerCase(Locale.ROOT));
+            }
+            case HANG -> {
+                value.put("missing_rank", shape.straggler());
+                OptionalLong missing = training.collectives().missing();
+                value.put("missing_collective", missing.isPresent() ? missing.getAsLong() : null);
+                value.put("comm_id", Collectives.COMM_ID);
+            }
+            case MEMORY_LEAK -> value.put("leak_bytes_per_step", bytesPerStep(cost.cause()));
+            case FRAGMENTATION -> value.put("fragment_bytes_per_step", bytesPerStep(cost.cause()));
+            default -> {}
+        }
         return value;
+    }
+
+    private long bytesPerStep(Scenario cause) {
+        return Math.round(plant.amount(cause));
     }
 
     private static String version() {

@@ -127,6 +127,11 @@ final class Timeline {
         }
     }
 
+    /// Nothing happens until then.
+    void waitUntil(long nanos) {
+        lastNanos = Math.max(lastNanos, nanos);
+    }
+
     /// Writes the rest.
     void finish() {
         flush();

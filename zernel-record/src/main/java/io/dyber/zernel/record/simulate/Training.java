@@ -11,6 +11,9 @@ import java.util.List;
 final class Training {
     private static final long FIRST_PID = 4001;
     private static final long PIDS_OF_RANK = 10_000;
+    /// How long a job that hangs is recorded before somebody looks.
+    static final long HANG_NANOS = 32_000_000_000L;
+
     private static final double BACKWARD_SHARE = 0.6;
 
     private final int steps;
@@ -22,9 +25,9 @@ final class Training {
     Training(Shape shape, Plant plant, int steps, Timeline timeline, Noise noise) {
         this.steps = steps;
         this.timeline = timeline;
-        double travelled = 2.0 * shape.modelBytes();
-        this.collectives = new Collectives(
-                shape.ranks(), noise.of(0), travelled / (shape.commShare() * BACKWARD_SHARE * shape.gpuNanos()));
+        double travelled = 2.0 * (shape.ranks() - 1) / shape.ranks() * shape.modelBytes();
+        double comm = (shape.commShare() + plant.amount(Scenario.COMM_BOUND)) * BACKWARD_SHARE * shape.gpuNanos();
+        this.collectives = new Collectives(shape.ranks(), noise.of(0), shape.latencyNanos(), travelled / comm);
         for (int rank = 0; rank < shape.ranks(); rank++) {
             long pid = FIRST_PID + rank * PIDS_OF_RANK;
             ranks.add(new Rank(rank, shape, plant, steps, collectives, timeline, noise.of(10 + rank), pid));
@@ -48,6 +51,9 @@ final class Training {
             nvml.note();
         }
         ranks.forEach(Rank::exit);
+        if (collectives.missing().isPresent()) {
+            timeline.waitUntil(ranks.stream().mapToLong(Rank::now).max().orElse(0) + HANG_NANOS);
+        }
         nvml.write();
         timeline.finish();
         return this;
@@ -56,6 +62,10 @@ final class Training {
     /// Mean length of the first rank's steps after the first.
     long stepNanos() {
         return ranks.getFirst().stepNanos();
+    }
+
+    Collectives collectives() {
+        return collectives;
     }
 
     List<Rank> ranks() {

@@ -20,6 +20,9 @@ final class TrainingStep {
     private final Program program;
     private final Gradients gradients;
     private final Allocator allocator;
+    private final MemoryPressure memory;
+    private final Stalls stalls;
+    private final double slowness;
     private final Actor main;
     private final Actor autograd;
     private final double opNanos;
@@ -27,12 +30,16 @@ final class TrainingStep {
     private final Deque<Block> activations = new ArrayDeque<>();
     private final List<Block> batch = new ArrayList<>();
 
-    TrainingStep(int rank, Shape shape, Plant plant, Program program, Collectives collectives) {
+    TrainingStep(
+            int rank, Shape shape, Plant plant, Handicap handicap, Program program, Collectives collectives) {
         this.shape = shape;
         this.plant = plant;
         this.program = program;
         this.allocator = new Allocator(program);
-        this.gradients = new Gradients(rank, shape, program, allocator, collectives);
+        this.gradients = new Gradients(rank, shape, plant, program, allocator, collectives);
+        this.memory = new MemoryPressure(shape, plant, allocator, program);
+        this.stalls = new Stalls(rank, shape, plant, program);
+        this.slowness = handicap.slowness();
         this.main = program.thread();
         this.autograd = new Actor(main.pid(), main.pid() + 1, "pt_autograd_0", (main.cpu() + 1) % shape.cpus());
         int ops = shape.kernels().count();
@@ -70,6 +77,7 @@ final class TrainingStep {
         program.work(60_000);
         program.region("Optimizer.zero_grad#AdamW.zero_grad", zero);
         long start = program.now();
+        memory.begin(step);
         forward(step);
         if (shape.ranks() > 1) {
             gradients.announce();
@@ -91,9 +99,10 @@ final class TrainingStep {
         long start = program.now();
         program.work(60_000);
         for (Kernel kernel : shape.kernels().optimizer()) {
-            program.launch(kernel, opNanos, 1);
+            program.launch(kernel, opNanos, slowness);
         }
         program.region("Optimizer.step#AdamW.step", start);
+        memory.end();
     }
 
     void lookAtLoss(int step) {
@@ -101,6 +110,9 @@ final class TrainingStep {
         if (!shape.syncInStep() && looksAtLoss(step)) {
             program.item();
             program.work(80_000);
+        }
+        if (!program.isStuck()) {
+            stalls.checkpoint(step);
         }
     }
 
@@ -122,6 +134,7 @@ final class TrainingStep {
 
     private void forward(int step) {
         List<Kernel> kernels = shape.kernels().forward();
+        stalls.collectGarbage(step);
         int every = Math.max(1, kernels.size() / STOPS);
         for (int i = 0; i < kernels.size(); i++) {
             Kernel kernel = kernels.get(i);
@@ -172,10 +185,10 @@ final class TrainingStep {
 
     private double slowness(int step) {
         return switch (step) {
-            case 0 -> 4;
-            case 1 -> 1.2;
-            case 2 -> 1.05;
-            default -> 1;
+            case 0 -> 4 * slowness;
+            case 1 -> 1.2 * slowness;
+            case 2 -> 1.05 * slowness;
+            default -> slowness;
         };
     }
 }

@@ -2,6 +2,7 @@ package io.dyber.zernel.record.simulate;
 
 import static java.util.Arrays.asList;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;
@@ -67,7 +68,7 @@ class SimulationTest {
     @ParameterizedTest
     @EnumSource(Scenario.class)
     void theEventsOfAThreadNest(Scenario scenario) throws IOException {
-        Path file = simulate(scenario, 2, 40, 2);
+        Path file = simulate(scenario, 2, 10, scenario.usualRanks());
         Deque<Long> open = new ArrayDeque<>();
         long thread = -1;
         for (List<@Nullable Object> row : Duck.query(file, """
@@ -124,6 +125,47 @@ class SimulationTest {
 
         assertThat(footer(file, "zernel.recording").get("events").asLong()).isBetween(95_000L, 105_000L);
         assertThat(footer(file, "zernel.simulation").get("steps").asLong()).isGreaterThan(100);
+    }
+
+    @Test
+    void aHangShowsWhoIsMissingWhereAndWhoWaits() throws IOException {
+        Path file = simulate(Scenario.HANG, 6, 60, 4);
+        JsonNode cause = footer(file, "zernel.simulation").get("causes").get(0);
+        long missing = cause.get("missing_rank").asLong();
+
+        assertThat(cause.get("lost_ns").isNull()).isTrue();
+        assertThat(Duck.query(file, """
+                SELECT rank FROM $file WHERE kind = 'nccl' GROUP BY rank
+                HAVING max(seq) < %d""".formatted(cause.get("missing_collective").asLong())))
+                .containsExactly(asList(missing));
+        assertThat(Duck.query(file, """
+                SELECT DISTINCT pid FROM $file WHERE kind = 'cuda_sync' AND dur_ns IS NULL""")).hasSize(3);
+    }
+
+    @Test
+    void aLeakGrowsByWhatTheFooterSays() throws IOException {
+        Path file = simulate(Scenario.MEMORY_LEAK, 6, 60, 1);
+        long perStep = footer(file, "zernel.simulation").get("causes").get(0).get("leak_bytes_per_step").asLong();
+        long kept = ((Number) Duck.query(file, """
+                SELECT CAST(sum(CASE kind WHEN 'torch_alloc' THEN bytes WHEN 'torch_free' THEN -bytes END) AS BIGINT)
+                FROM $file
+                WHERE ts_ns > (SELECT min(ts_ns + dur_ns) FROM $file WHERE name LIKE 'Optimizer.step%')
+                    AND ts_ns < (SELECT max(ts_ns + dur_ns) FROM $file WHERE name LIKE 'Optimizer.step%')""")
+                .getFirst().getFirst()).longValue();
+
+        assertThat(kept / 59.0).isCloseTo((double) perStep, withinPercentage(2));
+    }
+
+    @Test
+    void aMixtureHasTwoCauses() throws IOException {
+        for (long seed = 1; seed <= 2; seed++) {
+            JsonNode causes = footer(simulate(Scenario.MIXED, seed, 100, 1), "zernel.simulation").get("causes");
+
+            assertThat(causes).hasSize(2);
+            assertThat(causes.get(0).get("cause")).isNotEqualTo(causes.get(1).get("cause"));
+            assertThat(causes.get(0).get("lost_share").asDouble()).as("seed %d", seed).isBetween(0.13, 0.24);
+            assertThat(causes.get(1).get("lost_share").asDouble()).as("seed %d", seed).isBetween(0.07, 0.17);
+        }
     }
 
     private Path simulate(Scenario scenario, long seed, int steps, int ranks) throws IOException {
