@@ -1,7 +1,7 @@
 -- Training waits for communication. The thread is blocked on other ranks, with no computation left to hide it.
 --
--- Lost is the time inside NCCL calls and waits of torch.distributed, and in waits for the GPU that began when it had
--- nothing but collectives to do. Other waits after a collective may be for the computation before it: they are in the
+-- Lost is the time in waits of torch.distributed, and in waits for the GPU that began when it had nothing but
+-- collectives to do. Other waits after a collective may be for the computation before it: they are in the
 -- bound only. Of several ranks the one that waits least counts, because the others also wait for late ranks
 -- (nccl_straggler). Communication that stalls only the GPU is not seen on the CPU, so there may be more.
 -- Does not apply to processes that never call NCCL or torch.distributed.
@@ -37,7 +37,7 @@ WITH
     calls AS (
         SELECT recording, pid, ts_ns AS start_ns, dur_ns
         FROM _rare_events
-        WHERE kind IN ('nccl', 'dist_wait') AND dur_ns > 0
+        WHERE kind = 'dist_wait' AND dur_ns > 0
         UNION ALL
         SELECT recording, pid, start_ns, dur_ns
         FROM _syncs

@@ -1,12 +1,13 @@
 -- The GPU waits for launches. Enqueueing many small kernels takes most of each step, and no launch has to wait.
 --
 -- Dispatching is what is left of a step when waits for data, for the GPU and for other ranks, copies and allocations
--- are taken off; the median step counts, so that single stalls do not. Lost is the time in which the GPU is idle by the
--- driver's samples, at most the dispatching; without samples it is only the time inside launch calls.
+-- are taken off, and time without a CPU (cpu_preempted); the median step counts, so that single stalls do not. Lost is
+-- the time in which the GPU is idle by the driver's samples, less that without a CPU, and at most the dispatching;
+-- without samples it is only the time inside launch calls.
 -- Does not apply when threads wait for the GPU, when launches block on a full queue, or when the GPU is busy; nor where
 -- other code than launches takes the time (more than 200 us per launch).
 --
--- needs: step_work, steps, gpu_busy, files
+-- needs: step_work, steps, gpu_busy, preemption, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
 WITH
@@ -44,19 +45,29 @@ WITH
         WHERE work.step > 1
         GROUP BY work.recording, work.pid
     ),
+    undisturbed AS (
+        SELECT
+            work.* REPLACE (work.dispatch_ns - coalesce(preemption.per_step_ns, 0) AS dispatch_ns),
+            coalesce(preemption.per_step_ns, 0) AS runq_ns
+        FROM work
+        LEFT JOIN preemption
+            ON preemption.recording = work.recording
+            AND preemption.pid = work.pid
+            AND preemption.tid = work.tid
+    ),
     costs AS (
         SELECT
             work.*,
             busy.busy,
             CASE
                 WHEN busy.idle_ns IS NULL THEN work.launch_ns
-                ELSE least(work.dispatch_ns, (1 - busy.busy) * work.step_ns)
+                ELSE least(work.dispatch_ns, (1 - busy.busy) * work.step_ns - work.runq_ns)
             END AS lost_ns,
             least(
                 work.dispatch_ns,
                 coalesce(1 - busy.busy + thresholds.sample_error, 1) * work.step_ns
             ) AS bound_ns
-        FROM work
+        FROM undisturbed AS work
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps

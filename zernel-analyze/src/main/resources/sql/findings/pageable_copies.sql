@@ -1,11 +1,11 @@
 -- Copies to the GPU come from pageable memory. Such a call copies through a buffer of the driver before it returns.
 --
 -- A call first waits for what its stream has to do, which is not lost; the copy itself is taken to run at the best rate
--- that the process reached. Lost is its time less that of the same bytes from pinned memory, at most as much as the GPU
--- is idle by the driver's samples.
+-- that the process reached. Lost is its time less that of the same bytes from pinned memory. Whether the driver's
+-- samples take a copy for busy time is not known, so they bound nothing here.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
--- needs: _rare_events, step_work, gpu_busy, files
+-- needs: _rare_events, step_work, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
 WITH
@@ -14,9 +14,8 @@ WITH
             5 AS min_steps, -- steps after the first
             0.02 AS min_share, -- what can be saved, as a share of step time
             65536 AS min_bytes, -- [bytes] smaller copies are buffered at once
-            1.0 AS min_rate, -- [bytes/ns] a pageable copy is not slower
-            20.0 AS pinned_rate, -- [bytes/ns] from pinned memory over PCIe 4
-            0.03 AS sample_error -- of the driver's samples, for the bound
+            2.0 AS min_rate, -- [bytes/ns] a pageable copy is not slower
+            20.0 AS pinned_rate -- [bytes/ns] from pinned memory over PCIe 4
     ),
     calls AS (
         SELECT recording, pid, tid, ts_ns, dur_ns, bytes
@@ -32,7 +31,7 @@ WITH
         SELECT
             calls.recording,
             calls.pid,
-            greatest(quantile_cont(calls.bytes / calls.dur_ns, 0.95), any_value(thresholds.min_rate)) AS rate
+            greatest(quantile_cont(calls.bytes / calls.dur_ns, 0.99), any_value(thresholds.min_rate)) AS rate
         FROM calls
         CROSS JOIN thresholds
         GROUP BY calls.recording, calls.pid
@@ -43,7 +42,6 @@ WITH
             spans.pid,
             any_value(rates.rate) AS rate,
             count(*) AS copies,
-            sum(calls.dur_ns) AS call_ns,
             sum(least(calls.dur_ns, calls.bytes / rates.rate)) AS copy_ns,
             sum(calls.bytes) AS bytes
         FROM calls
@@ -74,16 +72,10 @@ WITH
             copied.bytes / work.steps AS bytes,
             copied.copy_ns / work.steps AS copy_ns,
             copied.bytes / work.steps / thresholds.pinned_rate AS pinned_ns,
-            busy.idle_ns,
-            least(copied.copy_ns / work.steps, coalesce(busy.idle_ns, copied.copy_ns))
-                - copied.bytes / work.steps / thresholds.pinned_rate AS lost_ns,
-            least(
-                copied.call_ns / work.steps,
-                coalesce(busy.idle_ns + thresholds.sample_error * work.step_ns, copied.call_ns / work.steps)
-            ) AS bound_ns
+            (copied.copy_ns - copied.bytes / thresholds.pinned_rate) / work.steps AS lost_ns,
+            copied.copy_ns / work.steps AS bound_ns
         FROM copied
         JOIN work ON work.recording = copied.recording AND work.pid = copied.pid
-        LEFT JOIN gpu_busy AS busy ON busy.recording = copied.recording AND busy.pid = copied.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps
     )
