@@ -50,11 +50,14 @@ WITH
             trained.tid,
             any_value(trained.steps) AS steps,
             any_value(trained.step_ns) AS step_ns,
-            sum(calls.dur_ns) / any_value(trained.steps) AS lost_ns,
-            greatest(any_value(trained.wait_ns), sum(calls.dur_ns) / any_value(trained.steps)) AS bound_ns
+            coalesce(sum(calls.dur_ns), 0) / any_value(trained.steps) AS lost_ns,
+            greatest(any_value(trained.wait_ns), coalesce(sum(calls.dur_ns), 0) / any_value(trained.steps)) AS bound_ns
         FROM trained
-        JOIN calls ON calls.recording = trained.recording AND calls.pid = trained.pid
-        WHERE calls.start_ns >= trained.start_ns AND calls.start_ns < trained.end_ns
+        LEFT JOIN calls
+            ON calls.recording = trained.recording
+            AND calls.pid = trained.pid
+            AND calls.start_ns >= trained.start_ns
+            AND calls.start_ns < trained.end_ns
         GROUP BY trained.recording, trained.pid, trained.tid
     ),
     least_waiting AS (

@@ -4,8 +4,9 @@
 -- or of all steps from a change of pace on. Slow steps at equal distances are said to be so. Warm-up and
 -- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks wait for
 -- each other and are slow together, so the one that lost most stands for all.
--- Does not apply to steps with a known reason: those that open a checkpoint (checkpoint_stall) and those that begin a
--- pass over the data (worker_startup).
+-- Does not apply to steps with a known reason: those that open a checkpoint (checkpoint_stall), those that begin a
+-- pass over the data (worker_startup), pauses (gc_stall), and waits of a job whose input is too slow (data_bound,
+-- storage_bound, too_few_workers).
 --
 -- needs: steps, step_outliers, step_changes, _collective_calls, files
 -- severity: high from 25 % of step time, medium from 10 %

@@ -1,21 +1,10 @@
 -- Steps in which the training thread opened a checkpoint.
 --
--- A file is taken for a checkpoint by its name: `.pt`, `.pth`, `.ckpt`, `.safetensors`, `.distcp`, or `checkpoint` in
--- its path. Data sets can have such names too, so this alone says nothing of a loss.
+-- A file is taken for a checkpoint by its name, and data sets can have such names too, so this alone says nothing of a
+-- loss.
 --
--- needs: events, steps
+-- needs: _checkpoint_opens, steps
 CREATE TABLE checkpoint_steps AS
-WITH
-    opened AS (
-        SELECT recording, pid, tid, ts_ns, path
-        FROM events
-        WHERE kind = 'io_open'
-            AND coalesce(status, 0) >= 0
-            AND (
-                regexp_matches(path, '\.(pt|pth|ckpt|safetensors|distcp)(\.tmp)?$')
-                OR contains(lower(path), 'checkpoint')
-            )
-    )
 SELECT
     steps.recording, -- recording
     steps.pid, -- process
@@ -23,7 +12,7 @@ SELECT
     steps.step, -- number of the step
     any_value(steps.dur_ns) AS dur_ns, -- [ns] wall time of the step
     min(opened.path) AS path -- file
-FROM opened
+FROM _checkpoint_opens AS opened
 ASOF JOIN steps
     ON steps.recording = opened.recording
     AND steps.pid = opened.pid

@@ -2,17 +2,18 @@
 --
 -- Usual is the median of the steps, on the side of a change of pace that the step is on; a step is an outlier when it
 -- is over that by six median deviations (scaled as standard deviations) and by a fifth. Warm-up and evaluation do not
--- count. Known reasons: a checkpoint that any process on the machine opens, and the begin of a
--- pass over the data; in the step, or so shortly before that it waits for another rank.
+-- count. Known reasons: a checkpoint that any process on the machine opens, the begin of a pass over the data, and a
+-- pause, in the step, or so shortly before that it waits for another rank; and an input that is too slow for all steps.
 --
--- needs: steps, step_changes, _checkpoint_opens, data_wait
+-- needs: steps, step_changes, _checkpoint_opens, data_wait, data_wait_causes, pauses
 CREATE TABLE step_outliers AS
 WITH
     thresholds AS (
         SELECT
             10 AS min_steps, -- steps
             6 AS min_deviations, -- median deviations over the median, scaled as standard deviations
-            0.2 AS min_excess -- and this share of the median
+            0.2 AS min_excess, -- and this share of the median
+            0.05 AS slow_input -- what waits for data cost, as a share of a mean step
     ),
     paced AS (
         SELECT
@@ -89,6 +90,9 @@ WITH
         SELECT recording, start_ns, 'begin of a pass'
         FROM data_wait
         WHERE batch = 1
+        UNION ALL
+        SELECT recording, start_ns, 'pause'
+        FROM pauses
     ),
     reasons AS (
         SELECT outliers.recording, outliers.pid, outliers.tid, outliers.step, min(moments.reason) AS reason
@@ -98,6 +102,12 @@ WITH
             AND moments.at_ns >= outliers.start_ns - outliers.usual_ns
             AND moments.at_ns < outliers.end_ns
         GROUP BY ALL
+    ),
+    slow_inputs AS (
+        SELECT waits.recording, waits.pid, waits.tid
+        FROM data_wait_causes AS waits
+        CROSS JOIN thresholds
+        WHERE waits.lost_ns >= thresholds.slow_input * waits.step_ns
     )
 SELECT
     outliers.recording, -- recording
@@ -119,10 +129,18 @@ SELECT
     END AS phase, -- the phase that took most longer than usual
     CAST(greatest(data_loading_ns, gpu_compute_ns, nccl_collective_ns, optimizer_step_ns, unknown_ns) AS BIGINT)
         AS phase_excess_ns, -- [ns] by which it did
-    reasons.reason -- checkpoint, begin of a pass, or NULL
+    CASE
+        WHEN reasons.reason IS NOT NULL THEN reasons.reason
+        WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
+            THEN 'slow input'
+    END AS reason -- checkpoint, begin of a pass, pause, slow input, or NULL
 FROM outliers
 LEFT JOIN reasons
     ON reasons.recording = outliers.recording
     AND reasons.pid = outliers.pid
     AND reasons.tid = outliers.tid
     AND reasons.step = outliers.step
+LEFT JOIN slow_inputs
+    ON slow_inputs.recording = outliers.recording
+    AND slow_inputs.pid = outliers.pid
+    AND slow_inputs.tid = outliers.tid

@@ -41,17 +41,26 @@ final class Expectations {
             Map.entry("gc-stall", "gc_stall"),
             Map.entry("hang", "hang"));
 
+    private static final String UNSEEN =
+            "collectives that only the GPU waits for show up neither in a call nor in the driver's utilization, in which"
+                    + " NCCL's waiting kernel counts as busy";
+
+    private static final String SLOW_GPU =
+            "a rank whose GPU is slower comes to its collectives in time on the CPU; seeds that make its data or its CPU"
+                    + " slow are right";
+
     /// What is known to be wrong with a scenario's findings, and why.
     ///
     /// @param rule what a violation begins with
     record Shortfall(String scenario, String rule, String reason) {}
 
     static final List<Shortfall> KNOWN = List.of(
-            new Shortfall("data-bound-cpu", "first", "slow_steps names the same waits where they come in bursts"),
-            new Shortfall("data-bound-storage", "first", "slow_steps names the same waits where they come in bursts"),
-            new Shortfall("worker-startup", "first", "slow_steps names the same waits"),
-            new Shortfall("pageable-copies", "missed", "the simulated driver takes copies for busy time"),
-            new Shortfall("pageable-copies", "first", "the simulated driver takes copies for busy time"));
+            new Shortfall("comm-bound", "missed", UNSEEN),
+            new Shortfall("comm-bound", "first", UNSEEN),
+            new Shortfall("straggler-rank", "missed", SLOW_GPU),
+            new Shortfall("straggler-rank", "first", SLOW_GPU),
+            new Shortfall("straggler-rank", "gain", SLOW_GPU),
+            new Shortfall("straggler-rank", "bound", SLOW_GPU));
 
     private Expectations() {}
 
