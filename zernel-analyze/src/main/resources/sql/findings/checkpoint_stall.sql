@@ -12,8 +12,7 @@ WITH
         SELECT
             10 AS min_steps, -- steps after the first
             0.3 AS min_excess, -- of a step with a checkpoint, as a share of the median step
-            0.01 AS min_share, -- what can be saved, as a share of step time
-            0.03 AS sample_error -- of the driver's samples, for the bound
+            0.01 AS min_share -- what can be saved, as a share of step time
     ),
     medians AS (
         SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, median(dur_ns) AS median_ns
@@ -46,11 +45,9 @@ WITH
     costs AS (
         SELECT
             stalls.*,
-            least(excess_ns, coalesce(busy.idle_ns, excess_ns)) AS lost_ns,
-            least(excess_ns, coalesce(busy.idle_ns + thresholds.sample_error * stalls.step_ns, excess_ns)) AS bound_ns
+            least(excess_ns, coalesce(busy.idle_ns, excess_ns)) AS lost_ns
         FROM stalls
         LEFT JOIN gpu_busy AS busy ON busy.recording = stalls.recording AND busy.pid = stalls.pid
-        CROSS JOIN thresholds
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread
@@ -58,9 +55,9 @@ SELECT
     format('of {} steps', steps) AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
+    round(step_ns / greatest(step_ns - excess_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
     format('{} over the median step of {} each; file {}; ', ms(excess_ns * steps / stalls), ms(median_ns), path)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || bound_text(step_ns, excess_ns) AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
         AS advice, -- what to try
     format('zernel-analyze steps --slowest 10 {}', file_label(recording)) AS next_command -- to see more

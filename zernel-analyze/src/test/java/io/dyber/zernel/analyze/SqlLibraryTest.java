@@ -100,6 +100,15 @@ class SqlLibraryTest {
 
     @ParameterizedTest
     @MethodSource("objects")
+    void noSqlReadsWhatOnlySimulatedRecordingsHave(SqlObject object) {
+        assertThat(object.sql()).doesNotContain("zernel.simulation");
+        if (object.role() == SqlObject.Role.FINDING) {
+            assertThat(code(object)).doesNotContain("simulat");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("objects")
     void everyOutputColumnIsCommented(SqlObject object) {
         String select = object.sql().substring(object.sql().lastIndexOf("\nSELECT\n"));
         try (Database database = emptyDatabase()) {
