@@ -1,0 +1,158 @@
+package io.dyber.zernel.analyze;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.dyber.zernel.analyze.report.Report;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/// What the analyzer costs on recordings of 1, 10 and (`-Dbench.events=1,10,50`) 50 million events.
+///
+/// Each task runs in a JVM of its own, once per memory limit, and is followed by a bare scan: the hash of all columns
+/// that its SQL names, in the same process. Both are CPU time of the process, all threads; memory is the most that was
+/// resident before the scan.
+final class AnalyzeBenchmark {
+    private static final Path FOLDER = Path.of("target", "bench");
+    private static final int EVENTS_PER_STEP = 333;
+    private static final List<String> LIMITS = List.of("2GB", "512MB");
+
+    /// @param reads the views and findings whose SQL it runs; none: all
+    private record Task(String label, List<String> reads, Consumer<Database> work) {}
+
+    private static final List<Task> TASKS = List.of(
+            new Task("report", List.of(), AnalyzeBenchmark::report),
+            new Task("percentiles --by-process", List.of("process_percentiles"), AnalyzeBenchmark::percentiles),
+            new Task("steps and phases", List.of("steps", "phases"), AnalyzeBenchmark::steps),
+            new Task("finding sync_bound", List.of("sync_bound"), AnalyzeBenchmark::finding));
+
+    private AnalyzeBenchmark() {}
+
+    /// Without arguments prints the tables; with a task, a recording and a memory limit, one row of them.
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        if (arguments.length == 3) {
+            measure(TASKS.get(Integer.parseInt(arguments[0])), arguments[1], arguments[2]);
+            return;
+        }
+        System.out.println("| events | what | memory limit | wall ms | CPU ms | bare scan, CPU ms | x | MiB at most |");
+        System.out.println("|---:|---|---|---:|---:|---:|---:|---:|");
+        for (String millions : System.getProperty("bench.events", "1,10").split(",")) {
+            Path recording = recording(Long.parseLong(millions.strip()) * 1_000_000);
+            for (int task = 0; task < TASKS.size(); task++) {
+                for (String limit : LIMITS) {
+                    run(List.of(AnalyzeBenchmark.class.getName(), Integer.toString(task), recording.toString(), limit));
+                }
+            }
+        }
+    }
+
+    private static void report(Database database) {
+        Report report = Report.of(database, (_, _) -> {});
+        if (report.sections().isEmpty()) {
+            throw new IllegalStateException("an empty report");
+        }
+    }
+
+    private static void percentiles(Database database) {
+        read(database, "process_percentiles");
+    }
+
+    private static void steps(Database database) {
+        read(database, "steps");
+        read(database, "phases");
+    }
+
+    private static void finding(Database database) {
+        SqlObject finding = Objects.requireNonNull(database.library().find("sync_bound"));
+        Finding.run(finding, database);
+    }
+
+    private static void read(Database database, String view) {
+        if (database.query("FROM " + view).rows().isEmpty()) {
+            throw new IllegalStateException(view + " is empty");
+        }
+    }
+
+    private static void measure(Task task, String file, String limit) throws IOException {
+        DatabaseOptions options = DatabaseOptions.defaults().withMemoryLimit(limit);
+        OperatingSystemMXBean process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        try (Database database = Recordings.open(List.of(file), options)) {
+            long wall = System.nanoTime();
+            long cpu = process.getProcessCpuTime();
+            task.work.accept(database);
+            cpu = process.getProcessCpuTime() - cpu;
+            wall = System.nanoTime() - wall;
+            long peak = peakKib();
+            String scanned = String.join(", ", columns(task, database));
+            long scan = process.getProcessCpuTime();
+            database.query("SELECT bit_xor(hash(" + scanned + ")) FROM events");
+            scan = process.getProcessCpuTime() - scan;
+            System.out.printf("| %,d | %s | %s | %,d | %,d | %,d | %.1f | %,d |%n", database.rows(), task.label, limit,
+                    wall / 1_000_000, cpu / 1_000_000, scan / 1_000_000, (double) cpu / scan, peak / 1024);
+        }
+    }
+
+    /// The columns of `events` that the SQL of a task names, views of views included.
+    private static Set<String> columns(Task task, Database database) {
+        SqlLibrary library = database.library();
+        Deque<String> open = new ArrayDeque<>(task.reads);
+        if (open.isEmpty()) {
+            library.objects().forEach(object -> open.add(object.name()));
+        }
+        Set<String> seen = new TreeSet<>();
+        Set<String> words = new TreeSet<>();
+        while (!open.isEmpty()) {
+            SqlObject object = library.find(open.pop());
+            if (object != null && seen.add(object.name())) {
+                open.addAll(object.needs());
+                words.addAll(Pattern.compile("\\W+").splitAsStream(object.sql().replaceAll("--.*", ""))
+                        .collect(Collectors.toSet()));
+            }
+        }
+        words.retainAll(database.columns());
+        words.remove("recording");
+        return words;
+    }
+
+    private static long peakKib() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status"), StandardCharsets.US_ASCII).stream()
+                .filter(line -> line.startsWith("VmHWM:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /// A simulated training with about so many events, made once.
+    private static Path recording(long events) throws IOException, InterruptedException {
+        Path file = FOLDER.resolve("healthy-" + events + ".parquet");
+        if (!Files.exists(file)) {
+            Files.createDirectories(FOLDER);
+            run(List.of("io.dyber.zernel.record.cli.Record", "--simulate=healthy", "--steps",
+                    Long.toString(events / EVENTS_PER_STEP), "--quiet", "-o", file.toString()));
+        }
+        return file;
+    }
+
+    private static void run(List<String> main) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.addAll(main);
+        System.out.flush();
+        if (new ProcessBuilder(command).inheritIO().start().waitFor() != 0) {
+            throw new IllegalStateException("ended with an error: " + main);
+        }
+    }
+}
