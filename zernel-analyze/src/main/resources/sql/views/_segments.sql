@@ -1,104 +1,34 @@
--- The wall time of each training thread, cut at every begin and end of a call: no overlap, no hole.
+-- The wall time of each training thread in segments that neither overlap nor leave a hole, each with its phase.
 --
--- The innermost open call decides what a segment is, so nested calls never count twice. Where no call is open, the time
--- that leads from a batch to its backward pass is the forward pass (inferred: nothing else can produce the loss), on
--- threads that use a DataLoader; any other such time is unknown.
+-- These are `_pieces`, and for threads without regions what `phase_rules` make of the time in no call.
 --
--- needs: _intervals
+-- needs: _pieces, _phase_guesses
 CREATE TABLE _segments AS
-WITH
-    edges AS (
-        SELECT recording, pid, tid, start_ns AS at_ns, TRUE AS enters, -end_ns AS tie, part
-        FROM _intervals
-        UNION ALL
-        SELECT recording, pid, tid, end_ns AS at_ns, FALSE AS enters, -start_ns AS tie, NULL AS part
-        FROM _intervals
-    ),
-    levels AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            at_ns,
-            enters,
-            part,
-            row_number() OVER thread_order AS position,
-            lead(at_ns) OVER thread_order AS next_ns,
-            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
-        FROM edges
-        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, enters, tie)
-    ),
-    -- After an end, the call that is open again is the last one that began at this depth.
-    open_calls AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            at_ns AS start_ns,
-            next_ns AS end_ns,
-            CASE
-                WHEN depth > 0 THEN last_value(part IGNORE NULLS) OVER (
-                    PARTITION BY recording, pid, tid, depth
-                    ORDER BY position
-                    ROWS UNBOUNDED PRECEDING
-                )
-            END AS part
-        FROM levels
-    ),
-    pieces AS (
-        SELECT recording, pid, tid, start_ns, end_ns, part
-        FROM open_calls
-        WHERE end_ns > start_ns
-    ),
-    markers AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            start_ns,
-            end_ns,
-            part,
-            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part END IGNORE NULLS) OVER (
-                PARTITION BY recording, pid, tid
-                ORDER BY start_ns
-            ) AS next_marker,
-            count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (
-                PARTITION BY recording, pid, tid
-                ORDER BY start_ns
-                ROWS UNBOUNDED PRECEDING
-            ) AS batches_before
-        FROM pieces
-    ),
-    parts AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            start_ns,
-            end_ns,
-            CASE
-                WHEN part IS NOT NULL THEN part
-                WHEN next_marker = 'backward' AND batches_before > 0 THEN 'forward'
-                ELSE 'unknown'
-            END AS part,
-            part IS NULL AS inferred
-        FROM markers
-    )
 SELECT
-    recording, -- recording
-    pid, -- process
-    tid, -- training thread
-    start_ns, -- [ns] begin of the segment
-    end_ns, -- [ns] end of the segment
-    end_ns - start_ns AS dur_ns, -- [ns] wall time
-    part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
-    CASE part
-        WHEN 'data_wait' THEN 'DataLoading'
-        WHEN 'collective' THEN 'NcclCollective'
-        WHEN 'optimizer_step' THEN 'OptimizerStep'
-        WHEN 'zero_grad' THEN 'OptimizerStep'
-        WHEN 'unknown' THEN 'Unknown'
+    pieces.recording, -- recording
+    pieces.pid, -- process
+    pieces.tid, -- training thread
+    pieces.start_ns, -- [ns] begin of the segment
+    pieces.end_ns, -- [ns] end of the segment
+    pieces.end_ns - pieces.start_ns AS dur_ns, -- [ns] wall time
+    pieces.part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
+    CASE
+        WHEN pieces.part = 'unknown' THEN coalesce(guesses.phase, 'Unknown')
+        WHEN pieces.part = 'data_wait' THEN 'DataLoading'
+        WHEN pieces.part = 'collective' THEN 'NcclCollective'
+        WHEN pieces.part IN ('optimizer_step', 'zero_grad') THEN 'OptimizerStep'
         ELSE 'GpuCompute'
     END AS phase, -- the phase that the part belongs to
-    inferred AND part = 'forward' AS inferred -- whether the part follows from its neighbours, not from a call
-FROM parts
+    pieces.inferred OR guesses.phase IS NOT NULL AS inferred, -- whether it follows from other events, not from a call
+    CASE
+        WHEN guesses.phase IS NOT NULL THEN 'rule: ' || guesses.rule
+        WHEN pieces.part = 'unknown' THEN 'no call'
+        WHEN pieces.inferred THEN 'neighbours'
+        ELSE 'calls'
+    END AS source -- what says so: calls, neighbours, a rule, or no call
+FROM _pieces AS pieces
+LEFT JOIN _phase_guesses AS guesses
+    ON guesses.recording = pieces.recording
+    AND guesses.pid = pieces.pid
+    AND guesses.tid = pieces.tid
+    AND guesses.start_ns = pieces.start_ns

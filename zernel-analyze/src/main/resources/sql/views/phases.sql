@@ -4,7 +4,8 @@
 -- DataLoader `__next__`. NcclCollective: inside NCCL calls, waits of torch.distributed, and waits for the GPU when the
 -- last work enqueued was a collective. OptimizerStep: inside `Optimizer.step` and `zero_grad`. GpuCompute: backward,
 -- named regions, the forward pass, and other waits for the GPU, also inside the optimizer; it is CPU-side wall time of
--- dispatching and waiting, not GPU time. Unknown: everything else, such as Python code between the calls.
+-- dispatching and waiting, not GPU time. Unknown: everything else, such as Python code between the calls. On threads
+-- without regions, `phase_rules` classify what no call covers; `source` says what each phase rests on.
 --
 -- needs: _segments
 CREATE VIEW phases AS
@@ -25,7 +26,8 @@ WITH
             phase,
             count(*) AS segments,
             sum(dur_ns) AS total_ns,
-            sum(dur_ns) FILTER (WHERE inferred) AS inferred_ns
+            sum(dur_ns) FILTER (WHERE inferred) AS inferred_ns,
+            string_agg(DISTINCT source, ', ' ORDER BY source) AS source
         FROM _segments
         GROUP BY ALL
     )
@@ -38,7 +40,8 @@ SELECT
     coalesce(sums.total_ns, 0) / threads.wall_ns AS share, -- share of the thread's wall time, 0 to 1
     CAST(coalesce(sums.inferred_ns, 0) AS BIGINT) AS inferred_ns, -- [ns] of total_ns that is inferred, not measured
     coalesce(sums.segments, 0) AS segments, -- uninterrupted stretches
-    threads.wall_ns -- [ns] from the thread's first call to its last
+    threads.wall_ns, -- [ns] from the thread's first call to its last
+    coalesce(sums.source, '') AS source -- what it rests on: calls, neighbours, `rule: ...` or no call
 FROM threads
 CROSS JOIN names
 LEFT JOIN sums

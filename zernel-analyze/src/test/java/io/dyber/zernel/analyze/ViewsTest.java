@@ -249,15 +249,21 @@ class ViewsTest {
         }
     }
 
-    /// Random calls of all kinds on three threads; calls of one thread may overlap without nesting, which no program does.
+    /// Random calls of all kinds on three threads, some at the same time, without a duration, or not seen to end; calls of
+    /// one thread may overlap without nesting, which no program does. One thread may have no regions, only what repeats.
     private static RecordingFixture anyEvents(Random random) {
         RecordingFixture fixture = recording();
+        boolean repeats = random.nextBoolean();
+        for (int copy = 0; repeats && copy < 25; copy++) {
+            fixture.on(102, 102, "python3").copy("HtoD", "pinned", copy * 20, random.nextInt(2), 4096);
+        }
         for (int i = 0; i < 150; i++) {
             int tid = 100 + random.nextInt(3);
             fixture.on(tid / 102 * 2 + 100, tid, "python3");
             double start = random.nextInt(500);
-            double length = 1 + random.nextInt(random.nextInt(10) == 0 ? 200 : 20);
-            switch (random.nextInt(9)) {
+            double length = random.nextInt(8) == 0 ? 0 : 1 + random.nextInt(random.nextInt(10) == 0 ? 200 : 20);
+            int kind = random.nextInt(11);
+            switch (tid == 102 && repeats ? 4 + kind % 7 : kind) {
                 case 0 -> fixture.region(NEXT, start, length);
                 case 1 -> fixture.region(STEP, start, length);
                 case 2 -> fixture.region(ZERO_GRAD, start, length);
@@ -266,6 +272,8 @@ class ViewsTest {
                 case 5 -> fixture.sync(start, length);
                 case 6 -> fixture.copy("DtoH", "pageable", start, length, 4);
                 case 7 -> fixture.event("dist_wait", "c10d::Work::wait", start, length, "depth = 0");
+                case 8 -> fixture.io(start, length, 100);
+                case 9 -> fixture.event("cuda_sync", "cudaStreamSynchronize", start, null, "depth = 0");
                 default -> fixture.launch("gemm", start, length);
             }
         }

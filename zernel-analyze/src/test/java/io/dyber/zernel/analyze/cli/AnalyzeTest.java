@@ -176,7 +176,7 @@ class AnalyzeTest {
                 .element(1).isEqualTo("0,100,100,1,warmup,50000000,15000000,30000000,0,5000000,0,1,0,0,0,0,0,0,Optimizer.step,1.0");
         assertThat(run("steps", "--slowest", "1", "--csv", file).out().lines()).hasSize(2);
         assertThat(run("phases", "--csv", file).out().lines().toList())
-                .contains("0,100,100,DataLoading,45000000,0.3,0,3,150000000");
+                .contains("0,100,100,DataLoading,45000000,0.3,0,3,150000000,calls");
         assertThat(run("phases", "--parts", "--csv", file).out()).contains("GpuCompute,forward,true,30000000,0.2");
         assertThat(run("percentiles", "--kind", "backward", "--csv", file).out().lines()).hasSize(2);
         assertThat(run("percentiles", "--by-process", "--width", "200", file).out()).contains("Engine::execute");

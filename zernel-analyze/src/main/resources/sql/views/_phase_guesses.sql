@@ -1,0 +1,148 @@
+-- What `phase_rules` say about time in no recorded call, on threads whose steps were found by what repeats.
+--
+-- A wait or read counts for the piece of time in which it began.
+--
+-- needs: events, _pieces, _step_markers, _launched, _rare_events, phase_rules
+CREATE TABLE _phase_guesses AS
+WITH
+    threads AS (
+        SELECT DISTINCT recording, pid, tid
+        FROM _step_markers
+    ),
+    placed AS (
+        SELECT
+            pieces.recording,
+            pieces.pid,
+            pieces.tid,
+            pieces.start_ns,
+            pieces.end_ns,
+            pieces.part,
+            lag(pieces.part) OVER (
+                PARTITION BY pieces.recording, pieces.pid, pieces.tid
+                ORDER BY pieces.start_ns
+            ) AS previous_part
+        FROM _pieces AS pieces
+        JOIN threads
+            ON threads.recording = pieces.recording
+            AND threads.pid = pieces.pid
+            AND threads.tid = pieces.tid
+    ),
+    blocked AS (
+        SELECT
+            placed.recording,
+            placed.pid,
+            placed.tid,
+            placed.start_ns,
+            sum(CASE
+                WHEN calls.futex THEN 0
+                ELSE least(calls.ts_ns + calls.dur_ns, placed.end_ns) - calls.ts_ns
+            END) AS blocked_ns,
+            count(CASE WHEN calls.futex THEN 1 END) AS futex_waits
+        FROM (
+            SELECT
+                events.recording,
+                events.pid,
+                events.tid,
+                events.ts_ns,
+                events.dur_ns,
+                events.kind = 'wait' AND coalesce(events.object = 'futex', events.name = 'futex') AS futex
+            FROM events
+            JOIN threads
+                ON threads.recording = events.recording
+                AND threads.pid = events.pid
+                AND threads.tid = events.tid
+            WHERE events.kind IN ('wait', 'io') AND events.dur_ns > 0
+        ) AS calls
+        ASOF JOIN placed
+            ON placed.recording = calls.recording
+            AND placed.pid = calls.pid
+            AND placed.tid = calls.tid
+            AND placed.start_ns <= calls.ts_ns
+        WHERE calls.ts_ns < placed.end_ns
+        GROUP BY ALL
+    ),
+    launching AS (
+        SELECT placed.recording, placed.pid, placed.tid, placed.start_ns, count(*) AS launches
+        FROM (
+            SELECT _launched.recording, _launched.pid, _launched.at_ns
+            FROM _launched
+            JOIN threads ON threads.recording = _launched.recording AND threads.pid = _launched.pid
+        ) AS calls
+        ASOF JOIN placed
+            ON placed.recording = calls.recording
+            AND placed.pid = calls.pid
+            AND placed.start_ns <= calls.at_ns
+        WHERE calls.at_ns < placed.end_ns
+        GROUP BY ALL
+    ),
+    samples AS (
+        SELECT recording, ts_ns, max(value) AS utilization
+        FROM _rare_events
+        WHERE kind = 'gpu_sample' AND name = 'utilization'
+        GROUP BY ALL
+    ),
+    seen AS (
+        SELECT
+            placed.recording,
+            placed.pid,
+            placed.tid,
+            placed.start_ns,
+            placed.end_ns - placed.start_ns AS dur_ns,
+            placed.previous_part,
+            coalesce(blocked.blocked_ns, 0) / (placed.end_ns - placed.start_ns) AS io_wait,
+            coalesce(blocked.futex_waits, 0) AS futex_waits,
+            CASE WHEN launching.launches > 0 THEN 100 ELSE coalesce(samples.utilization, 0) END AS utilization
+        FROM placed
+        LEFT JOIN blocked
+            ON blocked.recording = placed.recording
+            AND blocked.pid = placed.pid
+            AND blocked.tid = placed.tid
+            AND blocked.start_ns = placed.start_ns
+        LEFT JOIN launching
+            ON launching.recording = placed.recording
+            AND launching.pid = placed.pid
+            AND launching.tid = placed.tid
+            AND launching.start_ns = placed.start_ns
+        ASOF LEFT JOIN samples
+            ON samples.recording = placed.recording
+            AND samples.ts_ns >= placed.end_ns
+        WHERE placed.part = 'unknown'
+    ),
+    judged AS (
+        SELECT
+            seen.recording,
+            seen.pid,
+            seen.tid,
+            seen.start_ns,
+            rules.phase_stability_count,
+            CASE
+                WHEN rules.nccl_detection AND seen.previous_part = 'collective' AND seen.futex_waits > 0
+                    THEN 'futex waits after a collective'
+                WHEN seen.io_wait > rules.io_wait_threshold AND seen.utilization < rules.gpu_idle_threshold
+                    THEN 'I/O wait, idle GPU'
+                WHEN seen.previous_part = 'gpu_wait' AND seen.dur_ns < rules.optimizer_burst_max_ns
+                    THEN 'burst after a wait for the GPU'
+                WHEN seen.utilization > rules.gpu_active_threshold THEN 'busy GPU'
+                WHEN seen.io_wait > 0.5 * rules.io_wait_threshold
+                    AND seen.utilization > rules.gpu_idle_threshold
+                    AND seen.utilization < rules.gpu_active_threshold
+                    THEN 'I/O wait, GPU in use'
+            END AS rule
+        FROM seen
+        JOIN phase_rules AS rules ON rules.recording = seen.recording
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- thread
+    start_ns, -- [ns] begin of the piece of time
+    CASE
+        WHEN rule LIKE 'I/O wait%' THEN 'DataLoading'
+        WHEN rule LIKE 'burst%' THEN 'OptimizerStep'
+        WHEN rule LIKE 'futex%' THEN 'NcclCollective'
+        ELSE 'GpuCompute'
+    END AS phase, -- the phase
+    rule -- the rule
+FROM judged
+WHERE rule IS NOT NULL
+QUALIFY count(*) OVER (PARTITION BY recording, pid, tid, rule) >= phase_stability_count

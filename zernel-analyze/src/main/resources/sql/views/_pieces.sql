@@ -1,0 +1,95 @@
+-- The wall time of each training thread, cut at every begin and end of a call: no overlap, no hole.
+--
+-- The innermost open call decides what a segment is, so nested calls never count twice. Where no call is open, the time
+-- that leads from a batch to its backward pass is the forward pass (inferred: nothing else can produce the loss), on
+-- threads that use a DataLoader; any other such time is unknown.
+--
+-- needs: _intervals
+CREATE TABLE _pieces AS
+WITH
+    edges AS (
+        SELECT recording, pid, tid, start_ns AS at_ns, TRUE AS enters, -end_ns AS tie, part
+        FROM _intervals
+        UNION ALL
+        SELECT recording, pid, tid, end_ns AS at_ns, FALSE AS enters, -start_ns AS tie, NULL AS part
+        FROM _intervals
+    ),
+    levels AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            at_ns,
+            enters,
+            part,
+            row_number() OVER thread_order AS position,
+            lead(at_ns) OVER thread_order AS next_ns,
+            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
+        FROM edges
+        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, enters, tie)
+    ),
+    -- After an end, the call that is open again is the last one that began at this depth.
+    open_calls AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            at_ns AS start_ns,
+            next_ns AS end_ns,
+            CASE
+                WHEN depth > 0 THEN last_value(part IGNORE NULLS) OVER (
+                    PARTITION BY recording, pid, tid, depth
+                    ORDER BY position
+                    ROWS UNBOUNDED PRECEDING
+                )
+            END AS part
+        FROM levels
+    ),
+    pieces AS (
+        SELECT recording, pid, tid, start_ns, end_ns, part
+        FROM open_calls
+        WHERE end_ns > start_ns
+    ),
+    markers AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns,
+            end_ns,
+            part,
+            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part END IGNORE NULLS) OVER (
+                PARTITION BY recording, pid, tid
+                ORDER BY start_ns
+            ) AS next_marker,
+            count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (
+                PARTITION BY recording, pid, tid
+                ORDER BY start_ns
+                ROWS UNBOUNDED PRECEDING
+            ) AS batches_before
+        FROM pieces
+    ),
+    parts AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns,
+            end_ns,
+            CASE
+                WHEN part IS NOT NULL THEN part
+                WHEN next_marker = 'backward' AND batches_before > 0 THEN 'forward'
+                ELSE 'unknown'
+            END AS part,
+            part IS NULL AS inferred
+        FROM markers
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    start_ns, -- [ns] begin of the piece
+    end_ns, -- [ns] end of the piece
+    part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
+    inferred AND part = 'forward' AS inferred -- whether the part follows from its neighbours, not from a call
+FROM parts
