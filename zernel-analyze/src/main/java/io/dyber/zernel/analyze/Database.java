@@ -85,6 +85,18 @@ public final class Database implements AutoCloseable {
         return Diagnosis.of(this);
     }
 
+    /// Runs one finding of the library.
+    ///
+    /// @throws RecordingException if its SQL fails
+    /// @throws IllegalArgumentException if there is none of this name
+    public List<Finding> diagnose(String finding) {
+        SqlObject object = library.find(finding);
+        if (object == null || object.role() != SqlObject.Role.FINDING) {
+            throw new IllegalArgumentException("no finding '" + finding + "'");
+        }
+        return Finding.run(object, this);
+    }
+
     /// The views and findings that this database knows.
     public SqlLibrary library() {
         return library;

@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze.cli;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.report.HtmlReport;
 import io.dyber.zernel.analyze.report.JsonReport;
+import io.dyber.zernel.analyze.report.JsonSchema;
 import io.dyber.zernel.analyze.report.MarkdownReport;
 import io.dyber.zernel.analyze.report.Report;
 import io.dyber.zernel.analyze.report.ReportFormat;
@@ -32,6 +33,9 @@ final class ReportCommand implements Runnable {
     static final class Form {
         @Option(names = "--json", description = "Print the same data as JSON, times in ns.")
         boolean json;
+
+        @Option(names = "--json-schema", description = "Print the JSON Schema of what --json prints.")
+        boolean schema;
 
         @Option(names = "--markdown", description = "Print Markdown, for an issue or a pull request.")
         boolean markdown;
@@ -71,6 +75,9 @@ final class ReportCommand implements Runnable {
     private ReportFormat format(PrintWriter out, Database database) {
         if (form.json) {
             return new JsonReport(out);
+        }
+        if (form.schema) {
+            return new JsonSchema(out, database.library());
         }
         if (form.markdown) {
             return new MarkdownReport(out);

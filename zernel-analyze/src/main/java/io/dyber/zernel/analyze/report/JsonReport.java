@@ -8,17 +8,23 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The report as one JSON object: `format`, then each view as an array of rows, then `findings`, and
-/// `skipped_findings`, those that could not run, each with its reason.
+/// The report as one JSON object: `format`, `verdict`, each view as an array of rows, `findings`, and `skipped_findings`,
+/// those that could not run, each with its reason. [JsonSchema] describes it.
 ///
 /// Times are nanoseconds (`_ns`), sizes bytes; shares go from 0 to 1. Members are only ever added.
 public record JsonReport(PrintWriter out) implements ReportFormat {
+    /// Changes only when a reader of the one before would misread it.
+    static final int FORMAT = 1;
+
     @Override
     public void write(Report report) {
-        out.println("{\n  \"format\": 1,");
+        out.print("{\n  \"format\": " + FORMAT + ",\n  \"verdict\": ");
+        new Json(out).value(verdict(report.verdict()));
+        out.println(",");
         report.sections().forEach((name, table) -> {
             out.print("  \"" + name + "\": ");
             new Json(out).table(table, "  ");
@@ -29,6 +35,14 @@ public record JsonReport(PrintWriter out) implements ReportFormat {
         out.print(",\n  \"skipped_findings\": ");
         new Json(out).value(skipped(report.diagnosis()));
         out.println("\n}");
+    }
+
+    private static Map<String, String> verdict(Verdict verdict) {
+        Map<String, String> members = new LinkedHashMap<>();
+        members.put("kind", verdict.kind().name().toLowerCase(Locale.ROOT));
+        members.put("sentence", verdict.sentence());
+        members.put("reason", verdict.reason());
+        return members;
     }
 
     private static Map<String, String> skipped(Diagnosis diagnosis) {

@@ -5,7 +5,7 @@ import io.dyber.zernel.analyze.Table;
 import java.io.PrintWriter;
 import java.util.List;
 
-/// The report as Markdown, for issues and pull requests: findings, phases, then tables.
+/// The report as Markdown, for issues and pull requests: the verdict, findings, then folded tables.
 ///
 /// @param out where it goes; not closed here
 public record MarkdownReport(PrintWriter out) implements ReportFormat {
@@ -25,11 +25,13 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
                 out.println("Incomplete: " + escaped(why) + "\n");
             }
         }
+        Verdict verdict = report.verdict();
+        out.println("**" + escaped(verdict.sentence()) + "** " + escaped(verdict.reason()) + "\n");
         out.println("## Findings\n");
         if (report.diagnosis().findings().isEmpty()) {
             out.println("No finding of the library applies. That is no proof of health.\n");
         }
-        report.diagnosis().findings().forEach(this::finding);
+        FindingsText.byKind(report.diagnosis()).forEach(this::findings);
         if (!report.diagnosis().skipped().isEmpty()) {
             out.println(escaped(report.diagnosis().skippedText()) + "\n");
         }
@@ -38,20 +40,29 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
         }
     }
 
-    private void finding(Finding finding) {
+    private void findings(List<Finding> same) {
+        Finding finding = same.getFirst();
         out.println("### " + escaped(finding.title()) + "\n");
         out.println("- **" + finding.severity() + "** " + escaped(finding.subject()) + ": "
                 + escaped(FindingsText.amount(finding) + FindingsText.gain(finding)));
         out.println("- why: " + escaped(finding.evidence()));
         out.println("- try: " + escaped(finding.advice()));
-        out.println("- next: `" + finding.nextCommand() + "`\n");
+        out.println("- next: `" + finding.nextCommand().replace('`', ' ') + "`\n");
+        if (same.size() > 1) {
+            folded("evidence of all " + same.size(), JsonReport.evidence(same));
+        }
     }
 
     private void table(String name, Table table) {
         if (!table.rows().isEmpty()) {
-            out.println("## " + name.replace('_', ' ') + "\n");
-            new MarkdownTable(out, MOST_ROWS).write(table);
+            folded(name.replace('_', ' '), table);
         }
+    }
+
+    private void folded(String title, Table table) {
+        out.println("<details><summary>" + title + "</summary>\n");
+        new MarkdownTable(out, MOST_ROWS).write(TextTable.withoutOnlyRecording(table));
+        out.println("</details>\n");
     }
 
     private static String escaped(String text) {

@@ -1,0 +1,85 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.SqlObject;
+import io.dyber.zernel.analyze.Table;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/// The JSON Schema of [JsonReport], with the comments of the SQL as descriptions: it cannot fall behind the views.
+///
+/// @param out where it goes; not closed here
+/// @param library where the views are documented
+public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportFormat {
+    @Override
+    public void write(Report report) {
+        Map<String, Object> members = new LinkedHashMap<>();
+        members.put("format", Map.of("const", JsonReport.FORMAT));
+        members.put("verdict", object("What to fix first.", Map.of(
+                "kind", Map.of("enum", List.of("bottleneck", "risk", "healthy", "unknown")),
+                "sentence", Map.of("type", "string"),
+                "reason", Map.of("type", "string"))));
+        report.sections().forEach((name, table) -> members.put(name, rows(library.find(name), table)));
+        members.put("findings", rows(null, JsonReport.table(report.diagnosis().findings())));
+        members.put("skipped_findings", Map.of(
+                "type", "object",
+                "description", "Findings that could not run, each with its reason.",
+                "additionalProperties", Map.of("type", "string")));
+        Map<String, Object> schema = new LinkedHashMap<>();
+        schema.put("$schema", "https://json-schema.org/draft/2020-12/schema");
+        schema.put("title", "zernel-analyze report --json, format " + JsonReport.FORMAT);
+        schema.putAll(object("Times are nanoseconds, sizes bytes, shares 0 to 1. Members may be added.", members));
+        new Json(out).value(schema);
+        out.println();
+    }
+
+    private static Map<String, Object> object(String description, Map<String, Object> members) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("type", "object");
+        object.put("description", description);
+        object.put("properties", members);
+        object.put("required", members.keySet().stream().sorted().toList());
+        return object;
+    }
+
+    private static Map<String, Object> rows(@Nullable SqlObject view, Table table) {
+        Map<String, Object> columns = new LinkedHashMap<>();
+        for (Table.Column column : table.columns()) {
+            Map<String, Object> type = new LinkedHashMap<>();
+            String json = type(column.type());
+            if (!json.isEmpty()) {
+                type.put("type", List.of(json, "null"));
+            }
+            String comment = view == null ? "" : comment(view, column.name());
+            if (!comment.isEmpty()) {
+                type.put("description", comment);
+            }
+            columns.put(column.name(), type);
+        }
+        Map<String, Object> array = new LinkedHashMap<>();
+        array.put("type", "array");
+        array.put("items", object(view == null ? "What to fix, most lost time first." : view.title(), columns));
+        return array;
+    }
+
+    private static String type(String duckDb) {
+        return switch (duckDb) {
+            case "BIGINT", "INTEGER", "HUGEINT", "UBIGINT" -> "integer";
+            case "DOUBLE", "FLOAT" -> "number";
+            case "BOOLEAN" -> "boolean";
+            case "VARCHAR" -> "string";
+            default -> "";
+        };
+    }
+
+    private static String comment(SqlObject view, String column) {
+        String select = view.sql().substring(Math.max(0, view.sql().lastIndexOf("\nSELECT\n")));
+        Matcher comment = Pattern.compile("\\b" + column + ",?\\s+-- (\\S.+)").matcher(select);
+        return comment.find() ? comment.group(1) : "";
+    }
+}
