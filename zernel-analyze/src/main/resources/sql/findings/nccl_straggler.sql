@@ -1,31 +1,57 @@
 -- One rank comes late to collectives. All other ranks wait for it in every step.
 --
--- Of each step, the collective with the largest delay counts. A rank is late there when it comes at least half as late
--- after the middle rank as the last one does; ranks that are late together, such as those of a slow machine, are one
--- finding. Lost is what is gained if they came with the last of the others. The cause is what the late rank spends more
--- time on than the others do.
--- Does not apply where ranks take turns in being late, nor to delays below the error of the clocks of several machines.
--- A rank that is late on the GPU only, such as one with a slower GPU that the CPU never waits for, is not seen.
+-- Of each step, the collective with the largest delay counts, if that is a twentieth of a step. A rank is late there
+-- when it comes at least half as late after the middle rank as the last one does; ranks that are late together, such as
+-- those of a slow machine, are one finding. Lost is what is gained if they came with the last of the others: at most
+-- the time in which the late rank's own GPU is idle, where the driver's samples say that. A GPU with a lower clock than
+-- the others makes its rank late without the CPU; lost is then its busy time less that at the clock of the others.
+-- Does not apply where ranks take turns in being late, nor to delays below the error of the clocks of several machines,
+-- nor to checkpoints that one rank writes now and then (checkpoint_stall).
 --
--- needs: late_steps, rank_arrivals, host_clocks, recording_clocks, files
+-- needs: late_steps, steps, rank_arrivals, host_clocks, recording_clocks, gpu_busy, device_outliers, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl --ranks shows how often each rank came last, and why
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps after the first with collectives
-            0.8 AS min_share, -- steps in which the rank was late
+            0.05 AS min_delay, -- after the middle rank, as a share of a step
+            3 AS min_late, -- steps with such a delay
+            0.8 AS min_share, -- of them, those in which the rank was late
             0.5 AS min_lag, -- of the last rank's delay after the middle one
-            0.03 AS min_lost -- delay per step, as a share of step time
+            0.03 AS min_lost, -- delay per step, as a share of step time
+            0.03 AS sample_error -- of the driver's samples, as a share of step time, for the bound
+    ),
+    paces AS (
+        SELECT recording, pid, avg(dur_ns) AS step_ns
+        FROM steps
+        WHERE step_kind <> 'warmup'
+        GROUP BY ALL
     ),
     worst AS (
-        SELECT comm_id, step, number, step_ns, skew_ns, error_ns, cause, cause_ns
+        SELECT
+            late_steps.comm_id,
+            late_steps.step,
+            late_steps.number,
+            late_steps.nranks,
+            paces.step_ns,
+            late_steps.skew_ns,
+            late_steps.lag_ns,
+            late_steps.error_ns,
+            late_steps.cause,
+            late_steps.cause_ns
         FROM late_steps
-        WHERE step > 1
+        JOIN paces ON paces.recording = late_steps.recording AND paces.pid = late_steps.pid
+        WHERE late_steps.step > 1
     ),
     communicators AS (
-        SELECT comm_id, count(*) AS steps, avg(step_ns) AS step_ns
+        SELECT
+            worst.comm_id,
+            count(*) AS steps,
+            avg(worst.step_ns) AS step_ns,
+            count(CASE WHEN lag_ns >= min_delay * step_ns THEN 1 END) AS late_steps
         FROM worst
+        CROSS JOIN thresholds
         GROUP BY ALL
     ),
     arrivals AS (
@@ -46,6 +72,8 @@ WITH
             max(arrivals.lag_ns) OVER (PARTITION BY worst.comm_id, worst.number) AS most_ns
         FROM worst
         JOIN rank_arrivals AS arrivals ON arrivals.comm_id = worst.comm_id AND arrivals.number = worst.number
+        CROSS JOIN thresholds
+        WHERE worst.lag_ns >= thresholds.min_delay * worst.step_ns
     ),
     members AS (
         SELECT
@@ -62,7 +90,7 @@ WITH
             AND arrivals.lag_ns >= thresholds.min_lag * most_ns
             AND arrivals.skew_ns > arrivals.error_ns
         GROUP BY ALL
-        HAVING count(*) >= any_value(thresholds.min_share * communicators.steps)
+        HAVING count(*) >= any_value(greatest(thresholds.min_late, thresholds.min_share * communicators.late_steps))
     ),
     groups AS (
         SELECT
@@ -96,6 +124,7 @@ WITH
             comm_id,
             any_value(nranks) AS nranks,
             sum(delay_ns) AS delay_ns,
+            sum(skew_ns) AS all_skew_ns,
             median(delay_ns) AS usual_ns,
             median(skew_ns) AS skew_ns
         FROM delays
@@ -112,31 +141,84 @@ WITH
         FROM causes
         GROUP BY ALL
     ),
-    stragglers AS (
+    late AS (
         SELECT
-            groups.*,
+            groups.comm_id,
+            groups.ranks,
+            groups.members,
+            groups.clocks,
+            groups.clock,
+            groups.recording,
+            groups.pid,
+            groups.times_late,
             sums.nranks,
             communicators.steps,
             communicators.step_ns,
-            sums.delay_ns / communicators.steps AS lost_ns,
+            least(sums.delay_ns / communicators.steps, coalesce(gpu_busy.idle_ns, sums.delay_ns)) AS lost_ns,
+            least(
+                sums.all_skew_ns / communicators.steps,
+                coalesce(gpu_busy.idle_ns + thresholds.sample_error * communicators.step_ns, sums.all_skew_ns)
+            ) AS most_ns,
+            gpu_busy.idle_ns,
             sums.usual_ns,
             sums.skew_ns,
             CASE
                 WHEN main_causes.cause_ns >= 0.3 * sums.delay_ns THEN main_causes.cause
                 ELSE 'not known'
             END AS cause,
-            main_causes.cause_ns / communicators.steps AS cause_ns,
-            row_number() OVER (
-                PARTITION BY groups.recording, groups.pid
-                ORDER BY sums.delay_ns / communicators.steps DESC, groups.comm_id
-            ) AS place
+            main_causes.cause_ns / communicators.steps AS cause_ns
         FROM groups
         JOIN sums ON sums.comm_id = groups.comm_id
         JOIN communicators ON communicators.comm_id = groups.comm_id
         LEFT JOIN main_causes ON main_causes.comm_id = groups.comm_id
+        LEFT JOIN gpu_busy ON gpu_busy.recording = groups.recording AND gpu_busy.pid = groups.pid
         CROSS JOIN thresholds
-        WHERE communicators.steps >= thresholds.min_steps
-            AND sums.delay_ns / communicators.steps >= thresholds.min_lost * communicators.step_ns
+        WHERE NOT (coalesce(main_causes.cause, '') = 'checkpoint' AND 2 * groups.times_late < communicators.steps)
+    ),
+    -- A GPU with a lower clock: its rank calls in time, and the others wait all the same.
+    slow_gpus AS (
+        SELECT
+            worst.comm_id,
+            CAST(any_value(arrivals.rank) AS VARCHAR) AS ranks,
+            1 AS members,
+            1 AS clocks,
+            any_value(arrivals.clock) AS clock,
+            busy.recording,
+            busy.pid,
+            count(DISTINCT worst.step) AS times_late,
+            max(worst.nranks) AS nranks,
+            count(DISTINCT worst.step) AS steps,
+            avg(worst.step_ns) AS step_ns,
+            avg(worst.step_ns) * any_value(busy.busy) * (1 - any_value(odd.value / odd.median_value)) AS lost_ns,
+            avg(worst.step_ns) * (1 - any_value(odd.value / odd.median_value)) AS most_ns,
+            NULL AS idle_ns,
+            NULL AS usual_ns,
+            NULL AS skew_ns,
+            'GPU clock' AS cause,
+            NULL AS cause_ns,
+            any_value(format('GPU {} is busy {} of the time and runs at {} MHz, the others at {:.0f} MHz (medians); ',
+                busy.device, pct(busy.busy), odd.value, odd.median_value)) AS why
+        FROM device_outliers AS odd
+        JOIN gpu_busy AS busy ON busy.recording = odd.recording AND busy.device = odd.device
+        JOIN rank_arrivals AS arrivals ON arrivals.recording = busy.recording AND arrivals.pid = busy.pid
+        JOIN worst ON worst.comm_id = arrivals.comm_id AND worst.number = arrivals.number
+        WHERE odd.what = 'device' AND odd.name = 'clock_sm' AND odd.value < odd.median_value
+        GROUP BY worst.comm_id, busy.recording, busy.pid
+    ),
+    all_stragglers AS (
+        SELECT late.*, NULL AS why
+        FROM late
+        UNION ALL
+        SELECT slow_gpus.*
+        FROM slow_gpus
+    ),
+    stragglers AS (
+        SELECT
+            all_stragglers.*,
+            row_number() OVER (PARTITION BY recording, pid ORDER BY lost_ns DESC, comm_id) AS place
+        FROM all_stragglers
+        CROSS JOIN thresholds
+        WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_lost * step_ns
     ),
     errors AS (
         SELECT clock, max(error_ns) AS error_ns
@@ -150,18 +232,22 @@ SELECT
             WHEN clocks = 1 THEN 'host ' || coalesce(clocks.host, stragglers.clock)
             ELSE format('{} hosts', clocks)
         END AS subject, -- the late rank, or ranks
-    round(usual_ns / 1e6, 1) AS value, -- median delay after the last of the others
+    round(coalesce(usual_ns, lost_ns) / 1e6, 1) AS value, -- median delay after the last of the others
     'ms late' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that the last of the others waits for it
-    round(step_ns / greatest(step_ns - lost_ns, 1), 2) AS max_speedup, -- bound when it comes with the others
-    format('late in {} of {} steps, {} after the last of the others and {} after the first (medians)',
-        times_late, steps, ms(usual_ns), ms(skew_ns))
-        || CASE
-            WHEN errors.error_ns IS NOT NULL THEN format(', clocks compared to +-{}; ', ms(errors.error_ns))
-            ELSE '; '
-        END
+    round(step_ns / greatest(step_ns - most_ns, 1), 2) AS max_speedup, -- bound when it comes with the first
+    coalesce(
+        why,
+        format('late in {} of {} steps, then {} after the last of the others and {} after the first (medians)',
+            times_late, steps, ms(usual_ns), ms(skew_ns))
+            || CASE
+                WHEN errors.error_ns IS NOT NULL THEN format(', clocks compared to +-{}; ', ms(errors.error_ns))
+                ELSE '; '
+            END
+    )
         || CASE cause
+            WHEN 'GPU clock' THEN ''
             WHEN 'data wait' THEN format('it waits {} longer for data than the others; ', ms(cause_ns))
             WHEN 'preemption' THEN format('it is ready without a CPU for {} longer; ', ms(cause_ns))
             WHEN 'allocation' THEN format('it allocates device memory for {} longer; ', ms(cause_ns))
@@ -171,19 +257,21 @@ SELECT
             WHEN 'other' THEN format('{} more of its time lies outside every recorded call; ', ms(cause_ns))
             ELSE 'no part of its steps is longer than those of the others; '
         END
-        || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on
+        || coalesce(format('its GPU is idle {} of a step; ', ms(idle_ns)), '')
+        || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     CASE cause
         WHEN 'data wait' THEN 'look at the input of this rank: its shard, its storage, its workers'
         WHEN 'preemption' THEN 'free CPUs for this rank: other load on its machine, CPU limits, affinity'
         WHEN 'allocation' THEN 'look at why only this rank allocates: longer inputs, less free memory'
         WHEN 'checkpoint' THEN 'write checkpoints in the background, or from all ranks (torch.distributed.checkpoint)'
         WHEN 'compute' THEN 'look at what this rank computes more: longer sequences, uneven shards, a slower CPU'
+        WHEN 'GPU clock' THEN 'look at cooling, power and clocks of its GPU: nvidia-smi -q -d PERFORMANCE,CLOCK'
         WHEN 'slow GPU' THEN 'compare its GPU with the others: clocks, throttling, power limit, other processes on it'
         WHEN 'other' THEN 'look at what only this rank does: logging, checkpoints, evaluation'
         ELSE 'compare its CPUs with those of the others: load, affinity, clocks'
     END AS advice, -- what to try
     format('zernel-analyze nccl --ranks {}', file_label(stragglers.recording)) AS next_command, -- to see more
-    cause -- data wait, preemption, allocation, checkpoint, compute, slow GPU, other or not known
+    cause -- data wait, preemption, allocation, checkpoint, compute, slow GPU, GPU clock, other or not known
 FROM stragglers
 LEFT JOIN recording_clocks AS clocks ON clocks.recording = stragglers.recording
 LEFT JOIN errors ON errors.clock = stragglers.clock

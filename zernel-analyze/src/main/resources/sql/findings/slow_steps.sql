@@ -4,9 +4,9 @@
 -- or of all steps from a change of pace on. Slow steps at equal distances are said to be so. Warm-up and
 -- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks wait for
 -- each other and are slow together, so the one that lost most stands for all.
--- Does not apply to steps with a known reason: those that open a checkpoint (checkpoint_stall), those that begin a
--- pass over the data (worker_startup), pauses (gc_stall), and waits of a job whose input is too slow (data_bound,
--- storage_bound, too_few_workers).
+-- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
+-- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
+-- (nccl_straggler), and waits of a job whose input is too slow (data_bound, storage_bound, too_few_workers).
 --
 -- needs: steps, step_outliers, step_changes, _collective_calls, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -20,7 +20,7 @@ WITH
             0.6 AS min_regular -- share of distances that are equal
     ),
     threads AS (
-        SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns
+        SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, count(*) * median(dur_ns) AS usual_all_ns
         FROM steps
         WHERE step_kind IN ('train', 'checkpoint')
         GROUP BY ALL
@@ -50,13 +50,18 @@ WITH
             slow.pid,
             slow.tid,
             count(*) AS slow_steps,
-            sum(slow.dur_ns - slow.usual_ns) AS excess_ns,
+            -- A program that runs ahead of its GPU catches up in the steps after: that much is not lost.
+            greatest(
+                least(sum(slow.dur_ns - slow.usual_ns), any_value(threads.all_ns) - any_value(threads.usual_all_ns)),
+                0
+            ) AS excess_ns,
             max(slow.dur_ns) AS worst_ns,
             arg_max(slow.step, slow.dur_ns) AS worst_step,
             median(slow.usual_ns) AS usual_ns,
             any_value(distances.distance) AS distance,
             count(CASE WHEN slow.distance = distances.distance THEN 1 END) AS regular
         FROM slow
+        JOIN threads ON threads.recording = slow.recording AND threads.pid = slow.pid AND threads.tid = slow.tid
         JOIN distances
             ON distances.recording = slow.recording
             AND distances.pid = slow.pid
@@ -138,7 +143,8 @@ WITH
                         THEN format(', every {} steps', grown.distance)
                     ELSE ''
                 END,
-                pct(least(worst_phases.phase_ns / grown.excess_ns, 1)), ms(grown.excess_ns), worst_phases.phase)
+                pct(least(worst_phases.phase_ns / greatest(grown.excess_ns, 1), 1)), ms(grown.excess_ns),
+                worst_phases.phase)
                 AS why
         FROM grown
         JOIN threads ON threads.recording = grown.recording AND threads.pid = grown.pid AND threads.tid = grown.tid

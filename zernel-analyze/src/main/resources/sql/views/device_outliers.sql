@@ -14,12 +14,30 @@ WITH
             10 AS min_samples, -- samples of a value
             5 AS min_deviations, -- median deviations, scaled as standard deviations
             0.1 AS max_share, -- outliers among the samples
-            3 AS min_devices -- to compare one with the others
+            3 AS min_devices, -- to compare one with the others
+            5 AS min_fleet_samples, -- of each, for that
+            20 AS min_utilization -- [percent] of a GPU that works, whose clocks and power are compared
     ),
     samples AS (
         SELECT recording, device, name, unit, ts_ns, value
         FROM _rare_events
         WHERE kind = 'gpu_sample'
+    ),
+    working AS (
+        SELECT recording, device, ts_ns, value >= thresholds.min_utilization AS works
+        FROM samples
+        CROSS JOIN thresholds
+        WHERE name = 'utilization'
+    ),
+    -- Clocks and power of an idle GPU are low.
+    compared AS (
+        SELECT samples.recording, samples.device, samples.name, samples.unit, samples.ts_ns, samples.value
+        FROM samples
+        ASOF LEFT JOIN working
+            ON working.recording = samples.recording
+            AND working.device = samples.device
+            AND working.ts_ns <= samples.ts_ns
+        WHERE samples.name NOT IN ('clock_sm', 'clock_mem', 'power') OR coalesce(working.works, TRUE)
     ),
     usual AS (
         SELECT
@@ -36,7 +54,7 @@ WITH
                 WHEN name = 'temperature' THEN 10
                 WHEN name IN ('pcie_tx', 'pcie_rx') THEN greatest(0.5 * median(value), 1e8)
             END AS matters
-        FROM samples
+        FROM compared
         GROUP BY recording, device, name
     ),
     moments AS (
@@ -51,7 +69,7 @@ WITH
             arg_max(samples.ts_ns, abs(samples.value - usual.median_value)) AS at_ns,
             any_value(usual.median_value) AS median_value,
             any_value(usual.deviation) AS deviation
-        FROM samples
+        FROM compared AS samples
         JOIN usual
             ON usual.recording = samples.recording
             AND usual.device = samples.device
@@ -128,7 +146,7 @@ WITH
         FROM fleets
         CROSS JOIN thresholds
         WHERE others >= thresholds.min_devices - 1
-            AND samples >= thresholds.min_samples
+            AND samples >= thresholds.min_fleet_samples
             AND abs(value - median_value) >= greatest(thresholds.min_deviations * deviation, matters)
         UNION ALL
         SELECT

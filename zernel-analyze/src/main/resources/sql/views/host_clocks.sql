@@ -3,8 +3,9 @@
 -- No rank can finish a collective before the last one has called it. So when machine A calls after machine B was done,
 -- by their clocks, A's is ahead by at least the difference; each collective bounds the offset from both sides. The
 -- offset is the middle of what most collectives agree on (Marzullo's algorithm, as in NTP) and the error is half its
--- width plus what clocks may drift apart meanwhile. Long recordings are estimated in stretches of 10 s or more. A
--- machine without rows shares no communicator with the first one, and cannot be compared with it.
+-- width plus what clocks may drift apart meanwhile: about the time that a collective takes where ranks wait for it, and
+-- up to half a step where programs run ahead of their GPUs. Long recordings are estimated in stretches of 10 s or more.
+-- A machine without rows shares no communicator with the first one, and cannot be compared with it.
 --
 -- needs: _collective_calls, recording_clocks
 CREATE TABLE host_clocks AS

@@ -63,8 +63,8 @@ WITH
             worst.*,
             CASE
                 WHEN late_rank IS NULL THEN NULL
-                WHEN alloc_more_ns >= greatest(runq_more_ns, 0.5 * lag_ns) THEN 'allocation'
-                WHEN runq_more_ns >= 0.5 * lag_ns THEN 'preemption'
+                WHEN alloc_more_ns >= greatest(runq_more_ns, 0.3 * lag_ns) THEN 'allocation'
+                WHEN runq_more_ns >= 0.3 * lag_ns THEN 'preemption'
                 WHEN checkpoints > 0 AND compute_more_ns + unknown_more_ns >= 0.3 * lag_ns THEN 'checkpoint'
                 WHEN data_more_ns >= greatest(compute_more_ns, gpu_wait_more_ns, unknown_more_ns, 0.3 * lag_ns)
                     THEN 'data wait'

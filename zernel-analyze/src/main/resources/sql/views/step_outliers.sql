@@ -1,11 +1,13 @@
 -- Steps that take much longer than the thread's usual ones, and what in them took longer.
 --
 -- Usual is the median of the steps, on the side of a change of pace that the step is on; a step is an outlier when it
--- is over that by six median deviations (scaled as standard deviations) and by a fifth. Warm-up and evaluation do not
--- count. Known reasons: a checkpoint that any process on the machine opens, the begin of a pass over the data, and a
--- pause, in the step, or so shortly before that it waits for another rank; and an input that is too slow for all steps.
+-- is over that by six median deviations (scaled as standard deviations) and by a fifth, and the next step does not make
+-- up for it, as where a program waits once for all that it had enqueued. Warm-up and evaluation do not count. Known
+-- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
+-- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
+-- late to a collective where that is nearly always the same one; and an input that is too slow for all steps.
 --
--- needs: steps, step_changes, _checkpoint_opens, data_wait, data_wait_causes, pauses
+-- needs: steps, step_changes, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
 CREATE TABLE step_outliers AS
 WITH
     thresholds AS (
@@ -13,7 +15,8 @@ WITH
             10 AS min_steps, -- steps
             6 AS min_deviations, -- median deviations over the median, scaled as standard deviations
             0.2 AS min_excess, -- and this share of the median
-            0.05 AS slow_input -- what waits for data cost, as a share of a mean step
+            0.05 AS slow_input, -- what waits for data cost, as a share of a mean step
+            0.8 AS min_same_rank -- share of delays that are those of one rank
     ),
     paced AS (
         SELECT
@@ -29,6 +32,14 @@ WITH
             steps.nccl_collective_ns,
             steps.optimizer_step_ns,
             steps.unknown_ns,
+            lag(steps.start_ns, 1, steps.start_ns) OVER (
+                PARTITION BY steps.recording, steps.pid, steps.tid
+                ORDER BY steps.step
+            ) AS previous_ns,
+            lead(steps.dur_ns) OVER (
+                PARTITION BY steps.recording, steps.pid, steps.tid
+                ORDER BY steps.step
+            ) AS next_ns,
             coalesce(steps.step >= changes.step, FALSE) AS later
         FROM steps
         LEFT JOIN step_changes AS changes
@@ -61,6 +72,7 @@ WITH
             paced.tid,
             paced.step,
             paced.start_ns,
+            paced.previous_ns,
             paced.end_ns,
             paced.dur_ns,
             usual.dur_ns AS usual_ns,
@@ -78,10 +90,17 @@ WITH
             AND usual.later = paced.later
         CROSS JOIN thresholds
         WHERE usual.steps >= thresholds.min_steps
-            AND paced.dur_ns > usual.dur_ns + greatest(
+            AND paced.dur_ns + least(coalesce(paced.next_ns, usual.dur_ns) - usual.dur_ns, 0) - usual.dur_ns > greatest(
                 thresholds.min_deviations * 1.4826 * usual.mad_ns,
                 thresholds.min_excess * usual.dur_ns
             )
+    ),
+    -- Delays that are nearly always those of one rank.
+    late AS (
+        SELECT comm_id, late_rank, recording, late_ns, count(*) OVER (PARTITION BY comm_id, late_rank) AS times
+        FROM late_steps
+        CROSS JOIN thresholds
+        WHERE late_rank IS NOT NULL AND step > 1 AND lag_ns >= thresholds.min_excess * step_ns
     ),
     moments AS (
         SELECT recording, ts_ns AS at_ns, 'checkpoint' AS reason
@@ -93,13 +112,19 @@ WITH
         UNION ALL
         SELECT recording, start_ns, 'pause'
         FROM pauses
+        UNION ALL
+        SELECT late.recording, late.late_ns, 'late rank'
+        FROM late
+        JOIN (SELECT comm_id, count(*) AS times FROM late GROUP BY ALL) AS totals ON totals.comm_id = late.comm_id
+        CROSS JOIN thresholds
+        WHERE late.times >= thresholds.min_same_rank * totals.times
     ),
     reasons AS (
         SELECT outliers.recording, outliers.pid, outliers.tid, outliers.step, min(moments.reason) AS reason
         FROM outliers
         JOIN moments
             ON moments.recording = outliers.recording
-            AND moments.at_ns >= outliers.start_ns - outliers.usual_ns
+            AND moments.at_ns >= outliers.previous_ns
             AND moments.at_ns < outliers.end_ns
         GROUP BY ALL
     ),
@@ -133,7 +158,7 @@ SELECT
         WHEN reasons.reason IS NOT NULL THEN reasons.reason
         WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
             THEN 'slow input'
-    END AS reason -- checkpoint, begin of a pass, pause, slow input, or NULL
+    END AS reason -- checkpoint, begin of a pass, pause, late rank, slow input or NULL
 FROM outliers
 LEFT JOIN reasons
     ON reasons.recording = outliers.recording

@@ -132,7 +132,7 @@ class GpuFindingsTest {
         assertThat(finding.value()).isEqualTo(19.0);
         assertThat(finding.lostMillisPerStep()).isEqualTo(19.0);
         assertThat(finding.evidence())
-                .isEqualTo("late in 10 of 10 steps, 19.0 ms after the last of the others and 19.0 ms after the first (medians); "
+                .isEqualTo("late in 10 of 10 steps, then 19.0 ms after the last of the others and 19.0 ms after the first (medians); "
                         + "it waits 19.0 ms longer for data than the others; 60.0 ms / (60.0 - 19.0) ms = 1.46x");
         assertThat(finding.advice()).isEqualTo("look at the input of this rank: its shard, its storage, its workers");
     }

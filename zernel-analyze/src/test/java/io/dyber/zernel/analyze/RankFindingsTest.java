@@ -41,10 +41,10 @@ class RankFindingsTest {
         // The others come 0.1 ms after each other; rank 3 would be the last one.
         assertThat(finding.value()).isEqualTo(7.9);
         assertThat(finding.lostMillisPerStep()).isEqualTo(7.9);
-        assertThat(finding.maxSpeedup()).isEqualTo(1.25);
+        assertThat(finding.maxSpeedup()).isEqualTo(1.26);
         assertThat(finding.evidence())
-                .isEqualTo("late in 11 of 11 steps, 7.9 ms after the last of the others and 8.2 ms after the first (medians); "
-                        + why + "; 40.0 ms / (40.0 - 7.9) ms = 1.25x");
+                .isEqualTo("late in 11 of 11 steps, then 7.9 ms after the last of the others and 8.2 ms after the first (medians); "
+                        + why + "; 40.0 ms / (40.0 - 8.2) ms = 1.26x");
         assertThat(finding.more()).containsEntry("cause", cause);
         try (Database database = Recordings.open(folder.resolve("run.parquet").toString())) {
             assertThat(database.query("SELECT rank, times_last, skew_p50_ns, behind_p50_ns, cause FROM late_ranks").toString())
