@@ -54,6 +54,19 @@ public final class Database implements AutoCloseable {
         return duckDb.query(sql, parameters);
     }
 
+    /// The first rows of a query's result.
+    ///
+    /// @throws RecordingException if DuckDB refuses it
+    public Table head(int most, String sql) {
+        onDemand.prepareFor(sql);
+        return duckDb.head(most, sql);
+    }
+
+    /// Ends the query that another thread runs, which then fails. May be called from any thread.
+    public void cancel() {
+        duckDb.cancel();
+    }
+
     /// Runs a query whose result may be larger than memory, `?` standing for parameters.
     ///
     /// @throws RecordingException if DuckDB refuses it

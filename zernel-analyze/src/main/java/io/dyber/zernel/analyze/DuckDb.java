@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class DuckDb implements AutoCloseable {
     private final Connection connection;
     private final Path spillFolder;
+    private volatile @Nullable Statement running;
 
     private DuckDb(Connection connection, Path spillFolder) {
         this.connection = connection;
@@ -70,7 +71,13 @@ final class DuckDb implements AutoCloseable {
     }
 
     Table query(String sql, Object... parameters) {
+        return head(Integer.MAX_VALUE, sql, parameters);
+    }
+
+    /// The first rows of a result.
+    Table head(int most, String sql, Object... parameters) {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            running = statement;
             for (int i = 0; i < parameters.length; i++) {
                 statement.setObject(i + 1, parameters[i]);
             }
@@ -79,10 +86,24 @@ final class DuckDb implements AutoCloseable {
                 return new Table(List.of(), List.of());
             }
             try (ResultSet result = statement.getResultSet()) {
-                return table(result);
+                return table(result, most);
             }
         } catch (SQLException e) {
             throw failed(e);
+        } finally {
+            running = null;
+        }
+    }
+
+    /// Ends the query that runs, on another thread, if any does.
+    void cancel() {
+        Statement statement = running;
+        if (statement != null) {
+            try {
+                statement.cancel();
+            } catch (SQLException e) {
+                throw failed(e);
+            }
         }
     }
 
@@ -151,7 +172,7 @@ final class DuckDb implements AutoCloseable {
         }
     }
 
-    private static Table table(ResultSet result) throws SQLException {
+    private static Table table(ResultSet result, int most) throws SQLException {
         ResultSetMetaData metadata = result.getMetaData();
         List<Table.Column> columns = new ArrayList<>();
         Map<String, Integer> positions = new HashMap<>();
@@ -160,7 +181,7 @@ final class DuckDb implements AutoCloseable {
             positions.putIfAbsent(metadata.getColumnName(i), i - 1);
         }
         List<Table.Row> rows = new ArrayList<>();
-        while (result.next()) {
+        while (rows.size() < most && result.next()) {
             List<@Nullable Object> values = new ArrayList<>(columns.size());
             for (int i = 1; i <= columns.size(); i++) {
                 values.add(plain(result.getObject(i)));

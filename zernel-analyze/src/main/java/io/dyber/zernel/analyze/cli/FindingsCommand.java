@@ -8,6 +8,7 @@ import io.dyber.zernel.analyze.SqlObject;
 import io.dyber.zernel.analyze.report.Explanation;
 import io.dyber.zernel.analyze.report.FindingsText;
 import io.dyber.zernel.analyze.report.JsonReport;
+import io.dyber.zernel.analyze.report.Page;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -49,7 +50,7 @@ final class FindingsCommand implements Runnable {
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
         if (explain != null) {
-            explain(explain, job.input.library(), out);
+            explain(explain, job.input.library(), output.screen.page(out));
         } else if (list) {
             job.input.library().findings().forEach(object -> out.printf("%-20s %s%n", object.name(), object.title()));
         } else {
@@ -76,7 +77,7 @@ final class FindingsCommand implements Runnable {
         }
     }
 
-    private void explain(String name, SqlLibrary library, PrintWriter out) {
+    static void explain(String name, SqlLibrary library, Page page) {
         SqlObject object = library.find(name);
         if (object == null) {
             throw new RecordingException(
@@ -86,6 +87,6 @@ final class FindingsCommand implements Runnable {
                             .filter(known -> !known.startsWith("_"))
                             .collect(Collectors.joining(", ", "there are ", "")));
         }
-        new Explanation(output.screen.page(out), library).write(object);
+        new Explanation(page, library).write(object);
     }
 }

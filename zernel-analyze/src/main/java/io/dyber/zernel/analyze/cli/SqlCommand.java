@@ -4,6 +4,8 @@ import io.dyber.zernel.analyze.Database;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -14,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "sql",
         mixinStandardHelpOptions = true,
-        description = "Runs a DuckDB query over the table events and the library's views.",
+        description = "Runs DuckDB queries over the table events and the library's views; a shell when there is no query.",
         footer = {
             "",
             "Each kind of event has a view with only its columns (FROM io). The library's views are the files in",
@@ -22,14 +24,17 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  zernel-analyze sql run.parquet \"SELECT name, avg(dur_ns) FROM region GROUP BY ALL\"",
-            "  zernel-analyze sql --csv run.parquet \"FROM steps\" > steps.csv"
+            "  zernel-analyze sql run.parquet"
         })
 final class SqlCommand implements Runnable {
     @Parameters(
-            arity = "2..*",
-            paramLabel = "FILE... QUERY",
+            arity = "1..*",
+            paramLabel = "FILE... [QUERY]",
             hideParamSyntax = true,
-            description = "Recordings, then the query; - reads the query from standard input.")
+            description = {
+                "Recordings, then the query. Without one, or with -, statements come from standard input;",
+                "on a terminal that is a shell with history and completion."
+            })
     List<String> words = List.of();
 
     @Mixin
@@ -44,16 +49,42 @@ final class SqlCommand implements Runnable {
 
     @Override
     public void run() {
-        try (Database database = input.open(words.subList(0, words.size() - 1))) {
-            output.print(database.query(query()), spec.commandLine().getOut(), false);
+        boolean hasQuery = words.size() > 1 && !isRecording(words.getLast());
+        try (Database database = input.open(hasQuery ? words.subList(0, words.size() - 1) : words)) {
+            if (hasQuery && !words.getLast().equals("-")) {
+                output.print(database.query(words.getLast()), spec.commandLine().getOut(), false);
+            } else if (!hasQuery && Screen.isTerminal(0)) {
+                SqlShell.run(database, output);
+            } else {
+                script(database, standardInput());
+            }
         }
     }
 
-    private String query() {
-        String query = words.getLast();
-        if (!query.equals("-")) {
-            return query;
+    private static boolean isRecording(String word) {
+        return word.endsWith(".parquet") || (word.indexOf('\0') < 0 && Files.exists(Path.of(word)));
+    }
+
+    private void script(Database database, String text) {
+        SqlSession session = new SqlSession(database, output, spec.commandLine().getOut(), Integer.MAX_VALUE);
+        StringBuilder statement = new StringBuilder();
+        for (String line : text.lines().toList()) {
+            if (statement.toString().isBlank() && line.strip().startsWith(".")) {
+                if (!session.run(line)) {
+                    return;
+                }
+                continue;
+            }
+            statement.append(line).append('\n');
+            if (Statements.end(statement.toString()) >= 0 && line.strip().endsWith(";")) {
+                session.run(statement.toString());
+                statement.setLength(0);
+            }
         }
+        session.run(statement.toString());
+    }
+
+    private static String standardInput() {
         try {
             return new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
