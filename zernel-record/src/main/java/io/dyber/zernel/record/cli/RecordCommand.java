@@ -20,7 +20,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.OptionalLong;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -175,7 +174,7 @@ final class RecordCommand implements Callable<Integer> {
             paramLabel = "SCENARIO",
             arity = "0..1",
             fallbackValue = "healthy",
-            description = "write a recording of a simulated training instead; needs no privilege")
+            description = "write a recording of a simulated training instead; needs no privilege. A wrong name lists all")
     private Optional<String> simulate = Optional.empty();
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the simulation (default: 1)")
@@ -188,13 +187,13 @@ final class RecordCommand implements Callable<Integer> {
             names = "--events",
             paramLabel = "N",
             description = "to simulate: instead of --steps, as many steps as make about so many events")
-    private OptionalLong events = OptionalLong.empty();
+    private Optional<Long> events = Optional.empty();
 
     @Option(
             names = "--ranks",
             paramLabel = "N",
             description = "to simulate (default: 1, and 4 where the scenario is about ranks)")
-    private OptionalInt ranks = OptionalInt.empty();
+    private Optional<Integer> ranks = Optional.empty();
 
     @Option(
             names = "--strength",

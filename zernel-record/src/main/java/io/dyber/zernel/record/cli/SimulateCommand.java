@@ -10,9 +10,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 
@@ -30,7 +29,7 @@ final class SimulateCommand {
         return Arrays.stream(Scenario.values()).map(Scenario::label).collect(Collectors.joining(", "));
     }
 
-    int call(String label, long seed, int steps, OptionalLong events, OptionalInt ranks, OptionalDouble strength) {
+    int call(String label, long seed, int steps, Optional<Long> events, Optional<Integer> ranks, OptionalDouble strength) {
         Simulation.Settings settings = settings(label, seed, steps, events, ranks, strength);
         Schema schema = Programs.schema(List.of());
         RecordingFile.Options options = Invoker.owner()
@@ -59,11 +58,11 @@ final class SimulateCommand {
     }
 
     private Simulation.Settings settings(
-            String label, long seed, int steps, OptionalLong events, OptionalInt ranks, OptionalDouble strength) {
+            String label, long seed, int steps, Optional<Long> events, Optional<Integer> ranks, OptionalDouble strength) {
         Scenario scenario = Scenario.named(label)
                 .orElseThrow(() -> usage("unknown scenario '" + label + "': the scenarios are " + labels()));
         int number = ranks.orElse(scenario.usualRanks());
-        if (steps < 1 || number < 1 || events.orElse(1) < 1) {
+        if (steps < 1 || number < 1 || events.orElse(1L) < 1) {
             throw usage("--steps, --events and --ranks are at least 1");
         }
         if (number < scenario.usualRanks() && number == 1) {
@@ -71,9 +70,10 @@ final class SimulateCommand {
         }
         double share = strength.orElse(Simulation.Settings.STRENGTH);
         if (share > Simulation.Settings.MOST_STRENGTH) {
-            throw usage("--strength is at most 80%: a share of the step that the cause costs");
+            throw usage("--strength is at most 80%: it is the share of the step that the cause costs");
         }
-        return new Simulation.Settings(scenario, seed, steps, number, share, events);
+        Simulation.Settings settings = new Simulation.Settings(scenario, seed, steps, number).withStrength(share);
+        return events.map(settings::withEvents).orElse(settings);
     }
 
     private CommandLine.ParameterException usage(String why) {

@@ -49,26 +49,17 @@ final class Allocator {
         cached.computeIfAbsent(block.bytes(), _ -> new ArrayDeque<>()).push(block);
     }
 
-    /// Handed out to tensors.
-    long allocatedBytes() {
-        return allocatedBytes;
-    }
-
-    /// Had from the driver.
-    long reservedBytes() {
-        return reservedBytes;
-    }
-
     /// What of the device is in use, as the driver counts.
     long deviceBytes() {
         return CONTEXT + reservedBytes;
     }
 
-    /// The most that was handed out, and the most that was had from the driver.
+    /// The most that tensors had at once.
     long peakAllocatedBytes() {
         return peakAllocatedBytes;
     }
 
+    /// The most of the device that was in use.
     long peakDeviceBytes() {
         return CONTEXT + peakReservedBytes;
     }

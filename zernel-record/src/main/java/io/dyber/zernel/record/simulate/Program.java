@@ -3,8 +3,6 @@ package io.dyber.zernel.record.simulate;
 /// The training program on the CPU. It does one thing at a time, in its main thread or, during a backward pass, in the
 /// thread of the autograd engine; `now` is how far it is.
 final class Program {
-    static final String MAIN_STREAM_SYNC = "cudaStreamSynchronize";
-
     /// When what waits for a rank that is gone will be done.
     static final long NEVER = Long.MAX_VALUE / 4;
 
@@ -237,10 +235,10 @@ final class Program {
             now = Math.max(start, free) + noise.near(SYNC_RETURN_NANOS, 0.3);
         }
         for (int depth = 1; depth >= 0; depth--) {
-            String call = depth == 0 ? MAIN_STREAM_SYNC : "cuStreamSynchronize";
+            String call = depth == 0 ? "cudaStreamSynchronize" : "cuStreamSynchronize";
             long dur = stuck ? Timeline.NONE : now - start - 900L * depth;
-            Timeline call1 = timeline.event("cuda_sync", call, thread, start + 500L * depth, dur);
-            (stuck ? call1 : call1.with("status", 0)).with("stream", 0).with("depth", depth);
+            Timeline row = timeline.event("cuda_sync", call, thread, start + 500L * depth, dur);
+            (stuck ? row : row.with("status", 0)).with("stream", 0).with("depth", depth);
         }
     }
 }

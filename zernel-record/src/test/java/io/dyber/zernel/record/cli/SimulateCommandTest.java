@@ -1,0 +1,48 @@
+package io.dyber.zernel.record.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class SimulateCommandTest {
+    @TempDir Path folder;
+
+    private final StringWriter err = new StringWriter();
+
+    @ParameterizedTest
+    @CsvSource({
+        "--simulate=sloth, unknown scenario 'sloth': the scenarios are healthy",
+        "--simulate=hang --ranks=1, scenario 'hang' needs --ranks=2 or more",
+        "--simulate --strength=90%, --strength is at most 80%",
+        "--simulate --steps=0, at least 1",
+        "--simulate --events=0, at least 1"
+    })
+    void wrongUsageSaysWhatIsRight(String options, String message) {
+        assertThat(run(options.split(" "))).isEqualTo(2);
+        assertThat(err.toString()).contains(message);
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void aScenarioAboutRanksHasSeveral() {
+        assertThat(run("--simulate=comm-bound", "--ranks=2", "--steps=5", "--strength=20%")).isZero();
+        assertThat(err.toString()).contains("simulated events, 5 steps (comm-bound, seed 1)");
+        assertThat(folder.resolve("run.parquet")).isNotEmptyFile();
+    }
+
+    private int run(String... options) {
+        CommandLine line = new CommandLine(new RecordCommand()).setErr(new PrintWriter(err, true));
+        String[] all = new String[options.length + 2];
+        all[0] = "-o";
+        all[1] = folder.resolve("run.parquet").toString();
+        System.arraycopy(options, 0, all, 2, options.length);
+        return line.execute(all);
+    }
+}
