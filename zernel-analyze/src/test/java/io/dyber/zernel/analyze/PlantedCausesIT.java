@@ -1,0 +1,164 @@
+package io.dyber.zernel.analyze;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Trainings that really run, each with one cause planted in it, are recorded and diagnosed; what they timed themselves is
+/// the truth.
+class PlantedCausesIT {
+    private static final String PYTHON = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
+
+    /// A run of `planted.py`: what it says of itself, in milliseconds per step, and what is found.
+    private record Run(JsonNode truth, List<Finding> findings) {
+        double millis(String what) {
+            return truth.path(what + "_ms").asDouble();
+        }
+
+        Optional<Finding> finding(String name) {
+            return findings.stream().filter(finding -> finding.name().equals(name)).findFirst();
+        }
+
+        /// The finding that costs the most, want of a CPU aside: the machine that runs this may be busy.
+        String first() {
+            return findings.stream()
+                    .filter(finding -> !finding.name().equals("cpu_preempted"))
+                    .map(Finding::name)
+                    .findFirst()
+                    .orElse("none");
+        }
+    }
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    @BeforeAll
+    static void needs() throws IOException, InterruptedException {
+        needs("needs a machine that can record, see zernel-record doctor", recorder("doctor"));
+        needs("needs a Python with torch: set ZERNEL_PYTHON", List.of(PYTHON, "-c", "import torch"));
+    }
+
+    @Test
+    void slowTransformsAreFound() throws IOException, InterruptedException {
+        Run run = run("slow_transforms");
+        assertThat(run.first()).isEqualTo(idleCpus(4) ? "too_few_workers" : "data_bound");
+        costsTheWait(run, run.first());
+    }
+
+    @Test
+    void loadingInTheTrainingThreadIsFound() throws IOException, InterruptedException {
+        Run run = run("in_process");
+        assertThat(run.first()).isEqualTo(idleCpus(2) ? "too_few_workers" : "data_bound");
+        costsTheWait(run, run.first());
+    }
+
+    @Test
+    void slowStorageIsFound() throws IOException, InterruptedException {
+        Run run = run("slow_storage", Files.createDirectory(folder.resolve("files")).toString());
+        assertThat(run.first()).isEqualTo("storage_bound");
+    }
+
+    @Test
+    void workersThatStartInEveryEpochAreFound() throws IOException, InterruptedException {
+        assertThat(run("new_workers").first()).isEqualTo("worker_startup");
+    }
+
+    @Test
+    void aCpuThatAnotherProcessUsesIsFound() throws IOException, InterruptedException {
+        Run run = run("cpu_hog");
+        assertThat(run.findings().getFirst().name()).isEqualTo("cpu_preempted");
+        assertThat(lost(run, "cpu_preempted")).isCloseTo(run.millis("idle"), within(0.2 * run.millis("idle")));
+    }
+
+    @Test
+    void memoryThatIsNotGivenBackIsFound() throws IOException, InterruptedException {
+        Run run = run("leak", standIns().resolve("libcudart.so.12").toString());
+        assertThat(run.finding("memory_growth")).hasValueSatisfying(finding ->
+                assertThat(finding.value()).isEqualTo(3.0));
+    }
+
+    /// Whether the machine has more CPUs than the training and its workers use.
+    private static boolean idleCpus(int used) {
+        return Runtime.getRuntime().availableProcessors() > used + 2;
+    }
+
+    private static void costsTheWait(Run run, String finding) {
+        assertThat(lost(run, finding)).isCloseTo(run.millis("wait"), within(0.15 * run.millis("wait")));
+    }
+
+    private static double lost(Run run, String name) {
+        Double lost = run.finding(name).orElseThrow().lostMillisPerStep();
+        return lost == null ? 0 : lost;
+    }
+
+    private Run run(String... arguments) throws IOException, InterruptedException {
+        Path file = folder.resolve("run.parquet");
+        List<String> command = recorder("-o", file.toString(), "--quiet", "--", PYTHON, "src/test/workloads/planted.py");
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isZero();
+        try (Database database = Recordings.open(file.toString())) {
+            return new Run(JsonMapper.shared().readTree(out), database.diagnose().findings());
+        }
+    }
+
+    /// The CUDA runtime as the recorder's own tests have it.
+    private static Path standIns() throws IOException, InterruptedException {
+        Path built = Path.of("target/standin").toAbsolutePath();
+        Process make = new ProcessBuilder("make", "-s", "-C", "../zernel-record/src/test/workloads/standin", "OUT=" + built)
+                .inheritIO()
+                .start();
+        assertThat(make.waitFor()).isZero();
+        return built;
+    }
+
+    private static List<String> recorder(String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.startsWith("--"))
+                .forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.dyber.zernel.record.cli.Record"));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private static void needs(String need, List<String> command) throws IOException, InterruptedException {
+        @Nullable Process process = start(command);
+        if (process != null && process.waitFor() == 0) {
+            return;
+        }
+        if ("1".equals(System.getenv("ZERNEL_REQUIRE_BPF"))) {
+            throw new AssertionError(need + " (ZERNEL_REQUIRE_BPF=1)");
+        }
+        System.out.println("skipped: " + need);
+        Assumptions.abort(need);
+    }
+
+    private static @Nullable Process start(List<String> command) {
+        try {
+            return new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+        } catch (IOException _) {
+            return null;
+        }
+    }
+}
