@@ -10,12 +10,12 @@ WITH
     known AS (
         SELECT
             recording,
-            unnest(from_json(value, '[{"pid":"BIGINT","func":"BIGINT","name":"VARCHAR"}]')) AS k
+            unnest(from_json(value, '[{"pid":"BIGINT","func":"BIGINT","kernel":"VARCHAR"}]')) AS k
         FROM footer
         WHERE key = 'zernel.kernels'
     ),
     named AS (
-        SELECT recording, k.pid AS pid, k.func AS func, any_value(k.name) AS name
+        SELECT recording, k.pid AS pid, k.func AS func, any_value(k.kernel) AS name
         FROM known
         GROUP BY ALL
     ),

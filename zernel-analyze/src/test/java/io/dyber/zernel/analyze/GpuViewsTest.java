@@ -22,7 +22,7 @@ class GpuViewsTest {
                 .event("cuda_launch", "cudaLaunchKernel", 14, 0.01, "status = 0, depth = 0, func = 8192")
                 .event("cuda_graph", "cudaGraphLaunch", 15, 0.1, "status = 0, depth = 0, count = 30")
                 .event("cuda_graph", "cudaGraphInstantiate", 15, 0.1, "status = 0, depth = 0, count = 30")
-                .footer("zernel.kernels", "[{\"pid\":100,\"func\":8192,\"name\":\"softmax\"}]");
+                .footer("zernel.kernels", "[{\"pid\":100,\"func\":8192,\"kernel\":\"softmax\"}]");
         assertThat(query(fixture, "SELECT kernel, launches, kernels, per_step, failed, sum_ns, max_ns FROM launches"))
                 .isEqualTo("""
                 kernel	launches	kernels	per_step	failed	sum_ns	max_ns
