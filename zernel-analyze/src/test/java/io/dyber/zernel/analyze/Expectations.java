@@ -46,8 +46,8 @@ final class Expectations {
                     + " NCCL's waiting kernel counts as busy";
 
     private static final String SLOW_GPU =
-            "a rank whose GPU is slower comes to its collectives in time on the CPU; seeds that make its data or its CPU"
-                    + " slow are right";
+            "a rank whose GPU is slower comes to its collectives in time on the CPU; its throttled GPU is found instead."
+                    + " Seeds that make its data or its CPU slow were not tried";
 
     /// What is known to be wrong with a scenario's findings, and why.
     ///
