@@ -5,7 +5,7 @@
 -- up for it, as where a program waits once for all that it had enqueued. Warm-up and evaluation do not count. Known
 -- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
 -- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
--- late to a collective where that is nearly always the same one; and an input that is too slow for all steps.
+-- late to a collective where that is nearly always the same one; and an input that is too slow again and again.
 --
 -- needs: steps, step_changes, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
 CREATE TABLE step_outliers AS
@@ -16,6 +16,7 @@ WITH
             6 AS min_deviations, -- median deviations over the median, scaled as standard deviations
             0.2 AS min_excess, -- and this share of the median
             0.05 AS slow_input, -- what waits for data cost, as a share of a mean step
+            0.05 AS often, -- and this share of steps is slow through them
             0.8 AS min_same_rank -- share of delays that are those of one rank
     ),
     paced AS (
@@ -77,6 +78,7 @@ WITH
             paced.dur_ns,
             usual.dur_ns AS usual_ns,
             usual.mad_ns,
+            usual.steps,
             paced.data_loading_ns - usual.data_loading_ns AS data_loading_ns,
             paced.gpu_compute_ns - usual.gpu_compute_ns AS gpu_compute_ns,
             paced.nccl_collective_ns - usual.nccl_collective_ns AS nccl_collective_ns,
@@ -131,8 +133,15 @@ WITH
     slow_inputs AS (
         SELECT waits.recording, waits.pid, waits.tid
         FROM data_wait_causes AS waits
+        JOIN outliers
+            ON outliers.recording = waits.recording
+            AND outliers.pid = waits.pid
+            AND outliers.tid = waits.tid
         CROSS JOIN thresholds
         WHERE waits.lost_ns >= thresholds.slow_input * waits.step_ns
+            AND 2 * outliers.data_loading_ns >= outliers.dur_ns - outliers.usual_ns
+        GROUP BY waits.recording, waits.pid, waits.tid
+        HAVING count(*) >= any_value(thresholds.often) * any_value(outliers.steps)
     )
 SELECT
     outliers.recording, -- recording

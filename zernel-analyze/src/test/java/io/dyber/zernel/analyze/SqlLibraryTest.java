@@ -180,7 +180,7 @@ class SqlLibraryTest {
             assertThat(diagnosis.skippedText())
                     .startsWith("skipped 2 of the findings: running finding 'mine' of " + folder
                             + "/mine.sql: it has no column 'value'; running finding 'odd' of " + folder
-                            + "/odd.sql: creating 'broken' of " + folder + "/broken.sql: ")
+                            + "/odd.sql: creating 'broken' of " + folder + "/broken.sql:2: ")
                     .doesNotContain("\n");
             // Asked again, the same is said.
             assertThat(database.diagnose()).isEqualTo(diagnosis);
