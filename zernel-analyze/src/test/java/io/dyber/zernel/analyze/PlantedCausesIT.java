@@ -37,7 +37,7 @@ class PlantedCausesIT {
         /// The finding that costs the most, want of a CPU aside: the machine that runs this may be busy.
         String first() {
             return findings.stream()
-                    .filter(finding -> !finding.name().equals("cpu_preempted"))
+                    .filter(finding -> !List.of("cpu_preempted", "noisy_neighbour").contains(finding.name()))
                     .map(Finding::name)
                     .findFirst()
                     .orElse("none");
@@ -81,8 +81,8 @@ class PlantedCausesIT {
     @Test
     void aCpuThatAnotherProcessUsesIsFound() throws IOException, InterruptedException {
         Run run = run("cpu_hog");
-        assertThat(run.findings().getFirst().name()).isEqualTo("cpu_preempted");
-        assertThat(lost(run, "cpu_preempted")).isCloseTo(run.millis("idle"), within(0.2 * run.millis("idle")));
+        assertThat(run.findings().getFirst().name()).isEqualTo("noisy_neighbour");
+        assertThat(lost(run, "noisy_neighbour")).isCloseTo(run.millis("idle"), within(0.2 * run.millis("idle")));
     }
 
     @Test
