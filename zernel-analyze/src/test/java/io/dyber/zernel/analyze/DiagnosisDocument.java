@@ -28,7 +28,7 @@ final class DiagnosisDocument {
                 # Diagnosis: is the right cause named, and is its cost right?
 
                 Generated, do not edit: `./mvnw -pl zernel-record,zernel-analyze verify -Dtest=DiagnosisTest -Ddiagnosis=full
-                -Dsurefire.failIfNoSpecifiedTests=false`. The usual build tries a part of it.
+                -Dsurefire.failIfNoSpecifiedTests=false` (`-Ddiagnosis.seeds=N` for fewer than 20). The usual build tries one seed.
 
                 `zernel-record --simulate` models a training job (workers, prefetch queue, launches into a bounded GPU queue,
                 syncs, collectives, allocator) and plants a cause in it. Seeds vary everything else. What the cause costs is

@@ -15,9 +15,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// Every simulated cause is named first, with what it costs. `-Ddiagnosis=full` tries 20 seeds and three strengths, and
-/// writes what came out into `docs/diagnosis.md`; `-Ddiagnosis.scenario=NAME` tries one scenario only.
+/// writes what came out into `docs/diagnosis.md`; `-Ddiagnosis.seeds=N` tries so many seeds, and
+/// `-Ddiagnosis.scenario=NAME` one scenario only.
 class DiagnosisTest {
     private static final boolean FULL = System.getProperty("diagnosis", "").equals("full");
+    private static final long SEEDS = Long.getLong("diagnosis.seeds", FULL ? 20 : 1);
     private static final String ONLY = System.getProperty("diagnosis.scenario", "");
     private static final List<DiagnosedRun> RUNS = new ArrayList<>();
 
@@ -32,7 +34,7 @@ class DiagnosisTest {
                 continue;
             }
             for (double strength : scenario == Scenario.HEALTHY ? new double[] {0.25} : strengths) {
-                LongStream.rangeClosed(1, FULL ? 20 : 1)
+                LongStream.rangeClosed(1, SEEDS)
                         .forEach(seed -> cases.add(new DiagnosedRun.Case(scenario, seed, strength)));
             }
         }
