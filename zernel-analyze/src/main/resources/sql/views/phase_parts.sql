@@ -14,4 +14,4 @@ SELECT
         AS share -- share of the thread's wall time, 0 to 1
 FROM _segments
 GROUP BY recording, pid, tid, phase, part
-ORDER BY recording, pid, tid, phase, total_ns DESC
+ORDER BY recording, pid, tid, phase, total_ns DESC, part
