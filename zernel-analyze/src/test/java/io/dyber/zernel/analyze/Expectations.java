@@ -45,26 +45,30 @@ final class Expectations {
             "collectives that only the GPU waits for show up neither in a call nor in the driver's utilization, in which"
                     + " NCCL's waiting kernel counts as busy";
 
-    private static final String OWN_REASON =
-            "what makes the rank late, such as its wait for data, is a finding of its own about that rank, and may cost it a"
-                    + " little more than it costs the others";
-
     /// What is known to be wrong with a scenario's findings, and why.
     ///
     /// @param rule what a violation begins with
     record Shortfall(String scenario, String rule, String reason) {}
 
     static final List<Shortfall> KNOWN = List.of(
-            new Shortfall("comm-bound", "missed", UNSEEN),
-            new Shortfall("comm-bound", "first", UNSEEN),
-            new Shortfall("straggler-rank", "first", OWN_REASON));
+            new Shortfall("comm-bound", "missed", UNSEEN));
 
     private Expectations() {}
 
-    static boolean isKnown(DiagnosedRun run, String violation) {
-        return KNOWN.stream()
-                .anyMatch(known -> known.scenario().equals(run.planted().scenario().label())
-                        && violation.startsWith(known.rule()));
+    /// What is wrong with the findings of a run and not known, and what is known and not wrong any more.
+    static List<String> surprises(DiagnosedRun run) {
+        List<String> wrong = violations(run);
+        List<Shortfall> known = KNOWN.stream()
+                .filter(one -> one.scenario().equals(run.planted().scenario().label()))
+                .toList();
+        List<String> surprises = new ArrayList<>();
+        wrong.stream()
+                .filter(violation -> known.stream().noneMatch(one -> violation.startsWith(one.rule())))
+                .forEach(surprises::add);
+        known.stream()
+                .filter(one -> wrong.stream().noneMatch(violation -> violation.startsWith(one.rule())))
+                .forEach(one -> surprises.add("no shortfall any more: " + one));
+        return surprises;
     }
 
     /// The finding for a cause.

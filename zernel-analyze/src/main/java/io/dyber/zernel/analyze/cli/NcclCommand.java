@@ -46,7 +46,7 @@ final class NcclCommand implements Runnable {
         if (choice.ranks) {
             table.print("FROM late_ranks");
         } else if (choice.hangs) {
-            table.print("FROM hangs");
+            table.printOr("no hang was seen", "FROM hangs");
         } else if (choice.clocks) {
             table.print("FROM host_clocks");
         } else if (choice.outstanding) {

@@ -20,12 +20,15 @@ final class TableCommand {
 
     /// Prints the result of a query, and says on standard error where it is empty.
     void print(String sql, Object... parameters) {
+        printOr("nothing of this was recorded; zernel-analyze info says what was probed", sql, parameters);
+    }
+
+    /// Prints the result of a query, and says `ifEmpty` on standard error where it is empty.
+    void printOr(String ifEmpty, String sql, Object... parameters) {
         Table table = query(sql, parameters);
         output.print(table, spec.commandLine().getOut(), true);
         if (table.rows().isEmpty()) {
-            spec.commandLine()
-                    .getErr()
-                    .println("nothing of this was recorded; zernel-analyze info says what was probed");
+            spec.commandLine().getErr().println(ifEmpty);
         }
     }
 

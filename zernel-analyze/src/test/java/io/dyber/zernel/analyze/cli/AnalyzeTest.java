@@ -207,6 +207,7 @@ class AnalyzeTest {
         assertThat(run("nccl", "--ranks", "--csv", file).out().lines().skip(1))
                 .hasSize(1).first().asString().startsWith("77,1,0,101,2,1,1,1,1.0,3000000,3000000,3000000");
         assertThat(run("nccl", "--latest", "5", "--csv", file).out().lines()).hasSize(2);
+        assertThat(run("nccl", "--hangs", file).err()).isEqualTo("no hang was seen\n");
         assertThat(run("io", "--csv", file).out().lines().skip(1))
                 .containsExactly("0,100,training,python3,2,0,78,64,3000000,900,1500000,1990000,2000000");
         assertThat(run("io", "--files", "--csv", file).out().lines().skip(1))
