@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
@@ -30,20 +31,16 @@ final class EventLabels {
         return switch (label) {
             case "pid" -> pids.label(batch.number(LongColumn.PID, row, 0));
             case "gpu_id" -> Long.toString(batch.number(LongColumn.DEVICE, row, 0));
-            case "op" -> operation(batch.text(TextColumn.OP, row), batch.text(TextColumn.NAME, row));
+            case "op" -> operation(batch.text(TextColumn.NAME, row));
             case "name" -> orUnknown(batch.text(TextColumn.NAME, row));
             case "kind" -> orUnknown(batch.text(TextColumn.KIND, row));
             case "copy_kind" -> orUnknown(batch.text(TextColumn.COPY_KIND, row));
-            case "unit" -> orUnknown(batch.text(TextColumn.UNIT, row));
             default -> throw new IllegalArgumentException("no event has a label " + label);
         };
     }
 
     /// zerneld's name of a collective: `all_reduce` for `ncclAllReduce`.
-    static String operation(@Nullable String op, @Nullable String function) {
-        if (op != null && !op.isEmpty()) {
-            return op;
-        }
+    static String operation(@Nullable String function) {
         if (function == null) {
             return UNKNOWN;
         }

@@ -1,5 +1,7 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.metric.Metric;
+import io.dyber.zernel.serve.metric.Metrics;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -11,6 +13,7 @@ import io.prometheus.metrics.model.snapshots.Quantile;
 import io.prometheus.metrics.model.snapshots.Quantiles;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Unit;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,7 +39,7 @@ final class Exposition {
     }
 
     private static MetricSnapshot gauge(Metric metric, LiveMetrics.View view) {
-        GaugeSnapshot.Builder builder = GaugeSnapshot.builder().name(metric.name()).help(metric.help());
+        GaugeSnapshot.Builder builder = named(GaugeSnapshot.builder(), metric);
         view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(GaugeDataPointSnapshot.builder()
                 .labels(labels(metric, values))
                 .value(sum.value)
@@ -45,8 +48,7 @@ final class Exposition {
     }
 
     private static MetricSnapshot counter(Metric metric, LiveMetrics.View view) {
-        String name = metric.name().substring(0, metric.name().length() - "_total".length());
-        CounterSnapshot.Builder builder = CounterSnapshot.builder().name(name).help(metric.help());
+        CounterSnapshot.Builder builder = named(CounterSnapshot.builder(), metric);
         view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(CounterDataPointSnapshot.builder()
                 .labels(labels(metric, values))
                 .value(sum.value)
@@ -55,7 +57,7 @@ final class Exposition {
     }
 
     private static MetricSnapshot summary(Metric metric, LiveMetrics.View view) {
-        SummarySnapshot.Builder builder = SummarySnapshot.builder().name(metric.name()).help(metric.help());
+        SummarySnapshot.Builder builder = named(SummarySnapshot.builder(), metric);
         view.series().durations(metric).forEach((values, durations) -> builder.dataPoint(
                 SummaryDataPointSnapshot.builder()
                         .labels(labels(metric, values))
@@ -64,6 +66,11 @@ final class Exposition {
                         .quantiles(quantiles(durations, view.nowNanos()))
                         .build()));
         return builder.build();
+    }
+
+    private static <B extends MetricSnapshot.Builder<B>> B named(B builder, Metric metric) {
+        builder.name(metric.stem()).help(metric.help());
+        return metric.unit().isEmpty() ? builder : builder.unit(new Unit(metric.unit()));
     }
 
     private static Quantiles quantiles(Durations durations, long nowNanos) {

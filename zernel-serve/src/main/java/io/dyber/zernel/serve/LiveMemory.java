@@ -33,6 +33,9 @@ final class LiveMemory {
     private record Allocation(Place place, long bytes) {}
 
     void allocate(EventBatch batch, int row) {
+        if (!isDone(batch, row)) {
+            return;
+        }
         long bytes = batch.number(LongColumn.BYTES, row);
         long addr = batch.number(LongColumn.ADDR, row);
         if (bytes == EventBatch.NULL || addr == EventBatch.NULL || alive.size() >= ALLOCATIONS) {
@@ -48,16 +51,27 @@ final class LiveMemory {
     }
 
     void free(EventBatch batch, int row) {
-        release(alive.remove(
-                new Address(batch.number(LongColumn.PID, row), batch.number(LongColumn.ADDR, row))));
+        if (isDone(batch, row)) {
+            release(alive.remove(
+                    new Address(batch.number(LongColumn.PID, row), batch.number(LongColumn.ADDR, row))));
+        }
+    }
+
+    /// Whether the call did something, and is not the driver's half of a call of the runtime that is a row too.
+    private static boolean isDone(EventBatch batch, int row) {
+        return batch.number(LongColumn.DEPTH, row, 0) == 0 && batch.number(LongColumn.STATUS, row, 0) == 0;
     }
 
     /// A process has ended, and with it its allocations.
     void exit(long pid) {
-        if (uses.keySet().stream().anyMatch(place -> place.pid() == pid)) {
+        if (knows(pid)) {
             alive.keySet().removeIf(address -> address.pid() == pid);
             uses.forEach((place, use) -> use.bytes = place.pid() == pid ? 0 : use.bytes);
         }
+    }
+
+    boolean knows(long pid) {
+        return uses.keySet().stream().anyMatch(place -> place.pid() == pid);
     }
 
     void forEach(BiConsumer<Place, Use> action) {

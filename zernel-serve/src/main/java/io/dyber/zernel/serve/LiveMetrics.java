@@ -2,12 +2,16 @@ package io.dyber.zernel.serve;
 
 import static io.dyber.zernel.serve.source.EventBatch.NULL;
 
+import io.dyber.zernel.serve.metric.Metric;
+import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -15,16 +19,21 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Thread-safe: one thread applies, others read; each holds the lock for a batch or a reading.
 final class LiveMetrics {
+    /// A sample that nobody renews is no longer shown: its process has ended, or its device.
+    private static final long SAMPLE_LIFE_NANOS = 300_000_000_000L;
+
     private final SeriesTable series = new SeriesTable(Metrics.ALL);
     private final PidLabels pids;
     private final EventLabels labels;
     private final Steps steps = new Steps(this::step);
+    private final CollectiveArrivals arrivals = new CollectiveArrivals(this::collective);
     private final StepHistory history = new StepHistory();
     private final LiveMemory gpuMemory = new LiveMemory();
     private final LiveMemory torchMemory = new LiveMemory();
     private final Map<Long, String> comms = new HashMap<>();
     private final Map<@Nullable String, Map<@Nullable String, List<Metric>>> routes = new HashMap<>();
     private long updatedMillis;
+    private OptionalDouble overhead = OptionalDouble.empty();
 
     /// @param pidLimit processes with series of their own
     LiveMetrics(int pidLimit) {
@@ -60,6 +69,11 @@ final class LiveMetrics {
         }
     }
 
+    /// What recording cost, as a share of one CPU.
+    synchronized void overhead(OptionalDouble share) {
+        overhead = share;
+    }
+
     /// No more events will come.
     synchronized void finish() {
         steps.finish();
@@ -77,28 +91,31 @@ final class LiveMetrics {
         Map<@Nullable String, List<Metric>> byName = routes.computeIfAbsent(kind, _ -> new HashMap<>());
         List<Metric> metrics = byName.get(name);
         if (metrics == null) {
-            metrics = Metrics.ALL.stream().filter(metric -> isFed(metric, kind, name)).toList();
+            metrics = Metrics.ALL.stream()
+                    .filter(metric -> metric.feed() != null && metric.feed().accepts(kind, name))
+                    .toList();
             if (byName.size() < 10_000) {
                 byName.put(name, metrics);
             }
         }
+        // A call of the runtime makes one of the driver, and both are rows.
+        boolean outermost = batch.number(LongColumn.DEPTH, row, 0) == 0;
         for (Metric metric : metrics) {
-            feed(metric, batch, row);
+            Metric.Feed feed = Objects.requireNonNull(metric.feed());
+            if (outermost || feed.kind().equals("*")) {
+                feed(metric, feed, batch, row);
+            }
         }
     }
 
-    private static boolean isFed(Metric metric, @Nullable String kind, @Nullable String name) {
-        Metric.Feed feed = metric.feed();
-        return feed != null
-                && (feed.kind().equals("*") || feed.kind().equals(kind))
-                && feed.name().test(name);
-    }
-
-    private void feed(Metric metric, EventBatch batch, int row) {
-        Metric.Amount amount = metric.feed() == null ? Metric.Amount.ONE : metric.feed().amount();
-        long value = switch (amount) {
+    private void feed(Metric metric, Metric.Feed feed, EventBatch batch, int row) {
+        long value = switch (feed.amount()) {
             case ONE -> 1;
+            case CALLS -> batch.number(LongColumn.COUNT, row, 1);
             case DURATION -> batch.number(LongColumn.DUR_NS, row);
+            case CALL_DURATION -> batch.number(LongColumn.COUNT, row) == NULL
+                    ? batch.number(LongColumn.DUR_NS, row)
+                    : NULL;
             case BYTES -> batch.number(LongColumn.BYTES, row);
             case COUNT -> batch.number(LongColumn.COUNT, row);
             case VALUE -> batch.number(LongColumn.VALUE, row);
@@ -107,10 +124,14 @@ final class LiveMetrics {
             return;
         }
         List<String> values = labels.of(metric, batch, row);
-        switch (metric.type()) {
-            case SUMMARY -> series.durations(metric, values).record(value, endNanos(batch, row));
-            case COUNTER -> series.number(metric, values).value += value;
-            case GAUGE -> series.number(metric, values).value = value;
+        if (metric.type() == Metric.Type.SUMMARY) {
+            series.durations(metric, values).record(value, endNanos(batch, row));
+        } else if (feed.amount() == Metric.Amount.VALUE) {
+            SeriesTable.Sum sample = series.number(metric, values);
+            sample.value = value * feed.scale();
+            sample.sampledNanos = batch.number(LongColumn.TS_NS, row);
+        } else {
+            series.number(metric, values).value += value * feed.scale();
         }
     }
 
@@ -120,6 +141,7 @@ final class LiveMetrics {
             case "gpu_free" -> gpuMemory.free(batch, row);
             case "torch_alloc" -> torchMemory.allocate(batch, row);
             case "torch_free" -> torchMemory.free(batch, row);
+            case "nccl" -> arrivals.accept(batch, row);
             case "process" -> observeProcess(batch, row);
             case null, default -> {}
         }
@@ -135,6 +157,7 @@ final class LiveMetrics {
         if ("exit".equals(batch.text(TextColumn.NAME, row)) && pid == batch.number(LongColumn.TID, row)) {
             gpuMemory.exit(pid);
             torchMemory.exit(pid);
+            history.exit(pid);
         }
     }
 
@@ -147,13 +170,54 @@ final class LiveMetrics {
         history.add(pid, endNanos, phaseNanos);
     }
 
+    private void collective(String function, Map<Long, CollectiveArrivals.Call> calls, long firstNanos) {
+        long lastNanos = firstNanos;
+        for (CollectiveArrivals.Call call : calls.values()) {
+            lastNanos = Math.max(lastNanos, call.startNanos());
+            series.durations(Metrics.NCCL_LATE, List.of(pids.label(call.pid())))
+                    .record(call.startNanos() - firstNanos, call.startNanos());
+        }
+        series.durations(Metrics.NCCL_SKEW, List.of(EventLabels.operation(function)))
+                .record(lastNanos - firstNanos, lastNanos);
+    }
+
     /// Brings the series that no event feeds up to date.
     private void derive(long nowNanos, boolean ended) {
         series.number(Metrics.SOURCE_TIME, List.of()).value = nowNanos / 1e9;
         series.number(Metrics.SOURCE_ENDED, List.of()).value = ended ? 1 : 0;
         series.number(Metrics.PIDS_FOLDED, List.of()).value = pids.folded();
+        overhead.ifPresent(share -> series.number(Metrics.OVERHEAD, List.of()).value = share);
+        series.forgetSamplesBefore(nowNanos - SAMPLE_LIFE_NANOS);
+        deriveMemory();
+        deriveSteps(nowNanos, ended);
+    }
+
+    private void deriveMemory() {
+        series.numbers(Metrics.GPU_MEMORY_RATIO).clear();
+        series.numbers(Metrics.GPU_DEVICE_MEMORY).forEach((labels, used) -> {
+            SeriesTable.Sum capacity = series.numbers(Metrics.GPU_MEMORY_CAPACITY).get(labels);
+            if (capacity != null && capacity.value > 0) {
+                series.number(Metrics.GPU_MEMORY_RATIO, labels).value = used.value / capacity.value;
+            }
+        });
         derive(gpuMemory, Metrics.GPU_MEMORY_USED, Metrics.GPU_MEMORY_PEAK);
         derive(torchMemory, Metrics.TORCH_MEMORY_USED, Metrics.TORCH_MEMORY_PEAK);
+        series.numbers(Metrics.TORCH_MEMORY_RESERVED).clear();
+        gpuMemory.forEach((place, use) -> {
+            if (torchMemory.knows(place.pid())) {
+                series.number(Metrics.TORCH_MEMORY_RESERVED, labelsOf(place)).value += use.bytes;
+            }
+        });
+    }
+
+    private void deriveSteps(long nowNanos, boolean ended) {
+        series.numbers(Metrics.STEP_AGE).clear();
+        history.forEachLast((pid, lastNanos) -> {
+            String label = pids.labelOf(pid);
+            if (!ended && !label.equals(SeriesTable.OTHER)) {
+                series.number(Metrics.STEP_AGE, List.of(label)).value = Math.max(0, nowNanos - lastNanos) / 1e9;
+            }
+        });
         series.numbers(Metrics.PHASE_RATIO).clear();
         history.forEachRecent(nowNanos, (pid, shares) -> {
             String label = pids.labelOf(pid);
@@ -168,10 +232,14 @@ final class LiveMetrics {
         series.numbers(used).clear();
         series.numbers(peak).clear();
         memory.forEach((place, use) -> {
-            List<String> values = List.of(pids.labelOf(place.pid()), Long.toString(place.device()));
+            List<String> values = labelsOf(place);
             series.number(used, values).value += use.bytes;
             series.number(peak, values).value += use.peakBytes;
         });
+    }
+
+    private List<String> labelsOf(LiveMemory.Place place) {
+        return List.of(pids.labelOf(place.pid()), Long.toString(place.device()));
     }
 
     private static long endNanos(EventBatch batch, int row) {

@@ -52,6 +52,7 @@ public final class MetricsServer implements AutoCloseable {
         this.source = source;
         this.options = options;
         this.live = new LiveMetrics(options.pidLimit());
+        live.overhead(source.overheadShare());
         HostGuard guard = new HostGuard(options.listen());
         this.feed = startFeed(guard);
         try {

@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.metric.Metric;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -25,6 +26,8 @@ final class SeriesTable {
     /// A counter's or gauge's value, changed in place.
     static final class Sum {
         double value;
+        /// When a sample last said so; 0 where it is no sample.
+        long sampledNanos;
     }
 
     SeriesTable(List<Metric> metrics) {
@@ -54,6 +57,12 @@ final class SeriesTable {
 
     Map<List<String>, Durations> durations(Metric metric) {
         return durations.getOrDefault(metric, Map.of());
+    }
+
+    /// Drops what was last sampled before `nanos`.
+    void forgetSamplesBefore(long nanos) {
+        numbers.values().forEach(series ->
+                series.values().removeIf(sum -> sum.sampledNanos != 0 && sum.sampledNanos < nanos));
     }
 
     /// The label values and durations of the series with most events.

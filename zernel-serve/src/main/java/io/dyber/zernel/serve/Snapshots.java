@@ -1,5 +1,7 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.metric.Metric;
+import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.SourceState;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -15,30 +15,46 @@ final class StepHistory {
     private static final int STEPS = 4096;
     private static final long MINUTE_NANOS = 60_000_000_000L;
 
-    private final Map<Long, Deque<Ended>> processes = new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<Long, Trainer> processes = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Deque<Ended>> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Long, Trainer> eldest) {
             return size() > PROCESSES;
         }
     };
 
+    private static final class Trainer {
+        final Deque<Ended> steps = new ArrayDeque<>();
+        long lastNanos;
+    }
+
     private record Ended(long endNanos, Map<Phase, Long> phaseNanos) {}
 
     void add(long pid, long endNanos, Map<Phase, Long> phaseNanos) {
-        Deque<Ended> entries = processes.computeIfAbsent(pid, _ -> new ArrayDeque<>());
-        if (entries.size() == STEPS) {
-            entries.removeFirst();
+        Trainer trainer = processes.computeIfAbsent(pid, _ -> new Trainer());
+        if (trainer.steps.size() == STEPS) {
+            trainer.steps.removeFirst();
         }
-        entries.addLast(new Ended(endNanos, phaseNanos));
+        trainer.steps.addLast(new Ended(endNanos, phaseNanos));
+        trainer.lastNanos = endNanos;
+    }
+
+    /// A process has ended.
+    void exit(long pid) {
+        processes.remove(pid);
+    }
+
+    /// Gives each process that has not ended and the end of its last step.
+    void forEachLast(BiConsumer<Long, Long> action) {
+        processes.forEach((pid, trainer) -> action.accept(pid, trainer.lastNanos));
     }
 
     /// Gives each process' shares of all phases, adding up to 1, of the steps that ended in the minute before
     /// `nowNanos`. Processes without any are left out.
     void forEachRecent(long nowNanos, BiConsumer<Long, Map<Phase, Double>> action) {
-        processes.forEach((pid, entries) -> {
-            entries.removeIf(entry -> entry.endNanos() < nowNanos - MINUTE_NANOS);
+        processes.forEach((pid, trainer) -> {
+            trainer.steps.removeIf(entry -> entry.endNanos() < nowNanos - MINUTE_NANOS);
             Map<Phase, Double> shares = new EnumMap<>(Phase.class);
-            for (Ended entry : entries) {
+            for (Ended entry : trainer.steps) {
                 entry.phaseNanos().forEach((phase, nanos) -> shares.merge(phase, (double) nanos, Double::sum));
             }
             double total = shares.values().stream().mapToDouble(Double::doubleValue).sum();

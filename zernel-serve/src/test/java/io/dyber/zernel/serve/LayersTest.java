@@ -25,11 +25,13 @@ final class LayersTest {
                 .layer("serve").definedBy(ROOT)
                 .layer("watch").definedBy(ROOT + ".watch")
                 .layer("demo").definedBy(ROOT + ".demo")
+                .layer("metric").definedBy(ROOT + ".metric")
                 .layer("source").definedBy(ROOT + ".source")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
                 .whereLayer("serve").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("watch").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("demo").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve")
                 .whereLayer("source").mayOnlyBeAccessedByLayers("cli", "serve")
                 .check(CLASSES);
     }

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.source;
 
 import java.io.IOException;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /// Where events come from: a finished recording, one that is still being written, a simulation. Hands them out in
 /// batches, each in the order of the events' start, at the moment they are due.
@@ -16,6 +17,11 @@ public interface EventSource extends AutoCloseable {
     long nowNanos();
 
     SourceState state();
+
+    /// What recording cost the recorded threads, as a share of one CPU; known when the recording is finished.
+    default OptionalDouble overheadShare() {
+        return OptionalDouble.empty();
+    }
 
     /// Ends the source: a waiting [#next] returns soon.
     @Override

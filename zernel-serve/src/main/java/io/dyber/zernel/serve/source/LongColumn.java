@@ -8,12 +8,17 @@ public enum LongColumn {
     DUR_NS,
     PID,
     TID,
+    DEPTH,
     STATUS,
     CHILD_PID,
     BYTES,
     ADDR,
     COUNT,
     DEVICE,
+    COMM_ID,
+    SEQ,
+    RANK,
+    NRANKS,
     VALUE;
 
     /// The column's name in the recording.

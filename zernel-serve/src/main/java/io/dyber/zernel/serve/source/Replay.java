@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
@@ -27,6 +28,7 @@ public final class Replay implements EventSource {
     private final boolean loop;
     private final Pacer pacer;
     private final BufferAllocator allocator = new RootAllocator();
+    private final OptionalDouble overheadShare;
     private final TimeWindows windows;
     private final Deque<EventBatch> ready = new ArrayDeque<>();
     private final long tickNanos;
@@ -44,6 +46,7 @@ public final class Replay implements EventSource {
         this.path = path;
         this.loop = loop;
         this.database = Recordings.open(path.toString());
+        this.overheadShare = readOverheadShare(database);
         this.windows = new TimeWindows(database.connection(), allocator);
         this.tickNanos = speed.isMax() ? Long.MAX_VALUE / 4 : Math.max(1, (long) (TICK.toNanos() * speed.factor()));
         this.tickEnd = windows.firstNanos() + tickNanos;
@@ -80,8 +83,18 @@ public final class Replay implements EventSource {
     }
 
     @Override
+    public OptionalDouble overheadShare() {
+        return overheadShare;
+    }
+
+    @Override
     public void close() {
         pacer.stop();
+    }
+
+    private static OptionalDouble readOverheadShare(Database database) {
+        Object share = database.query("SELECT max(share) AS share FROM overhead").only().value("share");
+        return share instanceof Double known ? OptionalDouble.of(known) : OptionalDouble.empty();
     }
 
     /// Reads the next window into [#ready]; false at the end.

@@ -7,9 +7,7 @@ public enum TextColumn {
     KIND,
     NAME,
     COMM,
-    OP,
-    COPY_KIND,
-    UNIT;
+    COPY_KIND;
 
     /// The column's name in the recording.
     public String column() {

@@ -1,0 +1,105 @@
+package io.dyber.zernel.serve.metric;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// One family of metrics: what it is called, what it means, and which events feed it.
+///
+/// @param name as Prometheus shows it
+/// @param type what kind of number it is
+/// @param help one sentence
+/// @param labels names of the labels, in order
+/// @param feed the events that feed it; null where something else computes it
+public record Metric(String name, Type type, String help, List<String> labels, @Nullable Feed feed) {
+    private static final List<String> UNITS = List.of(
+            "bytes_per_second", "seconds", "bytes", "ratio", "watts", "joules", "celsius", "hertz");
+
+    /// The kinds of numbers. A summary holds durations in nanoseconds and shows seconds.
+    public enum Type {
+        GAUGE,
+        COUNTER,
+        SUMMARY
+    }
+
+    /// What an event adds to its series.
+    public enum Amount {
+        /// One.
+        ONE,
+        /// One, or the event's `count` where it stands for so many calls.
+        CALLS,
+        /// The event's `dur_ns`; an event without one feeds nothing.
+        DURATION,
+        /// The event's `dur_ns`, but nothing where it stands for many calls.
+        CALL_DURATION,
+        /// The event's `bytes`; an event without any feeds nothing.
+        BYTES,
+        /// The event's `count`.
+        COUNT,
+        /// The event's `value` replaces the series' value.
+        VALUE
+    }
+
+    /// Which events feed a metric, and how much each.
+    ///
+    /// @param kind the events' kind, or `*` for all
+    /// @param names the events' name; `*` at its end stands for anything
+    /// @param scale what the amount is multiplied by; durations are in nanoseconds whatever it is
+    public record Feed(String kind, String names, Amount amount, double scale) {
+        /// Whether events of this kind and name feed the metric.
+        public boolean accepts(@Nullable String eventKind, @Nullable String eventName) {
+            return (kind.equals("*") || kind.equals(eventKind)) && acceptsName(eventName == null ? "" : eventName);
+        }
+
+        private boolean acceptsName(String eventName) {
+            return names.endsWith("*")
+                    ? eventName.startsWith(names.substring(0, names.length() - 1))
+                    : eventName.equals(names);
+        }
+    }
+
+    public Metric {
+        labels = List.copyOf(labels);
+    }
+
+    static Metric gauge(String name, String help, String... labels) {
+        return new Metric(name, Type.GAUGE, help, List.of(labels), null);
+    }
+
+    static Metric counter(String name, String help, String... labels) {
+        return new Metric(name, Type.COUNTER, help, List.of(labels), null);
+    }
+
+    static Metric summary(String name, String help, String... labels) {
+        return new Metric(name, Type.SUMMARY, help, List.of(labels), null);
+    }
+
+    /// This metric, fed by all events of `kind`.
+    Metric from(String kind, Amount amount) {
+        return from(kind, "*", amount, 1);
+    }
+
+    /// This metric, fed by the events of `kind` with this name.
+    Metric from(String kind, String names, Amount amount) {
+        return from(kind, names, amount, 1);
+    }
+
+    /// This metric, whose value is the latest `gpu_sample` with this name, times `scale`.
+    Metric sampled(String name, double scale) {
+        return from("gpu_sample", name, Amount.VALUE, scale);
+    }
+
+    Metric from(String kind, String names, Amount amount, double scale) {
+        return new Metric(name, type, help, labels, new Feed(kind, names, amount, scale));
+    }
+
+    /// The unit, as the name's suffix says it: `seconds`, `bytes`, `ratio`, ..., or empty.
+    public String unit() {
+        String stem = stem();
+        return UNITS.stream().filter(unit -> stem.endsWith("_" + unit)).findFirst().orElse("");
+    }
+
+    /// The name without a counter's `_total`.
+    public String stem() {
+        return type == Type.COUNTER ? name.substring(0, name.length() - "_total".length()) : name;
+    }
+}
