@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 /// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. Columns that users' own probes
 /// added follow. The last column, `recording`, counts the opened recordings from 0.
 ///
-/// Library views and kind views come into being when a query first names them, so opening stays fast. Not thread-safe.
+/// Library views and kind views come into being when a query first reads them, so opening stays fast. Not thread-safe.
 public final class Database implements AutoCloseable {
     private final DuckDb duckDb;
     private final List<Recording> recordings;
@@ -50,16 +50,14 @@ public final class Database implements AutoCloseable {
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Table query(String sql, Object... parameters) {
-        onDemand.prepareFor(sql);
-        return duckDb.query(sql, parameters);
+        return onDemand.withViews(() -> duckDb.query(sql, parameters));
     }
 
     /// The first rows of a query's result.
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Table head(int most, String sql) {
-        onDemand.prepareFor(sql);
-        return duckDb.head(most, sql);
+        return onDemand.withViews(() -> duckDb.head(most, sql));
     }
 
     /// Ends the query that another thread runs, which then fails. May be called from any thread.
@@ -71,26 +69,26 @@ public final class Database implements AutoCloseable {
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Cursor stream(String sql, Object... parameters) {
-        onDemand.prepareFor(sql);
-        return duckDb.stream(sql, parameters);
+        return onDemand.withViews(() -> duckDb.stream(sql, parameters));
     }
 
     /// Runs a statement that writes rows, such as COPY, and returns how many.
     ///
     /// @throws RecordingException if DuckDB refuses it
     public long write(String sql) {
-        onDemand.prepareFor(sql);
-        return duckDb.write(sql);
+        return onDemand.withViews(() -> duckDb.write(sql));
     }
 
-    /// The connection, for results as Arrow batches. Call [#prepare] before a query that names library views.
+    /// The connection, for results as Arrow batches. Call [#prepare] before a query that reads library views.
     public Connection connection() {
         return duckDb.connection();
     }
 
-    /// Creates the library views and kind views that a query names.
+    /// Creates the library views and kind views that a query reads.
+    ///
+    /// @throws RecordingException if DuckDB refuses it
     public void prepare(String sql) {
-        onDemand.prepareFor(sql);
+        boolean _ = onDemand.withViews(() -> duckDb.binds(sql));
     }
 
     /// Runs every finding of the library. One that fails is skipped, and the result says so.

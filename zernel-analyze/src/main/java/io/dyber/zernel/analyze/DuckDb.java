@@ -70,6 +70,15 @@ final class DuckDb implements AutoCloseable {
         }
     }
 
+    /// Checks the names in a statement without running it; true, or it throws.
+    boolean binds(String sql) {
+        try (PreparedStatement _ = connection.prepareStatement(sql)) {
+            return true;
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
     Table query(String sql, Object... parameters) {
         return head(Integer.MAX_VALUE, sql, parameters);
     }

@@ -50,10 +50,11 @@ public record Footer(
             @Nullable String stop,
             boolean complete,
             List<String> incompleteBecause,
-            long events) {
+            long events,
+            @Nullable Cut cut) {
         /// What is known of a file without that key.
         static final About UNKNOWN =
-                new About(null, false, null, null, null, 0, List.of(), List.of(), 0, 0, null, false, List.of(), 0);
+                new About(null, false, null, null, null, 0, List.of(), List.of(), 0, 0, null, false, List.of(), 0, null);
 
         public About {
             command = orElse(command, List.of());
@@ -104,6 +105,14 @@ public record Footer(
             long lost,
             long filtered,
             long noReturn) {}
+
+    /// Of what recording it is a part, and from when to when; only some kinds or processes where these are named.
+    public record Cut(String of, long fromNs, long toNs, List<String> kinds, List<Long> pids) {
+        public Cut {
+            kinds = orElse(kinds, List.of());
+            pids = orElse(pids, List.of());
+        }
+    }
 
     /// Events that happened and could not be stored.
     public record Losses(List<RingUse> rings, Map<String, Long> byKind, long total) {

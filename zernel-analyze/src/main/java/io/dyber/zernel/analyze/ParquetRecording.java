@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +52,7 @@ final class ParquetRecording {
                         .only()
                         .integer("n"),
                 metadata,
-                format == null ? "it has no zernel footer: probes and losses are unknown" : null);
+                format == null ? "it has no zernel footer: probes and losses are unknown" : cutFrom(metadata));
         return new AttachedRecording(recording, List.of(relation));
     }
 
@@ -67,6 +68,20 @@ final class ParquetRecording {
             metadata.put(row.requiredText("key"), row.requiredText("value"));
         }
         return metadata;
+    }
+
+    /// Of what it is a part, if it was cut out by `zernel-analyze export`.
+    private static @Nullable String cutFrom(Map<String, String> metadata) {
+        // Parsing takes longer than opening.
+        boolean mayBe = metadata.getOrDefault("zernel.recording", "").contains("\"cut\":");
+        Footer.Cut cut = mayBe ? Footer.parse(metadata).recording().cut() : null;
+        return cut == null
+                ? null
+                : String.format(
+                        Locale.ROOT,
+                        "cut out of %s, %.3f s long: what happened before, such as allocations, is not in it",
+                        cut.of(),
+                        (cut.toNs() - cut.fromNs()) / 1e9);
     }
 
     private static void checkFormat(Path path, String format) {

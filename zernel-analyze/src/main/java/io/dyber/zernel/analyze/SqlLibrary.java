@@ -13,8 +13,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +28,10 @@ import org.jspecify.annotations.Nullable;
 /// the recording does not have the problem.
 public final class SqlLibrary {
     private static final String ROOT = "/sql/";
+    /// What every [Database] has of its own.
+    static final Set<String> BASE = Set.of("events", "files", "footer");
+    private static final Pattern CREATE = Pattern.compile(
+            "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
 
     private final String prelude;
     private final Map<String, SqlObject> objects;
@@ -55,7 +63,9 @@ public final class SqlLibrary {
             for (Path file : files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
                 String sql = Files.readString(file);
                 String name = String.valueOf(file.getFileName()).replace(".sql", "");
-                all.put(name, SqlObject.parse(name, roleOf(sql), sql, file.toString()));
+                SqlObject object = SqlObject.parse(name, roleOf(sql), sql, file.toString());
+                checkName(object, all.get(name));
+                all.put(name, object);
             }
         } catch (IOException e) {
             throw new RecordingException("reading findings from '" + folder + "': " + reason(e), null, e);
@@ -86,8 +96,27 @@ public final class SqlLibrary {
     }
 
     private static SqlObject.Role roleOf(String sql) {
-        boolean creates = sql.lines().anyMatch(line -> line.matches("(?i)create\\s.*"));
-        return creates ? SqlObject.Role.VIEW : SqlObject.Role.FINDING;
+        return CREATE.matcher(sql).find() ? SqlObject.Role.VIEW : SqlObject.Role.FINDING;
+    }
+
+    /// A view is looked for in the file of its name, and others rely on what a built-in name stands for.
+    private static void checkName(SqlObject object, @Nullable SqlObject replaced) {
+        String reading = "reading '" + object.origin() + "': ";
+        Matcher create = CREATE.matcher(object.sql());
+        String created = create.find() ? create.group(1).toLowerCase(Locale.ROOT) : object.name();
+        if (!created.equals(object.name())) {
+            throw new RecordingException(reading + "it creates '" + created + "'", "call the file " + created + ".sql");
+        }
+        if (BASE.contains(object.name())) {
+            throw new RecordingException(reading + "'" + object.name() + "' is what views are made of", "call it otherwise");
+        }
+        if (replaced != null && replaced.role() != object.role()) {
+            boolean view = replaced.role() == SqlObject.Role.VIEW;
+            throw new RecordingException(
+                    reading + "'" + object.name() + "' is a " + (view ? "view" : "finding") + " and this is a "
+                            + (view ? "finding" : "view"),
+                    "call it otherwise; to replace the " + (view ? "view, begin with CREATE VIEW" : "finding, leave out CREATE"));
+        }
     }
 
     private static String reason(IOException e) {

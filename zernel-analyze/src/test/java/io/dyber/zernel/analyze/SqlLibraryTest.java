@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class SqlLibraryTest {
@@ -184,6 +186,48 @@ class SqlLibraryTest {
                     .doesNotContain("\n");
             // Asked again, the same is said.
             assertThat(database.diagnose()).isEqualTo(diagnosis);
+        }
+    }
+
+    @Test
+    void aViewOfAFolderIsReadOnlyWhereItsNameIsARelation() throws IOException {
+        // Words of data_bound.sql and of the query: CTEs, columns, aliases.
+        for (String word : List.of("thresholds", "training", "evidence", "dur_ns", "name")) {
+            Files.writeString(folder.resolve(word + ".sql"), "-- W.\nCREATE VIEW " + word + " AS SELECT x FROM nowhere\n");
+        }
+        Path file = RecordingFixture.recording().training(11, 15).write(folder.resolve("run.parquet"));
+        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
+            assertThat(database.diagnose().skipped()).isEmpty();
+            assertThat(database.diagnose().findings()).extracting(Finding::name).containsExactly("data_bound");
+            assertThat(database.query("WITH training AS (SELECT dur_ns FROM REGION) SELECT count(dur_ns) AS name FROM training")
+                            .only().integer("name"))
+                    .isEqualTo(22);
+            assertThatThrownBy(() -> database.query("FROM name")).hasMessageStartingWith("creating 'name' of " + folder);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            steps.sql       | SELECT 1 AS subject              | 'steps' is a view and this is a finding
+            near_oom.sql    | CREATE VIEW near_oom AS SELECT 1 | 'near_oom' is a finding and this is a view
+            events.sql      | CREATE VIEW events AS SELECT 1   | 'events' is what views are made of
+            mine.sql        | CREATE TABLE theirs AS SELECT 1  | it creates 'theirs'
+            Steps.sql       | CREATE VIEW Steps AS SELECT 1    | it creates 'steps'
+            """)
+    void aFileOfAFolderThatTakesTheNameOfSomethingElseIsRefused(String name, String sql, String why) throws IOException {
+        Files.writeString(folder.resolve(name), sql);
+        assertThatThrownBy(() -> SqlLibrary.builtIn().with(folder))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("reading '" + folder.resolve(name) + "': " + why);
+    }
+
+    @Test
+    void aMistypedViewHasASuggestion() {
+        try (Database database = emptyDatabase()) {
+            assertThatThrownBy(() -> database.query("FROM stesp"))
+                    .hasMessageStartingWith("running a query: Catalog Error: Table with name stesp does not exist!")
+                    .extracting(e -> ((RecordingException) e).hint()).isEqualTo("did you mean 'steps'?");
         }
     }
 

@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze.cli;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diff;
 import io.dyber.zernel.analyze.DiffRule;
+import io.dyber.zernel.analyze.report.DiffCsv;
 import io.dyber.zernel.analyze.report.DiffFormat;
 import io.dyber.zernel.analyze.report.DiffJson;
 import io.dyber.zernel.analyze.report.DiffMarkdown;
@@ -10,6 +11,7 @@ import io.dyber.zernel.analyze.report.DiffText;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -73,6 +75,9 @@ final class DiffCommand implements Callable<Integer> {
         @Option(names = "--json", description = "Print all measures and calls as JSON, times in ns.")
         boolean json;
 
+        @Option(names = "--csv", paramLabel = "TABLE", description = "Print a table as comma-separated values: ${COMPLETION-CANDIDATES}.")
+        DiffCsv.@Nullable Part csv;
+
         @Option(names = "--markdown", description = "Print Markdown, for a pull request.")
         boolean markdown;
     }
@@ -102,6 +107,9 @@ final class DiffCommand implements Callable<Integer> {
     private DiffFormat format(PrintWriter out) {
         if (form.json) {
             return new DiffJson(out);
+        }
+        if (form.csv != null) {
+            return new DiffCsv(out, form.csv);
         }
         return form.markdown ? new DiffMarkdown(out) : new DiffText(screen.page(out));
     }

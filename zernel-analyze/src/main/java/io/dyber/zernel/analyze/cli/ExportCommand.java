@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze.cli;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.export.ChromeTrace;
+import io.dyber.zernel.analyze.export.Cut;
 import io.dyber.zernel.analyze.export.FoldedStacks;
 import io.dyber.zernel.analyze.export.OutputFile;
 import io.dyber.zernel.analyze.export.PerfettoTrace;
@@ -12,7 +13,9 @@ import io.dyber.zernel.analyze.export.Trace;
 import io.dyber.zernel.analyze.export.TraceFormat;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongConsumer;
@@ -58,7 +61,7 @@ final class ExportCommand implements Runnable {
         @Option(names = "--csv", description = "The events, or a query's result, as comma-separated values.")
         boolean csv;
 
-        @Option(names = "--parquet", description = "The same as Parquet.")
+        @Option(names = "--parquet", description = "The same as Parquet; of one recording's events a recording again.")
         boolean parquet;
     }
 
@@ -98,6 +101,9 @@ final class ExportCommand implements Runnable {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
+    /// What to say of the written file.
+    private final List<String> notes = new ArrayList<>();
+
     @Override
     public void run() {
         checkOptions();
@@ -106,8 +112,10 @@ final class ExportCommand implements Runnable {
             long rows = write(name, file);
             String size = file.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d bytes", file.size());
             file.commit();
-            spec.commandLine().getErr().println("wrote " + name + ": "
+            PrintWriter err = spec.commandLine().getErr();
+            err.println("wrote " + name + ": "
                     + String.format(Locale.ROOT, "%,d %s", rows, isTable() ? "rows" : "events") + size);
+            notes.forEach(err::println);
         } catch (IOException e) {
             throw new RecordingException("writing '" + name + "': " + e.getMessage(), null, e);
         }
@@ -169,6 +177,13 @@ final class ExportCommand implements Runnable {
     }
 
     private long table(Database database, Selection selection, OutputFile file) {
+        if (format.parquet && query.sql == null && query.view == null) {
+            if (database.recordings().size() == 1) {
+                return TableFile.write(new Cut(database, selection), file.path());
+            }
+            notes.add("it is a table of " + database.recordings().size()
+                    + " recordings and none itself; cut out of one to have a recording");
+        }
         String sql = query.sql != null
                 ? query.sql
                 : "FROM " + (query.view != null ? query.view : "events WHERE " + selection.where());
@@ -177,12 +192,30 @@ final class ExportCommand implements Runnable {
 
     private long trace(Database database, Selection selection, OutputFile file, LongConsumer progress)
             throws IOException {
+        notes.addAll(clocks(database));
         try (OutputStream out = file.open();
                 TraceFormat trace = traceFormat(out, selection)) {
             return format.folded
                     ? Trace.writeCalls(database, selection, trace, progress)
                     : Trace.write(database, selection, trace, progress);
         }
+    }
+
+    /// By how much times of other machines were moved.
+    private static List<String> clocks(Database database) {
+        if (database.recordings().size() == 1) {
+            return List.of();
+        }
+        return database.query("FROM clock_shifts WHERE shift_ns <> 0 OR error_ns IS NULL").rows().stream()
+                .map(row -> "times of " + database.recordings().get((int) row.integer("recording")).path()
+                        + (row.isNull("error_ns")
+                                ? " are by its own clock: no collective compares it with the first recording's"
+                                : String.format(
+                                        Locale.ROOT,
+                                        " are moved by %+.3f ms, +-%.3f ms, to the first recording's clock",
+                                        row.integer("shift_ns") / 1e6,
+                                        row.integer("error_ns") / 1e6)))
+                .toList();
     }
 
     private TraceFormat traceFormat(OutputStream out, Selection selection) throws IOException {

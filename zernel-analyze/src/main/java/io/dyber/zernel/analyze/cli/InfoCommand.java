@@ -7,8 +7,8 @@ import io.dyber.zernel.analyze.report.JsonInfo;
 import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.TextTable;
 import java.io.PrintWriter;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -21,22 +21,43 @@ import picocli.CommandLine.Spec;
         description = "What a recording says about itself: origin, probes, losses, columns.",
         footer = {
             "",
+            "--json alone prints the footer as it is, --csv alone the table recordings.",
+            "",
             "Examples:",
             "  zernel-analyze info run.parquet",
-            "  zernel-analyze info --json run.parquet"
+            "  zernel-analyze info --table probes --csv run.parquet"
         })
 final class InfoCommand implements Runnable {
-    /// Titles and queries of the text form, in order.
-    private static final Map<String, String> SECTIONS = sections();
+    /// The tables, in the order of the text.
+    enum Part {
+        recordings("FROM recordings"),
+        kinds("SELECT recording, kind, state, events, why FROM kinds"),
+        probes(
+                """
+                SELECT recording, kind, symbol, parse_filename(library) AS library, state, cost, entries, filtered,
+                    returns, events, lost, why
+                FROM probes
+                """),
+        losses("SELECT recording, kind, lost, stored, share FROM losses"),
+        rings("SELECT recording, ring, size_bytes, high_water_bytes FROM rings"),
+        processes("SELECT recording, pid, ppid, comm, role, events, threads, cmdline FROM processes"),
+        columns("SELECT recording, name, type, unit, comment FROM recorded_columns");
 
-    @Option(names = "--json", description = "Print the footer as it is.")
-    boolean json;
+        private final String sql;
+
+        Part(String sql) {
+            this.sql = sql;
+        }
+    }
+
+    @Option(names = "--table", paramLabel = "NAME", description = "Only this table: ${COMPLETION-CANDIDATES}.")
+    @Nullable Part part;
 
     @Mixin
     Job job = new Job();
 
     @Mixin
-    Screen screen = new Screen();
+    TableOutput output = new TableOutput();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -46,10 +67,12 @@ final class InfoCommand implements Runnable {
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
         try (Database database = job.open()) {
-            if (json) {
+            if (part != null || output.form.csv) {
+                output.print(database.query((part == null ? Part.recordings : part).sql), out, true);
+            } else if (output.form.json) {
                 new JsonInfo(out).write(database.recordings());
             } else {
-                database.recordings().forEach(recording -> text(recording, database, screen.page(out)));
+                database.recordings().forEach(recording -> text(recording, database, output.screen.page(out)));
             }
         }
         out.flush();
@@ -57,40 +80,25 @@ final class InfoCommand implements Runnable {
 
     private static void text(Recording recording, Database database, Page page) {
         PrintWriter out = page.out();
-        long index = recording.index();
-        Table about = database.query("FROM recordings WHERE recording = ?", index);
-        for (Table.Column column : about.columns().subList(1, about.columns().size())) {
-            String value = about.only().text(column.name());
+        for (Part part : Part.values()) {
+            Table table = database.query("SELECT * EXCLUDE (recording) FROM (" + part.sql + ") WHERE recording = ?", recording.index());
+            if (part == Part.recordings) {
+                about(table, out);
+            } else if (!table.rows().isEmpty()) {
+                out.println();
+                out.println(part.name().substring(0, 1).toUpperCase(Locale.ROOT) + part.name().substring(1));
+                new TextTable(page, true).write(table);
+            }
+        }
+        out.println();
+    }
+
+    private static void about(Table table, PrintWriter out) {
+        for (Table.Column column : table.columns()) {
+            String value = table.only().text(column.name());
             if (value != null && !value.isEmpty()) {
                 out.printf("%-20s %s%n", column.name(), value);
             }
         }
-        SECTIONS.forEach((title, sql) -> {
-            Table table = database.query(sql, index);
-            if (!table.rows().isEmpty()) {
-                out.println();
-                out.println(title);
-                new TextTable(page, true).write(table);
-            }
-        });
-        out.println();
-    }
-
-    private static Map<String, String> sections() {
-        Map<String, String> sections = new LinkedHashMap<>();
-        sections.put("Kinds", "SELECT kind, state, events, why FROM kinds WHERE recording = ?");
-        sections.put(
-                "Probes",
-                """
-                SELECT kind, symbol, parse_filename(library) AS library, state, cost, entries, filtered,
-                    returns, events, lost, why
-                FROM probes WHERE recording = ?
-                """);
-        sections.put("Losses", "SELECT kind, lost, stored, share FROM losses WHERE recording = ?");
-        sections.put("Rings", "SELECT ring, size_bytes, high_water_bytes FROM rings WHERE recording = ?");
-        sections.put(
-                "Processes", "SELECT pid, ppid, comm, role, events, threads, cmdline FROM processes WHERE recording = ?");
-        sections.put("Columns", "SELECT name, type, unit, comment FROM recorded_columns WHERE recording = ?");
-        return sections;
     }
 }

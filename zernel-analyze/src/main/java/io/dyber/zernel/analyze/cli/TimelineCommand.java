@@ -145,6 +145,7 @@ final class TimelineCommand implements Runnable {
                         List.of(),
                         from == null ? training.integer("first_ns") : span.from(),
                         to == null ? training.integer("last_ns") : span.to(),
-                        span.zero());
+                        span.zero(),
+                        span.shifts());
     }
 }

@@ -27,7 +27,7 @@ record CounterTracks(Database database, Selection selection, Tracks tracks, Trac
     }
 
     private void write(String name, String unit, String value, String at, String view) throws IOException {
-        String sql = "SELECT recording, pid, " + name + ", " + unit + ", " + at + ", " + value + " FROM " + view
+        String sql = "SELECT recording, pid, " + name + ", " + unit + ", " + selection.at(at) + ", " + value + " FROM " + view
                 + " WHERE " + selection.during(at, at) + selection.ofProcesses() + " ORDER BY recording, pid, " + at;
         Map<Counter, Track> counters = new HashMap<>();
         try (Cursor cursor = database.stream(sql)) {

@@ -45,11 +45,12 @@ final class EventWindows {
         long step = 1 + length / windows;
         long events = 0;
         // What began before the selection and reaches into it comes first.
-        String begins = "ts_ns < ";
+        String at = selection.at("ts_ns");
+        String begins = at + " < ";
         for (long until = selection.from(); ; until += step) {
             long last = Math.min(until, selection.to());
             events += read(begins + last, sink);
-            begins = "ts_ns >= " + last + " AND ts_ns < ";
+            begins = at + " >= " + last + " AND " + at + " < ";
             if (last == selection.to()) {
                 return events;
             }
@@ -69,8 +70,8 @@ final class EventWindows {
 
     private String sql(String begins) {
         String columns = more.stream().map(column -> "events." + identifier(column)).collect(Collectors.joining(", "));
-        return "SELECT events.recording, events.pid, events.tid, events.kind, events.name, events.ts_ns, events.dur_ns, "
-                + "flow, is_first, is_last, " + columns
+        return "SELECT events.recording, events.pid, events.tid, events.kind, events.name, "
+                + selection.at("events.ts_ns", "events.recording") + ", events.dur_ns, flow, is_first, is_last, " + columns
                 + " FROM (FROM events WHERE " + begins + " AND " + selection.where() + ") AS events "
                 + "LEFT JOIN (FROM _rank_flows WHERE " + begins + ") AS flows "
                 + "ON events.kind = 'nccl' AND coalesce(events.depth, 0) = 0 AND flows.recording = events.recording "

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.export;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.analyze.Suggestion;
 import io.dyber.zernel.analyze.Table;
 import java.util.List;
 import java.util.TreeSet;
@@ -15,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 /// @param from nanoseconds since the epoch; events that end before are left out
 /// @param to nanoseconds since the epoch; events that begin then or later are left out
 /// @param zero nanoseconds since the epoch of what a trace calls its time 0
-public record Selection(List<String> kinds, List<Long> pids, long from, long to, long zero) {
+/// @param shifts by recording, nanoseconds to add to its times to have them by the clock of the first one, as the bounds
+///     are; empty where all are
+public record Selection(List<String> kinds, List<Long> pids, long from, long to, long zero, List<Long> shifts) {
     /// The selection in seconds since the start of the recording; null bounds are open.
     ///
     /// @throws RecordingException if no recording knows one of the kinds
@@ -29,15 +32,14 @@ public record Selection(List<String> kinds, List<Long> pids, long from, long to,
         for (String kind : kinds) {
             if (!known.contains(kind)) {
                 throw new RecordingException(
-                        "selecting '" + kind + "': no such kind of event", "there are " + String.join(", ", known));
+                        "selecting '" + kind + "': no such kind of event", Suggestion.hint(kind, known));
             }
         }
-        Table.Row span = database.query(
-                        """
-                        SELECT coalesce((SELECT min(started_ns) FROM recordings), min(ts_ns)) AS zero_ns,
-                            min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
-                        FROM events
-                        """)
+        List<Long> shifts = shifts(database);
+        String at = at("ts_ns", "recording", shifts);
+        Table.Row span = database.query("SELECT coalesce((SELECT min(" + at("started_ns", "recording", shifts)
+                        + ") FROM recordings), min(" + at + ")) AS zero_ns, min(" + at + ") AS first_ns, max(" + at
+                        + ") AS last_ns FROM events")
                 .only();
         long zero = span.integer("zero_ns");
         return new Selection(
@@ -45,15 +47,45 @@ public record Selection(List<String> kinds, List<Long> pids, long from, long to,
                 pids,
                 fromSeconds == null ? span.integer("first_ns") : zero + Math.round(fromSeconds * 1e9),
                 toSeconds == null ? span.integer("last_ns") + 1 : zero + Math.round(toSeconds * 1e9),
-                zero);
+                zero,
+                shifts);
+    }
+
+    private static List<Long> shifts(Database database) {
+        if (database.recordings().size() == 1) {
+            return List.of();
+        }
+        List<Long> shifts = database.query("SELECT shift_ns FROM clock_shifts ORDER BY recording").rows().stream()
+                .map(row -> row.integer("shift_ns"))
+                .toList();
+        return shifts.stream().allMatch(shift -> shift == 0) ? List.of() : shifts;
+    }
+
+    /// A column of times by the clock of the first recording.
+    String at(String time) {
+        return at(time, "recording", shifts);
+    }
+
+    /// The same where more than one relation has a column `recording`.
+    String at(String time, String recording) {
+        return at(time, recording, shifts);
+    }
+
+    private static String at(String time, String recording, List<Long> shifts) {
+        return shifts.isEmpty() ? time : "(" + time + " + " + shifts + "[" + recording + " + 1])";
     }
 
     /// The condition on rows of `events`.
     public String where() {
         String kind = kinds.stream().map(Selection::quoted).collect(Collectors.joining(", "));
-        return during("ts_ns", "ts_ns + coalesce(dur_ns, 0)")
+        return inTime()
                 + (kinds.isEmpty() ? "" : " AND kind IN (" + kind + ")")
                 + ofProcesses();
+    }
+
+    /// The same of all kinds and processes.
+    String inTime() {
+        return during("ts_ns", "ts_ns + coalesce(dur_ns, 0)");
     }
 
     /// The condition on rows of any view that has a process.
@@ -64,7 +96,7 @@ public record Selection(List<String> kinds, List<Long> pids, long from, long to,
 
     /// The condition on when a row begins and ends.
     String during(String begin, String end) {
-        return begin + " < " + to + " AND " + end + " >= " + from;
+        return at(begin) + " < " + to + " AND " + at(end) + " >= " + from;
     }
 
     private static String quoted(String text) {

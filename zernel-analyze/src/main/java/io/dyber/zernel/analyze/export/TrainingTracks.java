@@ -26,7 +26,7 @@ record TrainingTracks(Database database, Selection selection, Tracks tracks, Tra
 
     private void write(String what, int order, String name, String columns, List<String> arguments, String view)
             throws IOException {
-        String sql = "SELECT recording, pid, tid, start_ns, dur_ns, " + name + columns + " FROM " + view + " WHERE "
+        String sql = "SELECT recording, pid, tid, " + selection.at("start_ns") + ", dur_ns, " + name + columns + " FROM " + view + " WHERE "
                 + selection.during("start_ns", "start_ns + dur_ns") + selection.ofProcesses()
                 + " ORDER BY recording, pid, tid, start_ns";
         Map<ThreadKey, Lanes> threads = new HashMap<>();

@@ -23,7 +23,7 @@ public record DiffText(Page page) implements DiffFormat {
         tables.write(DiffTables.calls(diff.calls(), MOST_CALLS));
         if (diff.calls().rows().size() > MOST_CALLS) {
             page.line("and " + (diff.calls().rows().size() - MOST_CALLS)
-                    + " more: zernel-analyze diff --json, or the view call_diff");
+                    + " more: zernel-analyze diff --csv calls");
         }
         if (!verdicts.isEmpty()) {
             page.blank();

@@ -88,6 +88,10 @@ class AnalyzeTest {
         assertThat(json.path("steps").get(0).path("shift").asDouble()).isEqualTo(5e6);
         assertThat(json.path("after").get(0).asString()).isEqualTo(after);
 
+        assertThat(run("diff", "--csv", "steps", before, after).out())
+                .startsWith("measure,").containsPattern("(?m)^step,").containsPattern("(?m)^data_loading,");
+        assertThat(run("diff", "--csv", "calls", before, after).out()).containsPattern("(?m)^backward,Engine::execute,");
+
         Outcome wrong = run("diff", "--fail-on", "speed > 1", before, after);
         assertThat(wrong.status()).isEqualTo(2);
         assertThat(wrong.err()).contains("'speed' is no measure of a step: the measures are step, ");
@@ -243,6 +247,10 @@ class AnalyzeTest {
                 .contains("\nKinds\nkind    state     events  why\nregion  attached       1");
         JsonNode info = new JsonMapper().readTree(run("info", "--json", file.toString()).out());
         assertThat(info.get(0).get("zernel.recording").get("kernel").asString()).isEqualTo("6.12.0");
+        assertThat(run("info", "--table", "kinds", "--csv", file.toString()).out())
+                .isEqualTo("recording,kind,state,events,why\n0,region,attached,1,\n");
+        assertThat(run("info", "--csv", file.toString()).out()).startsWith("recording,path,state,note,events,").contains(",box,6.12.0,");
+        assertThat(run("info", "--table", "probe", file.toString()).status()).isEqualTo(2);
     }
 
     private static Outcome run(String... arguments) {

@@ -3,6 +3,10 @@ package io.dyber.zernel.analyze.cli;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Recording;
+import io.dyber.zernel.analyze.RecordingFixture;
+import io.dyber.zernel.analyze.Recordings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -77,12 +81,12 @@ class ExportCommandTest {
     }
 
     @Test
-    void anUnknownKindNamesTheKnownOnes() {
+    void anUnknownKindNamesTheNearest() {
         Outcome outcome = csv("--kind", "regoin");
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.err()).isEqualTo("""
                 zernel-analyze: selecting 'regoin': no such kind of event
-                hint: there are backward, io, region
+                hint: did you mean 'region'?
                 """);
     }
 
@@ -97,6 +101,75 @@ class ExportCommandTest {
                 .startsWith("zernel-analyze: --sql and --view go with --csv and --parquet\n");
         assertThat(Outcome.of("export", file).status()).isEqualTo(2);
         assertThat(Outcome.of("export", "--csv", "--chrome", file).status()).isEqualTo(2);
+    }
+
+    @Test
+    void aCutOfARecordingIsARecording() {
+        String whole = recording().training(40, 15).event("lost", "wait", 100, null, "count = 7")
+                .event("lost", "wait", 1000, null, "count = 3").io(1, 2, 70)
+                .footer("zernel.losses", "{\"rings\":[],\"by_kind\":{\"wait\":10},\"total\":10}")
+                .footer("zernel.probes", "[{\"kind\":\"io\",\"symbol\":\"read\",\"state\":\"attached\",\"entries\":1}]")
+                .write(folder.resolve("whole.parquet")).toString();
+        String cut = folder.resolve("cut.parquet").toString();
+        // Steps of 50 ms: those from the 11th to the 30th, and the optimizer step that reaches into it.
+        assertThat(Outcome.of("export", "--parquet", "--from", "0.498", "--to", "1.5", "-o", cut, whole).status()).isZero();
+        try (Database database = Recordings.open(cut)) {
+            Recording recording = database.recordings().getFirst();
+            assertThat(recording.state()).isEqualTo(Recording.State.FINISHED);
+            assertThat(recording.note()).isEqualTo("cut out of " + whole
+                    + ", 1.002 s long: what happened before, such as allocations, is not in it");
+            assertThat(database.query("SELECT complete, events, (ended_ns - started_ns) // 1000000 AS ms FROM recordings").toString())
+                    .isEqualTo("complete\tevents\tms\ntrue\t62\t1002");
+            assertThat(database.query("SELECT count(*) AS steps, median(dur_ns) AS ns FROM steps WHERE step > 1").toString())
+                    .isEqualTo("steps\tns\n20\t5.0E7");
+            assertThat(database.query("SELECT kind, lost FROM losses").toString()).isEqualTo("kind\tlost\nwait\t3");
+            assertThat(database.query("SELECT state, entries FROM probes").toString()).isEqualTo("state\tentries\nattached\tnull");
+            assertThat(database.diagnose("data_bound")).hasSize(1);
+        }
+        assertThat(Outcome.of("report", cut).out()).contains("note: cut out of ");
+    }
+
+    @Test
+    void aCutOfSomeKindsSaysWhatIsNotInIt() {
+        String cut = folder.resolve("cut.parquet").toString();
+        assertThat(Outcome.of("export", "--parquet", "--kind", "io", "-o", cut, file).status()).isZero();
+        try (Database database = Recordings.open(cut)) {
+            assertThat(database.query("SELECT kind, state, why, events FROM kinds").toString())
+                    .isEqualTo("kind\tstate\twhy\tevents\nio\tunstated\tnull\t2\nregion\toff\tleft out of the cut\t0");
+            assertThat(database.recordings().getFirst().incompleteBecause())
+                    .containsExactly("only some kinds or processes were cut out");
+        }
+        Outcome two = Outcome.of("export", "--parquet", "-f", "-o", cut, file, file);
+        assertThat(two.err()).endsWith("it is a table of 2 recordings and none itself; cut out of one to have a recording\n");
+        assertThat(Outcome.of("info", cut).out()).contains("state                foreign");
+    }
+
+    @Test
+    void timesOfAnotherMachineAreMovedToTheClockOfTheFirst() throws IOException {
+        List<String> files = new java.util.ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            double ahead = 2000.0 * rank;
+            RecordingFixture fixture = recording().on(100 + rank, 100 + rank, "python3")
+                    .footer("zernel.recording", "{\"host\":\"host" + rank + "\",\"started_ns\":"
+                            + (RecordingFixture.START_NS + rank * 2_000_000_000L) + "}")
+                    .footer("zernel.clock", "{\"offset_ns\":0,\"boot_id\":\"boot" + rank + "\"}");
+            for (int i = 0; i < 50; i++) {
+                // The wait for the collective ends on both ranks 0.1 ms after the later call.
+                fixture.allReduce(rank, i, ahead + 20 * i + 0.2 * rank, 0.1, 8).sync(ahead + 20 * i + 0.25, 0.05);
+            }
+            files.add(fixture.write(folder.resolve("rank" + rank + ".parquet")).toString());
+        }
+        String out = folder.resolve("job.json").toString();
+        Outcome outcome = Outcome.of("export", "--chrome", "--to", "0.5", "-o", out, files.get(0), files.get(1));
+        assertThat(outcome.err()).containsPattern("times of .*rank1.parquet are moved by -(1999|2000)\\.\\d{3} ms, \\+-0\\.\\d{3} ms, to the first");
+        List<Double> starts = new java.util.ArrayList<>();
+        new JsonMapper().readTree(Files.newInputStream(Path.of(out))).path("traceEvents").forEach(event -> {
+            if (event.path("cat").asString("").equals("nccl") && event.path("ph").asString("").equals("X")) {
+                starts.add(event.path("ts").asDouble());
+            }
+        });
+        // Both ranks up to 0.5 s, although the second one's clock is 2 s ahead.
+        assertThat(starts).hasSize(50).allSatisfy(start -> assertThat(start).isBetween(-1000.0, 501_000.0));
     }
 
     @Test

@@ -71,7 +71,7 @@ class PerfettoTraceTest {
     @Test
     void namesAreForgottenBeforeTheyAreTooMany() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        Selection selection = new Selection(List.of(), List.of(), 0, 1, 0);
+        Selection selection = new Selection(List.of(), List.of(), 0, 1, 0, List.of());
         Track track = new Track(1, null, Track.Type.PROCESS, "p", 1, 1, 0, "");
         try (PerfettoTrace trace = new PerfettoTrace(out, selection)) {
             trace.track(track);
