@@ -5,19 +5,28 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Keeps web pages of other sites out: a browser sends the name that the user's address bar or the page's script used
 /// (`Host`) and where the script came from (`Origin`); both must name this machine. Programs that are no browsers
-/// send no `Origin`.
+/// send no `Origin`. Where a token is asked for, it keeps out who does not know it.
 final class HostGuard {
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
     private final boolean loopbackOnly;
+    private final Optional<AccessToken> token;
 
-    HostGuard(InetAddress listening) {
+    HostGuard(InetAddress listening, Optional<AccessToken> token) {
         this.loopbackOnly = listening.isLoopbackAddress();
+        this.token = token;
+    }
+
+    /// @param authorization the header `Authorization`
+    /// @param query what follows `?` in the address
+    boolean acceptsToken(@Nullable String authorization, @Nullable String query) {
+        return token.isEmpty() || token.get().isIn(authorization, query);
     }
 
     /// @param host the header `Host`

@@ -13,10 +13,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.zip.GZIPOutputStream;
 
-/// The HTTP side: read-only pages at fixed paths, one virtual thread per request.
+/// The HTTP side: pages at fixed paths, one virtual thread per request.
 final class HttpEndpoint implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(HttpEndpoint.class.getName());
     private static final int GZIP_FROM_BYTES = 2048;
+    private static final int LARGEST_BODY = 1 << 16;
 
     private final Map<String, Page> pages;
     private final HostGuard guard;
@@ -29,14 +30,29 @@ final class HttpEndpoint implements AutoCloseable {
             return new Answer(status, "text/plain; charset=utf-8", text);
         }
 
-        static Answer json(String text) {
-            return new Answer(200, "application/json", text);
+        static Answer json(int status, String text) {
+            return new Answer(status, "application/json", text);
         }
     }
 
-    /// Answers a GET.
+    /// What a client asked.
+    ///
+    /// @param body empty for a GET
+    record Request(String method, Headers headers, String body) {}
+
+    /// Answers requests for one path.
     interface Page {
-        Answer get(Headers request) throws IOException;
+        Answer answer(Request request) throws IOException;
+
+        /// Whether it also takes a POST.
+        default boolean takesPost() {
+            return false;
+        }
+
+        /// Whether it is for everybody, with or without a token: it holds nothing of a recording.
+        default boolean isPublic() {
+            return false;
+        }
     }
 
     private HttpEndpoint(HttpServer server, HostGuard guard, Map<String, Page> pages) {
@@ -48,12 +64,22 @@ final class HttpEndpoint implements AutoCloseable {
     /// Starts listening at `address`, whose port may be 0.
     static HttpEndpoint start(InetSocketAddress address, HostGuard guard, Map<String, Page> pages)
             throws IOException {
+        // The JDK's server waits for ever for the rest of a request, and takes any number of connections.
+        setUnlessSet("sun.net.httpserver.maxReqTime", "20");
+        setUnlessSet("sun.net.httpserver.maxRspTime", "60");
+        setUnlessSet("jdk.httpserver.maxConnections", "1000");
         HttpServer server = HttpServer.create(address, 1024);
         HttpEndpoint endpoint = new HttpEndpoint(server, guard, pages);
         server.setExecutor(endpoint.threads);
         server.createContext("/", endpoint::handle);
         server.start();
         return endpoint;
+    }
+
+    private static void setUnlessSet(String property, String value) {
+        if (System.getProperty(property) == null) {
+            System.setProperty(property, value);
+        }
     }
 
     int port() {
@@ -75,23 +101,33 @@ final class HttpEndpoint implements AutoCloseable {
         }
     }
 
-    private Answer answer(HttpExchange exchange) {
+    private Answer answer(HttpExchange exchange) throws IOException {
         Headers headers = exchange.getRequestHeaders();
         if (!guard.acceptsHost(headers.getFirst("Host")) || !guard.acceptsOrigin(headers.getFirst("Origin"))) {
             return Answer.text(403, "this server answers only to its own name: use localhost\n");
-        }
-        if (!exchange.getRequestMethod().equals("GET") && !exchange.getRequestMethod().equals("HEAD")) {
-            return Answer.text(405, "only GET\n");
         }
         Page page = pages.get(exchange.getRequestURI().getPath());
         if (page == null) {
             return Answer.text(404, "no such page; there are: "
                     + String.join(" ", pages.keySet().stream().sorted().toList()) + "\n");
         }
+        String method = exchange.getRequestMethod();
+        if (!method.equals("GET") && !method.equals("HEAD") && !(method.equals("POST") && page.takesPost())) {
+            return Answer.text(405, page.takesPost() ? "only GET and POST\n" : "only GET\n");
+        }
+        if (!page.isPublic()
+                && !guard.acceptsToken(headers.getFirst("Authorization"), exchange.getRequestURI().getRawQuery())) {
+            exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
+            return Answer.text(401, "this server asks for its token: send Authorization: Bearer TOKEN\n");
+        }
+        byte[] body = exchange.getRequestBody().readNBytes(LARGEST_BODY + 1);
+        if (body.length > LARGEST_BODY) {
+            return Answer.text(413, "more than " + LARGEST_BODY + " bytes\n");
+        }
         try {
-            return page.get(headers);
+            return page.answer(new Request(method, headers, new String(body, StandardCharsets.UTF_8)));
         } catch (IOException | RuntimeException e) {
-            LOG.log(Level.ERROR, "answering " + exchange.getRequestURI(), e);
+            LOG.log(Level.ERROR, "answering " + exchange.getRequestURI().getPath(), e);
             return Answer.text(500, "internal error\n");
         }
     }
@@ -101,6 +137,8 @@ final class HttpEndpoint implements AutoCloseable {
         headers.set("Content-Type", answer.contentType());
         headers.set("Cache-Control", "no-store");
         headers.set("X-Content-Type-Options", "nosniff");
+        headers.set("Referrer-Policy", "no-referrer");
+        headers.set("X-Frame-Options", "DENY");
         byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
         String accepted = exchange.getRequestHeaders().getFirst("Accept-Encoding");
         if (body.length >= GZIP_FROM_BYTES && accepted != null && accepted.contains("gzip")) {

@@ -1,8 +1,9 @@
 package io.dyber.zernel.serve;
 
-import com.sun.net.httpserver.Headers;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.Findings;
+import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
@@ -30,7 +31,8 @@ public final class MetricsServer implements AutoCloseable {
 
     private final EventSource source;
     private final Options options;
-    private final LiveMetrics live;
+    private volatile LiveMetrics live;
+    private final Findings findings;
     private final ExpositionFormats formats = ExpositionFormats.init();
     private final HttpEndpoint http;
     private final SnapshotFeed feed;
@@ -45,15 +47,23 @@ public final class MetricsServer implements AutoCloseable {
     /// @param webSocketPort WebSocket; 0 takes a free one
     /// @param interval between snapshots
     /// @param pidLimit processes with series of their own
+    /// @param findings also analyze the recording, in the background
+    /// @param token what clients must show, if anything
     public record Options(
-            InetAddress listen, int metricsPort, int webSocketPort, Duration interval, int pidLimit) {}
+            InetAddress listen,
+            int metricsPort,
+            int webSocketPort,
+            Duration interval,
+            int pidLimit,
+            boolean findings,
+            Optional<AccessToken> token) {}
 
     private MetricsServer(EventSource source, Options options) throws IOException {
         this.source = source;
         this.options = options;
-        this.live = new LiveMetrics(options.pidLimit());
-        live.overhead(source.overheadShare());
-        HostGuard guard = new HostGuard(options.listen());
+        this.live = emptyMetrics(source, options);
+        this.findings = new Findings(source);
+        HostGuard guard = new HostGuard(options.listen(), options.token());
         this.feed = startFeed(guard);
         try {
             this.http = HttpEndpoint.start(
@@ -65,6 +75,12 @@ public final class MetricsServer implements AutoCloseable {
             feed.close();
             throw e;
         }
+    }
+
+    private static LiveMetrics emptyMetrics(EventSource source, Options options) {
+        LiveMetrics empty = new LiveMetrics(options.pidLimit());
+        empty.overhead(source.overheadShare());
+        return empty;
     }
 
     /// A port that somebody else has.
@@ -100,6 +116,9 @@ public final class MetricsServer implements AutoCloseable {
     public static MetricsServer start(EventSource source, Options options) throws IOException {
         MetricsServer server = new MetricsServer(source, options);
         Thread.ofPlatform().daemon().name("zernel-events").start(server::readEvents);
+        if (options.findings()) {
+            server.findings.start();
+        }
         Thread.ofPlatform().daemon().name("zernel-snapshots").start(server::publishSnapshots);
         return server;
     }
@@ -134,6 +153,7 @@ public final class MetricsServer implements AutoCloseable {
     @Override
     public void close() {
         closed.countDown();
+        findings.close();
         source.close();
         http.close();
         feed.close();
@@ -141,12 +161,15 @@ public final class MetricsServer implements AutoCloseable {
 
     private void readEvents() {
         try {
-            Optional<EventBatch> batch = source.next();
-            while (batch.isPresent()) {
-                live.apply(batch.get());
-                batch = source.next();
-            }
-            live.finish();
+            do {
+                Optional<EventBatch> batch = source.next();
+                while (batch.isPresent()) {
+                    apply(batch.get());
+                    batch = source.next();
+                }
+                live.finish();
+                ended.countDown();
+            } while (source.awaitMore());
         } catch (IOException | RuntimeException e) {
             failure.set(e);
         } catch (InterruptedException _) {
@@ -154,6 +177,13 @@ public final class MetricsServer implements AutoCloseable {
         } finally {
             ended.countDown();
         }
+    }
+
+    private void apply(EventBatch batch) {
+        if (batch.startsOver()) {
+            live = emptyMetrics(source, options);
+        }
+        live.apply(batch);
     }
 
     private void publishSnapshots() {
@@ -176,19 +206,19 @@ public final class MetricsServer implements AutoCloseable {
 
     private Map<String, HttpEndpoint.Page> pages() throws IOException {
         HttpEndpoint.Page health = _ -> HttpEndpoint.Answer.text(200, "ok");
-        HttpEndpoint.Page snapshot = _ -> HttpEndpoint.Answer.json(snapshotJson());
-        Map<String, HttpEndpoint.Page> pages = new HashMap<>();
-        pages.put("/", DashboardPage.load(feed.port()));
+        HttpEndpoint.Page snapshot = _ -> HttpEndpoint.Answer.json(200, snapshotJson());
+        Map<String, HttpEndpoint.Page> pages = new HashMap<>(PageFiles.load(feed.port()));
         pages.put("/metrics", this::metrics);
         pages.put("/healthz", health);
         pages.put("/health", health);
         pages.put("/api/snapshot", snapshot);
         pages.put("/json", snapshot);
+        pages.put("/api/replay", new ReplayPage(source));
         return pages;
     }
 
-    private HttpEndpoint.Answer metrics(Headers request) throws IOException {
-        ExpositionFormatWriter writer = formats.findWriter(request.getFirst("Accept"));
+    private HttpEndpoint.Answer metrics(HttpEndpoint.Request request) throws IOException {
+        ExpositionFormatWriter writer = formats.findWriter(request.headers().getFirst("Accept"));
         ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 14);
         AtomicReference<MetricSnapshots> families = new AtomicReference<>(MetricSnapshots.of());
         live.read(source.nowNanos(), source.state().ended(), view -> families.set(Exposition.of(view)));
@@ -198,8 +228,10 @@ public final class MetricsServer implements AutoCloseable {
 
     private String snapshotJson() {
         SourceState state = source.state();
+        Snapshots.Context context = new Snapshots.Context(
+                state, source.playback().map(Playback::status).orElse(null), findings.latest());
         AtomicReference<@Nullable Snapshot> snapshot = new AtomicReference<>();
-        live.read(source.nowNanos(), state.ended(), view -> snapshot.set(Snapshots.of(view, state)));
+        live.read(source.nowNanos(), state.ended(), view -> snapshot.set(Snapshots.of(view, context)));
         return Snapshots.json(Objects.requireNonNull(snapshot.get()));
     }
 }

@@ -1,5 +1,7 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.source.Findings;
+import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
 import java.util.List;
 import java.util.Map;
@@ -33,19 +35,23 @@ public record Snapshot(
     /// The superset.
     ///
     /// @param version 1; changes when a field changes its meaning
+    /// @param replay where the replay is; null for a recording that is still being written
     /// @param eventTimeMs event time reached, milliseconds since the epoch
     /// @param measured which process zerneld's fields are about, by measure; a measure without data is not there
     /// @param processes the training processes and what they spend their steps on, the busiest first
     /// @param timings all durations by metric name and labels
+    /// @param findings what the analyzer says about the recording
     public record More(
             int version,
             SourceState source,
+            Playback.@Nullable Status replay,
             double eventTimeMs,
             Map<String, String> measured,
             double events,
             double lost,
             List<Training> processes,
-            List<Timing> timings) {}
+            List<Timing> timings,
+            Findings.Latest findings) {}
 
     /// A process that trains.
     ///

@@ -2,6 +2,8 @@ package io.dyber.zernel.serve;
 
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
+import io.dyber.zernel.serve.source.Findings;
+import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,11 +28,17 @@ final class Snapshots {
 
     private Snapshots() {}
 
-    static String json(Snapshot snapshot) {
-        return JSON.writeValueAsString(snapshot);
+    /// What a snapshot says beside the metrics.
+    ///
+    /// @param replay null where there is nothing to control
+    record Context(SourceState source, Playback.@Nullable Status replay, Findings.Latest findings) {}
+
+    /// Writes a record in snake case.
+    static String json(Record what) {
+        return JSON.writeValueAsString(what);
     }
 
-    static Snapshot of(LiveMetrics.View view, SourceState source) {
+    static Snapshot of(LiveMetrics.View view, Context context) {
         Map<String, String> measured = new LinkedHashMap<>();
         Optional<Durations> launches = busiest(view, Metrics.CUDA_LAUNCH, "cuda_latency", measured);
         Optional<Durations> reduces = busiestAllReduce(view, measured);
@@ -45,13 +53,15 @@ final class Snapshots {
                 view.updatedMillis(),
                 new Snapshot.More(
                         VERSION,
-                        source,
+                        context.source(),
+                        context.replay(),
                         view.nowNanos() / 1e6,
                         measured,
                         sum(view, Metrics.EVENTS),
                         sum(view, Metrics.LOST),
                         processes(view),
-                        timings(view)));
+                        timings(view),
+                        context.findings()));
     }
 
     private static List<Snapshot.GpuUse> gpus(LiveMetrics.View view) {

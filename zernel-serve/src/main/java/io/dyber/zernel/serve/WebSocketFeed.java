@@ -136,6 +136,9 @@ final class WebSocketFeed implements SnapshotFeed {
             if (!guard.acceptsHost(request.getFieldValue("Host")) || !guard.acceptsOrigin(origin(request))) {
                 throw new InvalidDataException(CloseFrame.POLICY_VALIDATION, "not from this machine");
             }
+            if (!guard.acceptsToken(request.getFieldValue("Authorization"), query(request))) {
+                throw new InvalidDataException(CloseFrame.POLICY_VALIDATION, "without the token");
+            }
             if (getConnections().size() >= CLIENTS) {
                 throw new InvalidDataException(CloseFrame.TRY_AGAIN_LATER, "too many clients");
             }
@@ -144,6 +147,12 @@ final class WebSocketFeed implements SnapshotFeed {
 
         private static @Nullable String origin(ClientHandshake request) {
             return request.hasFieldValue("Origin") ? request.getFieldValue("Origin") : null;
+        }
+
+        private static @Nullable String query(ClientHandshake request) {
+            String resource = request.getResourceDescriptor();
+            int mark = resource.indexOf('?');
+            return mark < 0 ? null : resource.substring(mark + 1);
         }
 
         @Override

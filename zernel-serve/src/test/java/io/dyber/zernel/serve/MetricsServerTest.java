@@ -19,6 +19,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -164,6 +166,68 @@ final class MetricsServerTest {
     }
 
     @Test
+    void aReplayIsMovedByItsPage() throws Exception {
+        JsonNode ended = json.readTree(get("/api/replay").body());
+        assertThat(ended.path("position_s").asDouble()).isEqualTo(4.99);
+        assertThat(ended.path("length_s").asDouble()).isEqualTo(4.99);
+        assertThat(post("{\"paused\":true,\"speed\":\"1x\",\"position_s\":2.45}").statusCode()).isEqualTo(200);
+        for (int i = 0; i < 500 && json.readTree(get("/api/replay").body()).path("position_s").asDouble() != 2.45; i++) {
+            Thread.sleep(10);
+        }
+        // The step that lies around the moment has not ended yet.
+        assertThat(PrometheusText.parse(get("/metrics").body()).values())
+                .containsEntry("zernel_steps_total{pid=\"4242\"}", 24.0)
+                .containsEntry("zernel_source_ended", 0.0);
+        assertThat(json.readTree(get("/api/snapshot").body()).at("/zernel/replay/paused").asBoolean()).isTrue();
+    }
+
+    @Test
+    void nonsenseDoesNotMoveAReplay() throws Exception {
+        assertThat(post("{").body()).isEqualTo("{\"error\":\"the body is not JSON\"}");
+        assertThat(post("{\"speed\":\"fast\"}").statusCode()).isEqualTo(400);
+        assertThat(post("{\"pause\":true}").body()).contains("no such field 'pause'");
+        assertThat(post(" ".repeat(70_000)).statusCode()).isEqualTo(413);
+        assertThat(json.readTree(get("/api/replay").body()).path("speed").asString()).isEqualTo("max");
+    }
+
+    @Test
+    void theFindingsOfTheRecordingAreInTheSnapshot() throws Exception {
+        try (MetricsServer analyzing = MetricsServer.start(
+                        new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
+                        options(0, 0, true, Optional.empty()));
+                WebSocketClient client = new WebSocketClient(analyzing.webSocketPort(), null)) {
+            JsonNode findings = json.readTree(client.next()).at("/zernel/findings");
+            for (int i = 0; i < 300 && findings.path("as_of_ms").asLong() == 0; i++) {
+                findings = json.readTree(client.next()).at("/zernel/findings");
+            }
+            assertThat(findings.path("recording").asString()).endsWith("run.parquet");
+            assertThat(findings.at("/findings/0/lost_ms_per_step").asDouble()).isCloseTo(30, within(1.0));
+            assertThat(findings.at("/findings/0/advice").asString()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void whoDoesNotShowTheTokenSeesNothingOfTheRecording() throws Exception {
+        AccessToken token = new AccessToken("0123456789abcdef");
+        try (MetricsServer guarded = MetricsServer.start(
+                new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
+                options(0, 0, false, Optional.of(token)))) {
+            String address = "http://127.0.0.1:" + guarded.metricsPort();
+            assertThat(status(address + "/metrics", null)).isEqualTo(401);
+            assertThat(status(address + "/metrics", "Bearer 0123456789abcdeF")).isEqualTo(401);
+            assertThat(status(address + "/metrics", "Bearer 0123456789abcdef")).isEqualTo(200);
+            assertThat(status(address + "/api/snapshot?token=0123456789abcdef", null)).isEqualTo(200);
+            assertThat(status(address + "/", null)).isEqualTo(200);
+            int port = guarded.webSocketPort();
+            assertThatThrownBy(() -> new WebSocketClient(port, null).close())
+                    .hasMessageContaining("WebSocketHandshakeException");
+            try (WebSocketClient known = new WebSocketClient(port + "/?token=0123456789abcdef", null)) {
+                assertThat(known.next()).startsWith("{");
+            }
+        }
+    }
+
+    @Test
     void aPortInUseIsSaid() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Path file = folder.resolve("run.parquet");
@@ -174,9 +238,26 @@ final class MetricsServerTest {
 
     private static MetricsServer start(Path file, int httpPort, int webSocketPort) throws IOException {
         return MetricsServer.start(
-                new Replay(file, Speed.MAX, false),
-                new MetricsServer.Options(
-                        InetAddress.getLoopbackAddress(), httpPort, webSocketPort, Duration.ofMillis(100), 100));
+                new Replay(file, Replay.Options.at(Speed.MAX)), options(httpPort, webSocketPort, false, Optional.empty()));
+    }
+
+    private static MetricsServer.Options options(int httpPort, int webSocketPort, boolean findings, Optional<AccessToken> token) {
+        return new MetricsServer.Options(
+                InetAddress.getLoopbackAddress(), httpPort, webSocketPort, Duration.ofMillis(100), 100, findings, token);
+    }
+
+    private int status(String address, @Nullable String authorization) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(address));
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
+        return http.send(request.build(), HttpResponse.BodyHandlers.ofString()).statusCode();
+    }
+
+    private HttpResponse<String> post(String body) throws IOException, InterruptedException {
+        return http.send(
+                request("/api/replay").POST(HttpRequest.BodyPublishers.ofString(body)).build(),
+                HttpResponse.BodyHandlers.ofString());
     }
 
     private HttpResponse<String> get(String path) throws IOException, InterruptedException {

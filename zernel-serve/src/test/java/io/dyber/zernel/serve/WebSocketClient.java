@@ -18,11 +18,16 @@ final class WebSocketClient implements WebSocket.Listener, AutoCloseable {
 
     /// Connects; `origin` as a browser would send it, or null.
     WebSocketClient(int port, @Nullable String origin) {
+        this(Integer.toString(port), origin);
+    }
+
+    /// Connects to e.g. `9092/?token=...`.
+    WebSocketClient(String portAndPath, @Nullable String origin) {
         WebSocket.Builder builder = client.newWebSocketBuilder();
         if (origin != null) {
             builder.header("Origin", origin);
         }
-        socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + port), this).join();
+        socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + portAndPath), this).join();
     }
 
     String next() throws InterruptedException {

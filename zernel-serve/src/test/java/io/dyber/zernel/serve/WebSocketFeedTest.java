@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -72,7 +73,7 @@ final class WebSocketFeedTest {
 
     private static WebSocketFeed start() throws IOException {
         InetAddress loopback = InetAddress.getLoopbackAddress();
-        return WebSocketFeed.start(new InetSocketAddress(loopback, 0), new HostGuard(loopback));
+        return WebSocketFeed.start(new InetSocketAddress(loopback, 0), new HostGuard(loopback, Optional.empty()));
     }
 
     private static int readOrNothing(Socket socket, byte[] buffer) throws IOException {

@@ -1,16 +1,27 @@
 package io.dyber.zernel.serve.cli;
 
+import io.dyber.zernel.serve.AccessToken;
 import io.dyber.zernel.serve.MetricsServer;
 import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.FollowedFolder;
+import io.dyber.zernel.serve.source.Moment;
+import io.dyber.zernel.serve.source.Replay;
+import io.dyber.zernel.serve.source.SourceState;
 import io.dyber.zernel.serve.source.Sources;
 import io.dyber.zernel.serve.source.Speed;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,7 +34,8 @@ import picocli.CommandLine.Spec;
         name = "serve",
         description = {
             "Serve a recording as live metrics: Prometheus, WebSocket and a web page.",
-            "A finished recording is replayed in its own time; one that is still being written is followed."
+            "A finished recording is replayed in its own time; one that is still being written is followed.",
+            "While a replay runs, the page's buttons, or a POST to /api/replay, pause it and move it."
         },
         mixinStandardHelpOptions = true)
 final class ServeCommand implements Callable<Integer> {
@@ -31,9 +43,17 @@ final class ServeCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "RECORDING", description = "run.parquet, or run.parquet.live while it is written")
-    @SuppressWarnings("NullAway.Init")
-    private Path recording;
+    @Parameters(paramLabel = "RECORDING", arity = "0..1",
+            description = "run.parquet, finished or still being written")
+    private @Nullable Path recording;
+
+    @Option(names = "--follow", paramLabel = "DIR",
+            description = "Follow the newest recording in this folder, and each that begins there later.")
+    private @Nullable Path follow;
+
+    @Option(names = "--simulate", paramLabel = "SCENARIO", arity = "0..1", fallbackValue = "healthy",
+            description = "Replay a simulated training for ever. A wrong name lists the scenarios.")
+    private @Nullable String simulate;
 
     @Option(names = "--speed", paramLabel = "N", defaultValue = "1x", converter = SpeedConverter.class,
             description = "Replay N times as fast: 10, 10x, 0.5x, max. Default: ${DEFAULT-VALUE}")
@@ -41,6 +61,14 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--loop", description = "Start the replay again when it has ended.")
     private boolean loop;
+
+    @Option(names = "--from", paramLabel = "MOMENT", converter = MomentConverter.class,
+            description = "Begin the replay at e.g. 90s, or 2026-11-21T17:30:00Z. What lies before is applied at once.")
+    private Optional<Moment> from = Optional.empty();
+
+    @Option(names = "--to", paramLabel = "MOMENT", converter = MomentConverter.class,
+            description = "End the replay there.")
+    private Optional<Moment> to = Optional.empty();
 
     @Option(names = "--exit-at-end", description = "Stop serving when the recording has ended.")
     private boolean exitAtEnd;
@@ -62,6 +90,14 @@ final class ServeCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private InetAddress listen;
 
+    @Option(names = "--token-file", paramLabel = "FILE",
+            description = "Answer only who sends the token in this file, as Authorization: Bearer TOKEN.")
+    private @Nullable Path tokenFile;
+
+    @Option(names = "--no-findings",
+            description = "Do not analyze the recording in the background.")
+    private boolean withoutFindings;
+
     @Option(names = "--max-pids", paramLabel = "N", defaultValue = "100",
             description = "Processes with series of their own; the others share one. Default: ${DEFAULT-VALUE}")
     private int pidLimit;
@@ -70,19 +106,46 @@ final class ServeCommand implements Callable<Integer> {
     public Integer call() throws Failure, IOException, InterruptedException {
         check();
         PrintWriter err = spec.commandLine().getErr();
+        Optional<AccessToken> token = token();
         if (!listen.isLoopbackAddress()) {
-            err.println("zernel serve: warning: anybody who reaches " + listen.getHostAddress()
-                    + " can read these metrics; there is no password");
+            err.println("zernel serve: warning: " + (token.isEmpty()
+                    ? "anybody who reaches " + listen.getHostAddress() + " can read these metrics; --token-file FILE asks for a token"
+                    : "the token and the metrics go unencrypted to whoever listens on the way"));
         }
-        try (EventSource source = Sources.open(recording, speed, loop);
-                MetricsServer server = start(source)) {
+        try (EventSource source = open();
+                MetricsServer server = start(source, token)) {
             Runtime.getRuntime().addShutdownHook(new Thread(server::close, "zernel-stop"));
             greet(server, err);
             return waitFor(server, err);
         }
     }
 
+    private EventSource open() throws Failure, IOException, InterruptedException {
+        if (simulate != null) {
+            return new Replay(SimulatedRecording.make(simulate), new Replay.Options(speed, true, from, to));
+        }
+        return follow != null
+                ? new FollowedFolder(follow)
+                : Sources.open(Objects.requireNonNull(recording), new Replay.Options(speed, loop, from, to));
+    }
+
+    private Optional<AccessToken> token() throws Failure {
+        if (tokenFile == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(new AccessToken(Files.readString(tokenFile).strip()));
+        } catch (IOException | IllegalArgumentException e) {
+            String why = e instanceof NoSuchFileException ? "no such file" : String.valueOf(e.getMessage());
+            throw new Failure("reading '" + tokenFile + "': " + why, "make one: openssl rand -hex 32 > " + tokenFile);
+        }
+    }
+
     private void check() {
+        if (Stream.of(recording, follow, simulate).filter(Objects::nonNull).count() != 1) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "say what to serve: one of RECORDING, --follow DIR and --simulate");
+        }
         if (interval < 0.05 || interval > 3600) {
             throw new CommandLine.ParameterException(
                     spec.commandLine(), "--interval is between 0.05 and 3600 seconds");
@@ -94,11 +157,11 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private MetricsServer start(EventSource source) throws Failure, IOException {
+    private MetricsServer start(EventSource source, Optional<AccessToken> token) throws Failure, IOException {
         Duration between = Duration.ofMillis(Math.round(interval * 1000));
         try {
             return MetricsServer.start(
-                    source, new MetricsServer.Options(listen, metricsPort, webSocketPort, between, pidLimit));
+                    source, new MetricsServer.Options(listen, metricsPort, webSocketPort, between, pidLimit, !withoutFindings, token));
         } catch (MetricsServer.PortException e) {
             throw new Failure(
                     "listening on " + listen.getHostAddress() + " port " + e.port() + ": " + e.getMessage(),
@@ -109,8 +172,9 @@ final class ServeCommand implements Callable<Integer> {
     private void greet(MetricsServer server, PrintWriter err) {
         String host = listen.isAnyLocalAddress() || listen.isLoopbackAddress() ? "localhost" : listen.getHostAddress();
         String http = "http://" + host + ":" + server.metricsPort();
-        err.println((server.state().mode().equals("tail") ? "Following " : "Replaying at " + speed + " ")
-                + recording + ". Ctrl-C stops.");
+        SourceState state = server.state();
+        err.println((state.mode().equals("replay") ? "Replaying at " + speed + " " : "Following ")
+                + (simulate == null ? state.path() : "a simulation of '" + simulate + "'") + ". Ctrl-C stops.");
         err.println("  web page    " + http + "/");
         err.println("  Prometheus  " + http + "/metrics");
         err.println("  WebSocket   ws://" + host + ":" + server.webSocketPort());
@@ -130,6 +194,18 @@ final class ServeCommand implements Callable<Integer> {
             new CountDownLatch(1).await();
         }
         return 0;
+    }
+
+    /// Reads a [Moment].
+    static final class MomentConverter implements CommandLine.ITypeConverter<Moment> {
+        @Override
+        public Moment convert(String value) {
+            try {
+                return Moment.parse(value);
+            } catch (IllegalArgumentException e) {
+                throw new CommandLine.TypeConversionException(e.getMessage());
+            }
+        }
     }
 
     /// Reads a [Speed].

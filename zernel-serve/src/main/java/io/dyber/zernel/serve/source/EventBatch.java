@@ -18,11 +18,27 @@ public final class EventBatch {
 
     private final long[][] longs;
     private final @Nullable String[][] texts;
+    private final boolean startsOver;
     private int rows;
 
     public EventBatch(int capacity) {
+        this(capacity, false);
+    }
+
+    private EventBatch(int capacity, boolean startsOver) {
+        this.startsOver = startsOver;
         this.longs = new long[LONGS.length][capacity];
         this.texts = new @Nullable String[TEXTS.length][capacity];
+    }
+
+    /// A batch without rows that says: what comes next is the recording from its start, so forget what was.
+    public static EventBatch startOver() {
+        return new EventBatch(0, true);
+    }
+
+    /// Whether everything handed out before is void.
+    public boolean startsOver() {
+        return startsOver;
     }
 
     public int rows() {

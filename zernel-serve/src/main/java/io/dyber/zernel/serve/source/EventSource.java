@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve.source;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -13,6 +14,12 @@ public interface EventSource extends AutoCloseable {
     /// then only time has passed.
     Optional<EventBatch> next() throws IOException, InterruptedException;
 
+    /// After [#next] gave nothing: waits until there is more after all, because somebody sent a replay back; false when
+    /// there never will be.
+    default boolean awaitMore() throws InterruptedException {
+        return false;
+    }
+
     /// The event time reached, in nanoseconds since the epoch.
     long nowNanos();
 
@@ -22,6 +29,19 @@ public interface EventSource extends AutoCloseable {
     default OptionalDouble overheadShare() {
         return OptionalDouble.empty();
     }
+
+    /// The controls, where there is something to control.
+    default Optional<Playback> playback() {
+        return Optional.empty();
+    }
+
+    /// The recording that events come from now.
+    Optional<Recorded> recorded();
+
+    /// A recording that can be opened.
+    ///
+    /// @param growing it is still being written
+    record Recorded(Path path, boolean growing) {}
 
     /// Ends the source: a waiting [#next] returns soon.
     @Override

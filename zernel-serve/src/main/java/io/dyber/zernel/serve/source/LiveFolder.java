@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -28,6 +30,15 @@ record LiveFolder(Path path) {
 
     boolean exists() {
         return Files.isDirectory(path);
+    }
+
+    /// Tells this folder from a later one of the same name; empty when there is none.
+    Optional<Object> key() {
+        try {
+            return Optional.ofNullable(Files.readAttributes(path, BasicFileAttributes.class).fileKey());
+        } catch (IOException _) {
+            return Optional.empty();
+        }
     }
 
     /// The file that the recorder will write at the end.

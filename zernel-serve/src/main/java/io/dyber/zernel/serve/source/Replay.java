@@ -10,7 +10,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.OptionalLong;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 
@@ -18,12 +18,13 @@ import org.apache.arrow.memory.RootAllocator;
 /// the replay as had passed since the first event, divided by the speed. When it loops, time moves on: the second
 /// round starts where the first one ended.
 public final class Replay implements EventSource {
-    /// How finely the clock on the wall is followed.
-    private static final Duration TICK = Duration.ofMillis(100);
+    /// How finely the clock on the wall is followed: a batch holds no more of event time than this.
+    private static final long TICK_NANOS = Duration.ofMillis(50).toNanos();
 
     private static final int ROWS_PER_BATCH = 8192;
 
     private final Path path;
+    private final Optional<FileVersion> version;
     private final Database database;
     private final boolean loop;
     private final Pacer pacer;
@@ -31,37 +32,96 @@ public final class Replay implements EventSource {
     private final OptionalDouble overheadShare;
     private final TimeWindows windows;
     private final Deque<EventBatch> ready = new ArrayDeque<>();
-    private final long tickNanos;
 
     private long tickEnd;
-    private long shiftNanos;
-    private final AtomicInteger round = new AtomicInteger(1);
+    private boolean released;
+    private volatile long shiftNanos;
     private volatile boolean ended;
+    private volatile boolean changed;
+
+    /// What to play and how.
+    ///
+    /// @param loop start again at the end, for ever
+    /// @param from where to begin; what lies before is applied without waiting, so that memory and counters are right
+    /// @param to where to end
+    public record Options(Speed speed, boolean loop, Optional<Moment> from, Optional<Moment> to) {
+        /// All of it, once.
+        public static Options at(Speed speed) {
+            return new Options(speed, false, Optional.empty(), Optional.empty());
+        }
+    }
 
     /// Opens the recording at `path`.
     ///
-    /// @throws RecordingException if it is missing, damaged or not a recording
-    /// @param loop start again at the end, for ever
-    public Replay(Path path, Speed speed, boolean loop) throws IOException {
+    /// @throws RecordingException if it is missing, damaged or not a recording, or has nothing in the stretch asked for
+    public Replay(Path path, Options options) throws IOException {
         this.path = path;
-        this.loop = loop;
+        this.loop = options.loop();
+        this.version = FileVersion.of(path);
         this.database = Recordings.open(path.toString());
         this.overheadShare = readOverheadShare(database);
         this.windows = new TimeWindows(database.connection(), allocator);
-        this.tickNanos = speed.isMax() ? Long.MAX_VALUE / 4 : Math.max(1, (long) (TICK.toNanos() * speed.factor()));
-        this.tickEnd = windows.firstNanos() + tickNanos;
-        this.pacer = new Pacer(speed, windows.firstNanos());
+        long first = windows.firstNanos();
+        this.tickEnd = first;
+        this.pacer = new Pacer(options.speed(), first);
+        try {
+            options.from().ifPresent(from -> pacer.hurryTo(within("--from", from.eventNanos(first))));
+            options.to().ifPresent(to -> windows.endAt(within("--to", to.eventNanos(first))));
+        } catch (RecordingException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private long within(String option, long moment) {
+        if (moment < windows.firstNanos() || moment > windows.lastNanos()) {
+            throw new RecordingException(
+                    "replaying '" + path + "': its events span %.1f s, and %s is not within"
+                            .formatted((windows.lastNanos() - windows.firstNanos()) / 1e9, option),
+                    "zernel-analyze info " + path + " says from when to when it goes");
+        }
+        return moment;
     }
 
     @Override
-    public Optional<EventBatch> next() throws IOException, InterruptedException {
-        while (ready.isEmpty()) {
-            if (pacer.isStopped() || !readMore()) {
-                return end();
+    public synchronized Optional<EventBatch> next() throws IOException, InterruptedException {
+        while (!pacer.isStopped()) {
+            OptionalLong jump = pacer.takeJump();
+            if (jump.isPresent() && !changed && goTo(windows.firstNanos() + jump.getAsLong())) {
+                return Optional.of(EventBatch.startOver());
+            }
+            if (ready.isEmpty() && !readMore()) {
+                ended = true;
+                return Optional.empty();
+            }
+            EventBatch batch = ready.element();
+            if (pacer.await(batch.number(LongColumn.TS_NS, batch.rows() - 1))) {
+                return Optional.of(ready.removeFirst());
             }
         }
-        EventBatch batch = ready.removeFirst();
-        return pacer.await(batch.number(LongColumn.TS_NS, batch.rows() - 1)) ? Optional.of(batch) : end();
+        ended = true;
+        return Optional.empty();
+    }
+
+    @Override
+    public boolean awaitMore() throws InterruptedException {
+        return pacer.awaitJump();
+    }
+
+    /// Hurries to a moment of the recording; true when that meant to start over.
+    private boolean goTo(long moment) {
+        if (!ended && moment + shiftNanos >= pacer.nowNanos()) {
+            pacer.hurryTo(moment + shiftNanos);
+            return false;
+        }
+        ended = false;
+        ready.clear();
+        windows.rewind();
+        shiftNanos = 0;
+        tickEnd = windows.firstNanos();
+        pacer.rewind(windows.firstNanos());
+        pacer.hurryTo(moment);
+        return true;
     }
 
     @Override
@@ -71,15 +131,66 @@ public final class Replay implements EventSource {
 
     @Override
     public SourceState state() {
-        String note = "";
-        if (windows.isEmpty()) {
-            note = "the recording has no events";
-        } else if (ended) {
-            note = "the replay has ended";
-        } else if (loop) {
-            note = "round " + round.get();
+        return new SourceState("replay", path.toString(), pacer.speed().toString(), ended, note());
+    }
+
+    private String note() {
+        if (changed) {
+            return "the recording was replaced or changed under the replay: serve it again";
         }
-        return new SourceState("replay", path.toString(), pacer.speed().toString(), ended, note);
+        if (windows.isEmpty()) {
+            return "the recording has no events";
+        }
+        if (ended) {
+            return "the replay has ended";
+        }
+        if (pacer.isPaused()) {
+            return "paused";
+        }
+        return loop ? "round " + (shiftNanos / roundNanos() + 1) : "";
+    }
+
+    private long roundNanos() {
+        return windows.lastNanos() - windows.firstNanos() + 1;
+    }
+
+    @Override
+    public Optional<Recorded> recorded() {
+        return Optional.of(new Recorded(path, false));
+    }
+
+    @Override
+    public Optional<Playback> playback() {
+        return windows.isEmpty() ? Optional.empty() : Optional.of(new Controls());
+    }
+
+    /// What [#playback] gives.
+    private final class Controls implements Playback {
+        @Override
+        public void pause(boolean paused) {
+            pacer.pause(paused);
+        }
+
+        @Override
+        public void speed(Speed speed) {
+            pacer.speed(speed);
+        }
+
+        @Override
+        public void seek(long nanos) {
+            pacer.jump(Math.clamp(nanos, 0, length()));
+        }
+
+        @Override
+        public Status status() {
+            long position = Math.clamp(nowNanos() - shiftNanos - windows.firstNanos(), 0, length());
+            return new Status(windows.firstNanos() / 1e6, position / 1e9, length() / 1e9, pacer.speed().toString(),
+                    pacer.isPaused(), loop, pacer.isHurrying() && !ended);
+        }
+
+        private long length() {
+            return windows.lastNanos() - windows.firstNanos();
+        }
     }
 
     @Override
@@ -90,6 +201,18 @@ public final class Replay implements EventSource {
     @Override
     public void close() {
         pacer.stop();
+        release();
+    }
+
+    /// Waits for the thread in [#next], which leaves soon.
+    private synchronized void release() {
+        if (!released) {
+            released = true;
+            ended = true;
+            ready.clear();
+            database.close();
+            allocator.close();
+        }
     }
 
     private static OptionalDouble readOverheadShare(Database database) {
@@ -104,34 +227,34 @@ public final class Replay implements EventSource {
                 return false;
             }
             windows.rewind();
-            round.incrementAndGet();
-            shiftNanos += windows.lastNanos() - windows.firstNanos() + 1;
+            long next = shiftNanos + roundNanos();
+            shiftNanos = next;
         }
-        windows.readNext(this::slice);
-        return true;
+        try {
+            changed = version.isPresent() && !version.get().isStillThere();
+            if (!changed) {
+                windows.readNext(this::slice);
+            }
+        } catch (IOException e) {
+            changed = version.isPresent() && !version.get().isStillThere();
+            if (!changed) {
+                throw e;
+            }
+        }
+        return !changed;
     }
 
-    /// Cuts rows into batches that each lie within one tick of the wall clock.
+    /// Cuts rows into batches that each lie within one tick.
     private void slice(ArrowRows rows) {
         for (int row = 0; row < rows.rows(); row++) {
             EventBatch last = ready.peekLast();
             long start = rows.tsNanos(row) + shiftNanos;
             if (last == null || last.rows() == ROWS_PER_BATCH || start >= tickEnd) {
-                last = new EventBatch(64);
+                last = new EventBatch(16);
                 ready.addLast(last);
-                tickEnd += Math.max(0, (start - tickEnd) / tickNanos + 1) * tickNanos;
+                tickEnd += Math.max(0, (start - tickEnd) / TICK_NANOS + 1) * TICK_NANOS;
             }
             rows.copy(row, last, shiftNanos);
         }
-    }
-
-    private Optional<EventBatch> end() {
-        if (!ended) {
-            ended = true;
-            ready.clear();
-            database.close();
-            allocator.close();
-        }
-        return Optional.empty();
     }
 }

@@ -10,9 +10,9 @@ public final class Sources {
 
     /// Follows the recording when it is being written, else replays it.
     ///
-    /// @param speed of a replay; a recording that is being written has its own
+    /// @param options of a replay; a recording that is being written has its own time
     /// @throws RecordingException if there is no recording at `path`, or it cannot be read
-    public static EventSource open(Path path, Speed speed, boolean loop) throws IOException {
-        return LiveFolder.of(path).exists() ? new Tail(path) : new Replay(path, speed, loop);
+    public static EventSource open(Path path, Replay.Options options) throws IOException {
+        return LiveFolder.of(path).exists() ? new Tail(path) : new Replay(path, options);
     }
 }

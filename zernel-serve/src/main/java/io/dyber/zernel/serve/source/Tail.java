@@ -25,16 +25,21 @@ public final class Tail implements EventSource {
     private static final int ROWS_PER_BATCH = 8192;
 
     private final LiveFolder folder;
+    private final Optional<Object> folderKey;
     private final BufferAllocator allocator = new RootAllocator();
     private final Deque<EventBatch> ready = new ArrayDeque<>();
     private @Nullable Database segment;
     private @Nullable TimeWindows segmentWindows;
     private @Nullable JournalReader journal;
     private int number;
-    private volatile long heardNanos = System.nanoTime();
+    private volatile Heard heard = new Heard(wallNanos(), System.nanoTime());
+    private volatile boolean missed;
     private volatile String why = "stopped";
     private volatile boolean closed;
     private volatile boolean ended;
+
+    /// The last event that came, and when it did. The clock on the wall would do as long as nobody sets it.
+    private record Heard(long eventNanos, long atNanos) {}
 
     /// Follows the recording at `path`: `run.parquet`, or its folder `run.parquet.live`.
     public Tail(Path path) throws IOException {
@@ -42,6 +47,7 @@ public final class Tail implements EventSource {
         if (!folder.exists()) {
             throw new NoSuchFileException(folder.path().toString());
         }
+        this.folderKey = folder.key();
     }
 
     @Override
@@ -50,7 +56,7 @@ public final class Tail implements EventSource {
             Optional<EventBatch> batch = await();
             return batch.isPresent() ? batch : end();
         } catch (IOException | RecordingException e) {
-            if (folder.exists()) {
+            if (isSameFolder()) {
                 throw e;
             }
             why = "it ended before all of it was read: serve " + folder.output();
@@ -63,7 +69,7 @@ public final class Tail implements EventSource {
         while (!closed) {
             Optional<EventBatch> batch = ready.isEmpty() ? advance() : Optional.of(ready.removeFirst());
             if (batch.isPresent()) {
-                heardNanos = System.nanoTime();
+                heard(batch.get());
                 return batch;
             }
             if (journal == null && segmentWindows == null && !openNext()) {
@@ -76,8 +82,19 @@ public final class Tail implements EventSource {
         return Optional.empty();
     }
 
+    private void heard(EventBatch batch) {
+        if (batch.rows() > 0) {
+            heard = new Heard(batch.number(LongColumn.TS_NS, batch.rows() - 1), System.nanoTime());
+        }
+    }
+
+    /// Another recorder may have begun under the same name.
+    private boolean isSameFolder() {
+        return folder.key().equals(folderKey);
+    }
+
     private boolean isEnded() {
-        if (!folder.exists()) {
+        if (!isSameFolder()) {
             why = "the recording has ended: " + folder.output();
             return true;
         }
@@ -94,13 +111,24 @@ public final class Tail implements EventSource {
     }
 
     private Duration silent() {
-        return Duration.ofNanos(System.nanoTime() - heardNanos);
+        return Duration.ofNanos(System.nanoTime() - heard.atNanos());
+    }
+
+    private static long wallNanos() {
+        Instant now = Instant.now();
+        return now.getEpochSecond() * 1_000_000_000L + now.getNano();
     }
 
     @Override
     public long nowNanos() {
-        Instant now = Instant.now();
-        return now.getEpochSecond() * 1_000_000_000L + now.getNano();
+        Heard last = heard;
+        return last.eventNanos() + (ended ? 0 : System.nanoTime() - last.atNanos());
+    }
+
+    @Override
+    public Optional<Recorded> recorded() {
+        return Optional.of(
+                isSameFolder() ? new Recorded(folder.path(), true) : new Recorded(folder.output(), false));
     }
 
     @Override
@@ -117,7 +145,8 @@ public final class Tail implements EventSource {
         if (ended) {
             return why;
         }
-        return silent().compareTo(SILENCE) < 0 ? "" : "nothing written for " + silent().toSeconds() + " s";
+        return (silent().compareTo(SILENCE) < 0 ? "" : "nothing written for " + silent().toSeconds() + " s")
+                + (missed ? "; events from before were moved to a file of their own before they were read" : "");
     }
 
     /// The next batch of what is open; empty when that is used up, which closes it.
@@ -132,14 +161,27 @@ public final class Tail implements EventSource {
             return batch;
         }
         if (segmentWindows != null) {
-            if (segmentWindows.hasNext()) {
-                segmentWindows.readNext(this::slice);
+            if (segmentWindows.hasNext() && readSegment(segmentWindows)) {
                 return Optional.ofNullable(ready.pollFirst());
             }
             closeSegment();
             number++;
         }
         return Optional.empty();
+    }
+
+    /// False when the recorder has taken the row group away: into a file of a series that was full.
+    private boolean readSegment(TimeWindows windows) throws IOException {
+        try {
+            windows.readNext(this::slice);
+            return true;
+        } catch (IOException e) {
+            if (Files.exists(folder.segment(number)) || !isSameFolder()) {
+                throw e;
+            }
+            missed = true;
+            return false;
+        }
     }
 
     /// Opens the next row group: its Parquet file where that is finished, else its journal. False when there is
@@ -162,7 +204,7 @@ public final class Tail implements EventSource {
         } catch (NoSuchFileException _) {
             return false;
         } catch (RecordingException e) {
-            if (!folder.exists()) {
+            if (!isSameFolder() || !Files.exists(folder.segment(number))) {
                 return false;
             }
             throw e;
@@ -175,6 +217,7 @@ public final class Tail implements EventSource {
                 || Files.exists(folder.journal(open + 1))
                 || Files.exists(folder.segment(open))
                 || !Files.exists(folder.journal(open))
+                || !isSameFolder()
                 || isAbandoned();
     }
 

@@ -26,7 +26,7 @@ final class TimeWindows {
     private final String columns;
     private final long rows;
     private final long firstNanos;
-    private final long lastNanos;
+    private long lastNanos;
     private final long windowNanos;
     private long nextWindow;
     private boolean ended;
@@ -62,6 +62,11 @@ final class TimeWindows {
     /// The start of the last event; meaningless when there is none.
     long lastNanos() {
         return lastNanos;
+    }
+
+    /// Leaves out what starts later; at least the first event stays.
+    void endAt(long untilNanos) {
+        lastNanos = Math.clamp(untilNanos, firstNanos, lastNanos);
     }
 
     void rewind() {

@@ -1,0 +1,120 @@
+package io.dyber.zernel.serve.source;
+
+import io.dyber.zernel.analyze.RecordingException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// The newest recording in a folder, and then each one that begins there. Where none is being written, the newest
+/// finished one is read first, so that there is something to see.
+public final class FollowedFolder implements EventSource {
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private final Path folder;
+    private final Set<Object> done = new HashSet<>();
+    private boolean begun;
+    private volatile @Nullable EventSource current;
+    private volatile String last = "";
+    private volatile long reachedNanos;
+    private volatile boolean closed;
+
+    /// @throws RecordingException if there is no such folder
+    public FollowedFolder(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            throw new RecordingException("following '" + folder + "': not a folder", "--follow takes a folder of recordings");
+        }
+        this.folder = folder;
+    }
+
+    @Override
+    public Optional<EventBatch> next() throws IOException, InterruptedException {
+        while (!closed) {
+            EventSource source = current;
+            if (source == null) {
+                if (!openNext()) {
+                    Thread.sleep(POLL);
+                }
+                continue;
+            }
+            Optional<EventBatch> batch = source.next();
+            if (batch.isPresent()) {
+                return batch;
+            }
+            last = source.state().path();
+            reachedNanos = source.nowNanos();
+            source.close();
+            current = null;
+        }
+        return Optional.empty();
+    }
+
+    private boolean openNext() throws IOException {
+        Optional<Path> live = newest(path -> path.toString().endsWith(".live") && isNew(new LiveFolder(path)));
+        Optional<Path> finished =
+                begun ? Optional.empty() : newest(path -> path.toString().endsWith(".parquet") && Files.isRegularFile(path));
+        begun = true;
+        if (live.isPresent()) {
+            LiveFolder found = new LiveFolder(live.get());
+            found.key().ifPresent(done::add);
+            current = new Tail(found.path());
+        } else if (finished.isPresent()) {
+            current = new Replay(finished.get(), Replay.Options.at(Speed.MAX));
+        }
+        return current != null;
+    }
+
+    private boolean isNew(LiveFolder live) {
+        return live.exists() && live.key().filter(key -> !done.contains(key)).isPresent() && !live.isAbandoned();
+    }
+
+    private Optional<Path> newest(Predicate<Path> wanted) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(wanted).max(Comparator.comparing(FollowedFolder::modified));
+        }
+    }
+
+    private static FileTime modified(Path path) {
+        return FileVersion.of(path).map(FileVersion::modified).orElse(FileTime.fromMillis(0));
+    }
+
+    @Override
+    public long nowNanos() {
+        EventSource source = current;
+        return source == null ? reachedNanos : source.nowNanos();
+    }
+
+    @Override
+    public SourceState state() {
+        EventSource source = current;
+        if (source != null) {
+            SourceState state = source.state();
+            return new SourceState("follow", state.path(), "1x", false, state.note());
+        }
+        return new SourceState("follow", folder.toString(), "1x", closed,
+                (last.isEmpty() ? "" : last + " has ended; ") + "waiting for a recording to begin in " + folder);
+    }
+
+    @Override
+    public Optional<Recorded> recorded() {
+        EventSource source = current;
+        return source == null ? Optional.empty() : source.recorded();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        EventSource source = current;
+        if (source != null) {
+            source.close();
+        }
+    }
+}
