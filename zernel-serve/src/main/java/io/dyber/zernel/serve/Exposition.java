@@ -19,7 +19,8 @@ import java.util.List;
 
 /// Turns the series into what Prometheus reads. Families without a series are left out.
 final class Exposition {
-    private static final double[] QUANTILES = {0.5, 0.99};
+    private static final double[] QUANTILES =
+            Metrics.QUANTILES.stream().mapToDouble(Double::parseDouble).toArray();
 
     private Exposition() {}
 

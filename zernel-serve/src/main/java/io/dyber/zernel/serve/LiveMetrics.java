@@ -2,6 +2,7 @@ package io.dyber.zernel.serve;
 
 import static io.dyber.zernel.serve.source.EventBatch.NULL;
 
+import io.dyber.zernel.serve.alert.Readings;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.EventBatch;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
+import java.util.function.ObjDoubleConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// What is known now: applies batches of events to the series of [Metrics].
@@ -21,6 +23,10 @@ import org.jspecify.annotations.Nullable;
 final class LiveMetrics {
     /// A sample that nobody renews is no longer shown: its process has ended, or its device.
     private static final long SAMPLE_LIFE_NANOS = 300_000_000_000L;
+
+    private static final long SECOND_NANOS = 1_000_000_000L;
+    /// Of a longer one the seconds before are left out.
+    private static final long LONGEST_SILENCE_NANOS = 3600 * SECOND_NANOS;
 
     private final SeriesTable series = new SeriesTable(Metrics.ALL);
     private final PidLabels pids;
@@ -34,9 +40,22 @@ final class LiveMetrics {
     private final Map<@Nullable String, Map<@Nullable String, List<Metric>>> routes = new HashMap<>();
     private long updatedMillis;
     private OptionalDouble overhead = OptionalDouble.empty();
+    private final Watcher watcher;
+    private long startNanos = NULL;
+    private long nextSecondNanos;
+
+    /// Hears each second of event time, whatever the speed, so that what it finds does not depend on that.
+    interface Watcher {
+        /// All events that began before `view.nowNanos()` are in.
+        void second(View view);
+
+        /// Adds its own series.
+        default void export(SeriesTable series) {}
+    }
 
     /// @param pidLimit processes with series of their own
-    LiveMetrics(int pidLimit) {
+    LiveMetrics(int pidLimit, Watcher watcher) {
+        this.watcher = watcher;
         this.pids = new PidLabels(pidLimit, series::fold);
         this.labels = new EventLabels(pids);
     }
@@ -44,7 +63,24 @@ final class LiveMetrics {
     /// A consistent view for one reader, valid while the lock is held.
     ///
     /// @param nowNanos the event time at which windows end
-    record View(LiveMetrics live, SeriesTable series, StepHistory history, PidLabels pids, long nowNanos) {
+    record View(LiveMetrics live, SeriesTable series, StepHistory history, PidLabels pids, long nowNanos)
+            implements Readings {
+        @Override
+        public void numbers(Metric metric, ObjDoubleConsumer<List<String>> to) {
+            series.numbers(metric).forEach((labels, sum) -> to.accept(labels, sum.value));
+        }
+
+        @Override
+        public void quantiles(Metric metric, double quantile, ObjDoubleConsumer<List<String>> to) {
+            series.durations(metric).forEach(
+                    (labels, durations) -> to.accept(labels, durations.recentSeconds(quantile, nowNanos)));
+        }
+
+        /// The start of the first event.
+        long startNanos() {
+            return live.startNanos;
+        }
+
         String comm(long pid) {
             return live.comms.getOrDefault(pid, "");
         }
@@ -60,6 +96,7 @@ final class LiveMetrics {
 
     synchronized void apply(EventBatch batch) {
         for (int row = 0; row < batch.rows(); row++) {
+            moveTo(batch.number(LongColumn.TS_NS, row));
             route(batch, row);
             observe(batch, row);
             steps.accept(batch, row);
@@ -67,6 +104,25 @@ final class LiveMetrics {
         if (batch.rows() > 0) {
             updatedMillis = System.currentTimeMillis();
         }
+    }
+
+    /// Event time has passed without events.
+    synchronized void moveTo(long nanos) {
+        if (startNanos == NULL) {
+            startNanos = nanos;
+            nextSecondNanos = nanos + SECOND_NANOS;
+        }
+        nextSecondNanos = Math.max(nextSecondNanos, nanos - LONGEST_SILENCE_NANOS);
+        while (nextSecondNanos <= nanos) {
+            derive(nextSecondNanos, false);
+            watcher.second(view(nextSecondNanos));
+            nextSecondNanos += SECOND_NANOS;
+        }
+    }
+
+    /// How much event time the events began in.
+    synchronized double secondsSeen() {
+        return startNanos == NULL ? 0 : (nextSecondNanos - SECOND_NANOS - startNanos) / 1e9;
     }
 
     /// What recording cost, as a share of one CPU.
@@ -82,7 +138,11 @@ final class LiveMetrics {
     /// Lets `reader` look at everything while nothing changes.
     synchronized void read(long nowNanos, boolean ended, Consumer<View> reader) {
         derive(nowNanos, ended);
-        reader.accept(new View(this, series, history, pids, nowNanos));
+        reader.accept(view(nowNanos));
+    }
+
+    private View view(long nowNanos) {
+        return new View(this, series, history, pids, nowNanos);
     }
 
     private void route(EventBatch batch, int row) {
@@ -190,6 +250,7 @@ final class LiveMetrics {
         series.forgetSamplesBefore(nowNanos - SAMPLE_LIFE_NANOS);
         deriveMemory();
         deriveSteps(nowNanos, ended);
+        watcher.export(series);
     }
 
     private void deriveMemory() {

@@ -31,6 +31,7 @@ public final class MetricsServer implements AutoCloseable {
 
     private final EventSource source;
     private final Options options;
+    private final Alerting alerting;
     private volatile LiveMetrics live;
     private final Findings findings;
     private final ExpositionFormats formats = ExpositionFormats.init();
@@ -58,10 +59,11 @@ public final class MetricsServer implements AutoCloseable {
             boolean findings,
             Optional<AccessToken> token) {}
 
-    private MetricsServer(EventSource source, Options options) throws IOException {
+    private MetricsServer(EventSource source, Options options, Alerting alerting) throws IOException {
         this.source = source;
         this.options = options;
-        this.live = emptyMetrics(source, options);
+        this.alerting = alerting;
+        this.live = emptyMetrics();
         this.findings = new Findings(source);
         HostGuard guard = new HostGuard(options.listen(), options.token());
         this.feed = startFeed(guard);
@@ -77,9 +79,10 @@ public final class MetricsServer implements AutoCloseable {
         }
     }
 
-    private static LiveMetrics emptyMetrics(EventSource source, Options options) {
-        LiveMetrics empty = new LiveMetrics(options.pidLimit());
+    private LiveMetrics emptyMetrics() {
+        LiveMetrics empty = new LiveMetrics(options.pidLimit(), alerting);
         empty.overhead(source.overheadShare());
+        alerting.startOver();
         return empty;
     }
 
@@ -112,9 +115,9 @@ public final class MetricsServer implements AutoCloseable {
         }
     }
 
-    /// Starts serving; the source is closed with the server. Both ports are open when this returns.
-    public static MetricsServer start(EventSource source, Options options) throws IOException {
-        MetricsServer server = new MetricsServer(source, options);
+    /// Starts serving; source and alerting are closed with the server. Both ports are open when this returns.
+    public static MetricsServer start(EventSource source, Options options, Alerting alerting) throws IOException {
+        MetricsServer server = new MetricsServer(source, options, alerting);
         Thread.ofPlatform().daemon().name("zernel-events").start(server::readEvents);
         if (options.findings()) {
             server.findings.start();
@@ -157,6 +160,7 @@ public final class MetricsServer implements AutoCloseable {
         source.close();
         http.close();
         feed.close();
+        alerting.close();
     }
 
     private void readEvents() {
@@ -181,7 +185,7 @@ public final class MetricsServer implements AutoCloseable {
 
     private void apply(EventBatch batch) {
         if (batch.startsOver()) {
-            live = emptyMetrics(source, options);
+            live = emptyMetrics();
         }
         live.apply(batch);
     }
@@ -198,6 +202,10 @@ public final class MetricsServer implements AutoCloseable {
 
     private void publishSnapshot() {
         try {
+            SourceState state = source.state();
+            if (!state.mode().equals("replay") && !state.ended()) {
+                live.moveTo(source.nowNanos());
+            }
             feed.publish(snapshotJson());
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, "publishing a snapshot", e);
@@ -212,6 +220,7 @@ public final class MetricsServer implements AutoCloseable {
         pages.put("/healthz", health);
         pages.put("/health", health);
         pages.put("/api/snapshot", snapshot);
+        pages.put("/api/alerts", _ -> HttpEndpoint.Answer.json(200, alerting.json()));
         pages.put("/json", snapshot);
         pages.put("/api/replay", new ReplayPage(source));
         return pages;

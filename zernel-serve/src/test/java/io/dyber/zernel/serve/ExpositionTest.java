@@ -3,6 +3,7 @@ package io.dyber.zernel.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.LongColumn;
@@ -53,7 +54,8 @@ final class ExpositionTest {
             Map.entry("xid", 79),
             Map.entry("throttle", 4));
 
-    private final LiveMetrics live = new LiveMetrics(3);
+    private final Alerting alerting = new Alerting(AlertRules.defaults(), _ -> {});
+    private final LiveMetrics live = new LiveMetrics(3, alerting);
     private long nowNanos = START + 1000 * MS;
 
     ExpositionTest() {

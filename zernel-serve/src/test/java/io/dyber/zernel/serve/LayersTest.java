@@ -25,13 +25,15 @@ final class LayersTest {
                 .layer("serve").definedBy(ROOT)
                 .layer("watch").definedBy(ROOT + ".watch")
                 .layer("demo").definedBy(ROOT + ".demo")
+                .layer("alert").definedBy(ROOT + ".alert")
                 .layer("metric").definedBy(ROOT + ".metric")
                 .layer("source").definedBy(ROOT + ".source")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
                 .whereLayer("serve").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("watch").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("demo").mayOnlyBeAccessedByLayers("cli")
-                .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve")
+                .whereLayer("alert").mayOnlyBeAccessedByLayers("cli", "serve")
+                .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve", "alert")
                 .whereLayer("source").mayOnlyBeAccessedByLayers("cli", "serve")
                 .check(CLASSES);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Speed;
 import io.dyber.zernel.serve.source.WrittenRecording;
@@ -73,6 +74,14 @@ final class MetricsServerTest {
                 .containsEntry("zernel_io_bytes_total{pid=\"4243\"}", 50_000.0)
                 .containsEntry("zernel_events_total{kind=\"region\"}", 100.0)
                 .containsEntry("zernel_source_ended", 1.0);
+    }
+
+    @Test
+    void alertsSayTheirRules() throws Exception {
+        JsonNode alerts = json.readTree(get("/api/alerts").body());
+        assertThat(alerts.path("rules").path(0).path("expression").asString())
+                .isEqualTo("zernel_gpu_memory_used_ratio > 0.95");
+        assertThat(alerts.path("alerts").isEmpty()).isTrue();
     }
 
     @Test
@@ -194,7 +203,8 @@ final class MetricsServerTest {
     void theFindingsOfTheRecordingAreInTheSnapshot() throws Exception {
         try (MetricsServer analyzing = MetricsServer.start(
                         new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
-                        options(0, 0, true, Optional.empty()));
+                        options(0, 0, true, Optional.empty()),
+                        new Alerting(AlertRules.defaults(), _ -> {}));
                 WebSocketClient client = new WebSocketClient(analyzing.webSocketPort(), null)) {
             JsonNode findings = json.readTree(client.next()).at("/zernel/findings");
             for (int i = 0; i < 300 && findings.path("as_of_ms").asLong() == 0; i++) {
@@ -211,7 +221,8 @@ final class MetricsServerTest {
         AccessToken token = new AccessToken("0123456789abcdef");
         try (MetricsServer guarded = MetricsServer.start(
                 new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
-                options(0, 0, false, Optional.of(token)))) {
+                options(0, 0, false, Optional.of(token)),
+                new Alerting(AlertRules.defaults(), _ -> {}))) {
             String address = "http://127.0.0.1:" + guarded.metricsPort();
             assertThat(status(address + "/metrics", null)).isEqualTo(401);
             assertThat(status(address + "/metrics", "Bearer 0123456789abcdeF")).isEqualTo(401);
@@ -238,7 +249,9 @@ final class MetricsServerTest {
 
     private static MetricsServer start(Path file, int httpPort, int webSocketPort) throws IOException {
         return MetricsServer.start(
-                new Replay(file, Replay.Options.at(Speed.MAX)), options(httpPort, webSocketPort, false, Optional.empty()));
+                new Replay(file, Replay.Options.at(Speed.MAX)),
+                options(httpPort, webSocketPort, false, Optional.empty()),
+                new Alerting(AlertRules.defaults(), _ -> {}));
     }
 
     private static MetricsServer.Options options(int httpPort, int webSocketPort, boolean findings, Optional<AccessToken> token) {

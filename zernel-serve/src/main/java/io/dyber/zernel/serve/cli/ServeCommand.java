@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve.cli;
 
 import io.dyber.zernel.serve.AccessToken;
+import io.dyber.zernel.serve.Alerting;
 import io.dyber.zernel.serve.MetricsServer;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.FollowedFolder;
@@ -24,6 +25,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -102,9 +104,22 @@ final class ServeCommand implements Callable<Integer> {
             description = "Processes with series of their own; the others share one. Default: ${DEFAULT-VALUE}")
     private int pidLimit;
 
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private RuleOptions rules;
+
     @Override
     public Integer call() throws Failure, IOException, InterruptedException {
+        Optional<Integer> answered = rules.answer();
+        if (answered.isPresent()) {
+            return answered.get();
+        }
         check();
+        if (rules.alertsOnly()) {
+            try (EventSource source = open(false)) {
+                return rules.replay(source, pidLimit);
+            }
+        }
         PrintWriter err = spec.commandLine().getErr();
         Optional<AccessToken> token = token();
         if (!listen.isLoopbackAddress()) {
@@ -112,21 +127,25 @@ final class ServeCommand implements Callable<Integer> {
                     ? "anybody who reaches " + listen.getHostAddress() + " can read these metrics; --token-file FILE asks for a token"
                     : "the token and the metrics go unencrypted to whoever listens on the way"));
         }
-        try (EventSource source = open();
-                MetricsServer server = start(source, token)) {
+        Alerting alerting = new Alerting(rules.rules(), alert -> {
+            err.println("zernel serve: alert: " + RuleOptions.line(alert));
+            err.flush();
+        });
+        try (EventSource source = open(loop || simulate != null);
+                MetricsServer server = start(source, token, alerting)) {
             Runtime.getRuntime().addShutdownHook(new Thread(server::close, "zernel-stop"));
             greet(server, err);
             return waitFor(server, err);
         }
     }
 
-    private EventSource open() throws Failure, IOException, InterruptedException {
+    private EventSource open(boolean again) throws Failure, IOException, InterruptedException {
         if (simulate != null) {
-            return new Replay(SimulatedRecording.make(simulate), new Replay.Options(speed, true, from, to));
+            return new Replay(SimulatedRecording.make(simulate), new Replay.Options(speed, again, from, to));
         }
         return follow != null
                 ? new FollowedFolder(follow)
-                : Sources.open(Objects.requireNonNull(recording), new Replay.Options(speed, loop, from, to));
+                : Sources.open(Objects.requireNonNull(recording), new Replay.Options(speed, again, from, to));
     }
 
     private Optional<AccessToken> token() throws Failure {
@@ -157,11 +176,13 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private MetricsServer start(EventSource source, Optional<AccessToken> token) throws Failure, IOException {
+    private MetricsServer start(EventSource source, Optional<AccessToken> token, Alerting alerting)
+            throws Failure, IOException {
         Duration between = Duration.ofMillis(Math.round(interval * 1000));
+        MetricsServer.Options options = new MetricsServer.Options(
+                listen, metricsPort, webSocketPort, between, pidLimit, !withoutFindings, token);
         try {
-            return MetricsServer.start(
-                    source, new MetricsServer.Options(listen, metricsPort, webSocketPort, between, pidLimit, !withoutFindings, token));
+            return MetricsServer.start(source, options, alerting);
         } catch (MetricsServer.PortException e) {
             throw new Failure(
                     "listening on " + listen.getHostAddress() + " port " + e.port() + ": " + e.getMessage(),

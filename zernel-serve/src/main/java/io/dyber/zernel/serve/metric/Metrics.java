@@ -132,6 +132,10 @@ public final class Metrics {
             "Events read from the recording.", "kind").from("*", ONE);
     public static final Metric LOST = counter("zernel_lost_events_total",
             "Events the recorder could not store, by kind.", "name").from("lost", COUNT);
+    public static final Metric ALERTS = gauge("zernel_alerts",
+            "Series that meet the condition of an alert rule, by state.", "alertname", "alertstate", "severity");
+    public static final Metric ALERT_NOTIFICATIONS = counter("zernel_alert_notifications_total",
+            "Alerts that a webhook was told of, by how that went.", "result");
     public static final Metric OVERHEAD = gauge("zernel_recorder_overhead_ratio",
             "CPU time that recording cost the recorded threads, of one CPU; known of finished recordings.");
     public static final Metric SOURCE_TIME = gauge("zernel_source_time_seconds",
@@ -155,11 +159,15 @@ public final class Metrics {
                     GPU_PCIE_RECEIVED, GPU_ECC_ERRORS, GPU_ECC_CORRECTED, GPU_XID, GPU_THROTTLE,
                     GPU_PROCESS_UTILIZATION, GPU_PROCESS_MEMORY)),
             new Group("Reads, waits and calls", List.of(IO, IO_BYTES, WAIT, CALL)),
-            new Group("Recorder and server", List.of(EVENTS, LOST, OVERHEAD, SOURCE_TIME, SOURCE_ENDED, PIDS_FOLDED)));
+            new Group("Recorder and server", List.of(EVENTS, LOST, OVERHEAD, SOURCE_TIME, SOURCE_ENDED, PIDS_FOLDED,
+                    ALERTS, ALERT_NOTIFICATIONS)));
 
     /// All of them, in the order of the exposition.
     public static final List<Metric> ALL =
             GROUPS.stream().flatMap(group -> group.metrics().stream()).toList();
+
+    /// The quantiles that a summary shows.
+    public static final List<String> QUANTILES = List.of("0.5", "0.99");
 
     /// What the labels mean.
     public static final Map<String, String> LABELS = Map.ofEntries(
@@ -169,6 +177,10 @@ public final class Metrics {
             Map.entry("phase", "`data_loading`, `gpu_compute`, `nccl_collective`, `optimizer_step` or `unknown`"),
             Map.entry("copy_kind", "direction: `HtoD`, `DtoH`, `DtoD`, ..."),
             Map.entry("name", "system call, function, or the kind that lost events"),
+            Map.entry("alertname", "name of the rule"),
+            Map.entry("alertstate", "`pending` or `firing`"),
+            Map.entry("severity", "`info`, `warning` or `critical`"),
+            Map.entry("result", "`sent`, `failed` or `dropped` because the queue was full"),
             Map.entry("kind", "kind of event, as in the recording"));
 
     /// Metrics of one subject.
