@@ -7,7 +7,7 @@
 CREATE TABLE _rare_events AS
 SELECT
     recording, -- recording
-    kind, -- neither cuda_launch, torch_alloc, torch_free, io, io_open, wait, sched, torch_op, py_call nor call
+    kind, -- none of those that are many: launches, PyTorch's allocations, reads, waits, operators, what ran on the GPU
     name, -- name
     ts_ns, -- [ns] start
     dur_ns, -- [ns] duration, NULL for an instant or an unseen end
@@ -37,6 +37,7 @@ SELECT
     unit -- unit of value
 FROM events
 WHERE kind NOT IN (
-        'cuda_launch', 'torch_alloc', 'torch_free', 'io', 'io_open', 'wait', 'sched', 'torch_op', 'py_call', 'call'
+        'cuda_launch', 'torch_alloc', 'torch_free', 'io', 'io_open', 'wait', 'sched', 'torch_op', 'py_call', 'call',
+        'gpu_kernel', 'gpu_memcpy', 'gpu_memset'
     )
     AND coalesce(depth, 0) = 0

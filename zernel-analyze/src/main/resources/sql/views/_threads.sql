@@ -13,5 +13,5 @@ SELECT
     min(first_ns) AS first_ns, -- [ns] start of its first event
     max(last_ns) AS last_ns -- [ns] end of its last event
 FROM _thread_kinds
-WHERE pid IS NOT NULL
+WHERE pid IS NOT NULL AND tid IS NOT NULL
 GROUP BY ALL

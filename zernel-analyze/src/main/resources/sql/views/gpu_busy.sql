@@ -1,14 +1,17 @@
--- How busy the GPU of each training process was while it trained, by the driver's samples.
+-- How busy the GPU of each training process was while it trained, by a profiler's trace or the driver's samples.
 --
 -- A sample says in which share of the time before it a kernel ran; copies do not count, and a collective that waits
 -- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
--- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled.
+-- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled. A
+-- trace that covers at least two steps is exact, and counts instead of samples.
 --
--- needs: _rare_events, steps, _step_counts
+-- needs: _rare_events, steps, _step_counts, gpu_time
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
-        SELECT 1000000000 AS period_ns -- [ns] a sample speaks of the time since the one before, at most of so much
+        SELECT
+            1000000000 AS period_ns, -- [ns] a sample speaks of the time since the one before, at most of so much
+            2 AS min_steps -- steps that a trace covers
     ),
     trained AS (
         SELECT
@@ -74,16 +77,47 @@ WITH
             least(samples.end_ns, devices.end_ns) - greatest(samples.start_ns, devices.start_ns) AS weight
         FROM devices
         JOIN samples ON samples.recording = devices.recording AND samples.device = devices.device
+    ),
+    sampled AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            count(*) AS samples,
+            sum(weight * value) / sum(weight) / 100 AS busy,
+            any_value(step_ns) AS step_ns
+        FROM weighted
+        WHERE 2 * weight >= span_ns AND span_ns > 0
+        GROUP BY ALL
+    ),
+    traced AS (
+        SELECT
+            trained.recording,
+            trained.pid,
+            arg_max(gpu_time.device, gpu_time.busy_ns) AS device,
+            0 AS samples,
+            max(gpu_time.busy_share) AS busy,
+            any_value(trained.step_ns) AS step_ns
+        FROM trained
+        JOIN gpu_time ON gpu_time.recording = trained.recording AND gpu_time.pid = trained.pid
+        CROSS JOIN constants
+        WHERE gpu_time.profiled_ns >= constants.min_steps * trained.step_ns
+        GROUP BY ALL
+    ),
+    best AS (
+        SELECT recording, pid, device, samples, busy, step_ns
+        FROM traced
+        UNION ALL
+        SELECT recording, pid, device, samples, busy, step_ns
+        FROM sampled
+        WHERE (recording, pid) NOT IN (SELECT (recording, pid) FROM traced)
     )
 SELECT
     recording, -- recording
     pid, -- process that trains
-    device, -- its GPU, as the driver counts them
-    count(*) AS samples, -- samples of which at least half lies between the first step and the end of the last
-    sum(weight * value) / sum(weight) / 100 AS busy, -- share of that time in which a kernel ran, 0 to 1
-    greatest(1 - sum(weight * value) / sum(weight) / 100, 0) * any_value(step_ns)
-        AS idle_ns -- [ns] of a mean step in which none ran
-FROM weighted
-WHERE 2 * weight >= span_ns AND span_ns > 0
-GROUP BY ALL
+    device, -- its GPU, as the driver counts them, by a trace as the process does
+    samples, -- samples of which at least half lies between the first step and the end of the last; 0 by a trace
+    busy, -- share of that time in which a kernel ran, 0 to 1
+    greatest(1 - busy, 0) * step_ns AS idle_ns -- [ns] of a mean step in which none ran
+FROM best
 ORDER BY recording, pid

@@ -17,6 +17,7 @@ WITH
                 WHEN kind = 'cuda_copy' THEN CASE WHEN async = 0 THEN 'blocked' ELSE 'enqueue' END
                 WHEN kind IN ('cuda_launch', 'cuda_graph', 'nccl') THEN 'enqueue'
                 WHEN kind = 'sched' THEN 'off-cpu'
+                WHEN kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset') THEN 'gpu'
                 ELSE 'wall'
             END AS time,
             count(dur_ns) AS count,
@@ -34,7 +35,7 @@ WITH
 SELECT
     kind, -- kind of event
     name, -- region, function or system call
-    time, -- what the duration is: blocked, enqueue, off-cpu or wall
+    time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
     count, -- events with a duration
     unfinished, -- events whose end was not seen
     CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] sum over all threads, so it may exceed the wall time

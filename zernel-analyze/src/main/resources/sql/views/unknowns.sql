@@ -4,7 +4,9 @@
 -- While a thread is blocked for the GPU, the GPU has work; that is the least it was busy. NVML says in which part of
 -- its sample periods any kernel ran, of any process.
 --
--- needs: _syncs, training_threads, step_work, gpu_usage, step_mean
+-- Of processes whose GPU was profiled meanwhile, nothing is unknown: see `gpu_time`.
+--
+-- needs: _syncs, training_threads, step_work, gpu_usage, step_mean, gpu_traces
 CREATE VIEW unknowns AS
 WITH
     spans AS (
@@ -114,4 +116,9 @@ SELECT
     upper_share, -- share of the time that it is at most, as NVML samples it; NULL when there is no bound
     bounds -- what can be said
 FROM questions
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM gpu_traces AS traces
+    WHERE traces.recording = questions.recording AND traces.pid = questions.pid AND traces.activities > 0
+)
 ORDER BY recording, number, pid

@@ -1,8 +1,10 @@
 package io.dyber.zernel.analyze;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// A recording and the relations in DuckDB that hold its rows.
 ///
@@ -17,6 +19,19 @@ record AttachedRecording(Recording recording, int side, List<Relation> relations
         Recording numbered = new Recording(
                 index, recording.path(), recording.state(), recording.rows(), recording.metadata(), recording.note());
         return new AttachedRecording(numbered, newSide, relations);
+    }
+
+    /// The same with further rows and another footer.
+    ///
+    /// @param relation null where there are none
+    AttachedRecording with(@Nullable Relation relation, long rows, Map<String, String> metadata) {
+        Recording more = new Recording(
+                recording.index(), recording.path(), recording.state(), recording.rows() + rows, metadata, recording.note());
+        List<Relation> all = new ArrayList<>(relations);
+        if (relation != null) {
+            all.add(relation);
+        }
+        return new AttachedRecording(more, side, all);
     }
 
     /// Something to select from, and its columns with their types in order.

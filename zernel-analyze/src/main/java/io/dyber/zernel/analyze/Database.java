@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 /// Opened recordings as SQL: the view `events` over all of them, one view per kind with only that kind's columns,
 /// the tables `files` and `footer`, and the views of the [SqlLibrary].
 ///
-/// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. Columns that users' own probes
-/// added follow. The last column, `recording`, counts the opened recordings from 0.
+/// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. `correlation` and `launch_ns`, which only
+/// rows of a profiler's trace have, and columns that users' own probes added follow. The last column, `recording`, counts the opened recordings from 0.
 ///
 /// Library views and kind views come into being when a query first reads them, so opening stays fast. Not thread-safe.
 public final class Database implements AutoCloseable {
@@ -134,6 +134,7 @@ public final class Database implements AutoCloseable {
         for (GoldenSchema.Column column : GoldenSchema.columns()) {
             columns.put(column.name(), column.type());
         }
+        columns.putAll(GpuTrace.COLUMNS);
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 relation.columns().forEach(columns::putIfAbsent);

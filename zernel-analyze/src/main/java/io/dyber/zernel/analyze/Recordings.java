@@ -9,7 +9,8 @@ import java.util.List;
 ///
 /// An argument is a finished `run.parquet`, a glob, a folder of recordings, or a `run.parquet.live` folder that a
 /// recorder is still writing or left behind. Several recordings become one table `events`; its column
-/// `recording` tells them apart. The files of a rotating recording are one.
+/// `recording` tells them apart. The files of a rotating recording are one. A trace of PyTorch's profiler (`.json` or
+/// `.json.gz`) adds what ran on the GPU to the recording of its process.
 public final class Recordings {
     private Recordings() {}
 
@@ -49,12 +50,19 @@ public final class Recordings {
             int opened = 0;
             for (int side = 0; side < sides.size(); side++) {
                 List<AttachedRecording> files = new ArrayList<>();
+                List<GpuTrace> traces = new ArrayList<>();
                 for (String argument : sides.get(side)) {
                     for (Path path : resolve(argument, duckDb)) {
-                        files.add(attach(path, opened++, duckDb));
+                        if (KinetoTrace.isOne(path)) {
+                            traces.add(GpuTrace.load(path, opened++, duckDb));
+                        } else {
+                            files.add(attach(path, opened++, duckDb));
+                        }
                     }
                 }
-                for (AttachedRecording recording : Series.joined(files)) {
+                List<AttachedRecording> recordings = Series.joined(files);
+                traces.forEach(trace -> trace.joinOneOf(recordings));
+                for (AttachedRecording recording : recordings) {
                     attached.add(recording.on(side, attached.size()));
                 }
             }

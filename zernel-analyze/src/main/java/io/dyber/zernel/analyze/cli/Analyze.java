@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
             MemoryCommand.class,
             NcclCommand.class,
             IoCommand.class,
+            GpuCommand.class,
             AnomaliesCommand.class,
             SqlCommand.class,
             TimelineCommand.class,

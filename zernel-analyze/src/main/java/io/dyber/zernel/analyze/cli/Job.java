@@ -14,7 +14,7 @@ final class Job {
             arity = "0..*",
             paramLabel = "FILE...",
             hideParamSyntax = true,
-            description = "Recordings: files, globs, .live folders; several are one job.")
+            description = "Recordings: files, globs, .live folders; several are one job. Traces of PyTorch's profiler join them.")
     List<String> files = List.of();
 
     @Mixin

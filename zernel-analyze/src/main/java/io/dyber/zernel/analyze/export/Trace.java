@@ -4,17 +4,22 @@ import io.dyber.zernel.analyze.Database;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.LongConsumer;
 
 /// A recording as tracks: its processes with their threads, steps, phases and counters, and its GPUs.
 public final class Trace {
     private static final int PROGRESS_EVENTS = 1 << 16;
+    private static final Set<String> ON_GPU = Set.of("gpu_kernel", "gpu_memcpy", "gpu_memset");
+    /// Below the threads of a process.
+    private static final int STREAMS_ORDER = 1 << 30;
 
     private final Database database;
     private final Selection selection;
     private final Tracks tracks;
     private final TraceFormat format;
     private final Map<ThreadKey, Lanes> threads = new HashMap<>();
+    private final Map<StreamKey, Lanes> streams = new HashMap<>();
     private long events;
 
     private Trace(Database database, Selection selection, TraceFormat format) {
@@ -50,13 +55,31 @@ public final class Trace {
             if (++events % PROGRESS_EVENTS == 0) {
                 progress.accept(events);
             }
-            if (!CounterTracks.SAMPLES.contains(slice.category())) {
+            if (ON_GPU.contains(slice.category())) {
+                stream(recording, pid, slice).add(slice);
+            } else if (!CounterTracks.SAMPLES.contains(slice.category())) {
                 lanes(new ThreadKey(recording, pid, tid)).add(slice);
             }
         });
         for (Lanes lanes : threads.values()) {
             lanes.end();
         }
+        for (Lanes lanes : streams.values()) {
+            lanes.end();
+        }
+    }
+
+    private record StreamKey(int recording, long pid, String name) {}
+
+    /// The stream of a GPU in which a slice ran.
+    private Lanes stream(int recording, long pid, Slice slice) {
+        String name = "GPU " + slice.arguments().get("device") + " stream " + slice.arguments().get("stream");
+        return streams.computeIfAbsent(
+                new StreamKey(recording, pid, name),
+                _ -> new Lanes(
+                        lane -> tracks.slices(
+                                tracks.process(recording, pid), name + (lane == 0 ? "" : " overlapping"), STREAMS_ORDER),
+                        format));
     }
 
     private Lanes lanes(ThreadKey thread) {

@@ -33,6 +33,7 @@ record DurationsText(Page page) {
                     case "blocked" -> "thread time blocked in the call";
                     case "enqueue" -> "time of the call that hands work to the GPU";
                     case "off-cpu" -> "time the thread was off its CPU";
+                    case "gpu" -> "GPU execution time";
                     default -> "wall time of the call on the CPU side";
                 };
         page.line(kind + page.dim(", " + meaning));

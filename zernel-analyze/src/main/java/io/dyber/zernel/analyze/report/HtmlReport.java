@@ -28,6 +28,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         steps(report);
         memory(report);
         new RanksHtml(out).write(report.section("rank_delays"));
+        gpuActivity(report);
         unknowns(report.unknowns());
         TABLES.forEach((section, heading) -> table(heading, report.section(section)));
         out.println("</body>\n</html>");
@@ -77,6 +78,16 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         curves.stream().limit(MOST_PICTURES).forEach(memory::write);
     }
 
+    private void gpuActivity(Report report) {
+        List<GpuActivity> activity = GpuActivity.of(report);
+        if (!activity.isEmpty()) {
+            out.println("<h2>" + GpuActivity.HEADING + "</h2>\n<dl>");
+            activity.forEach(fact ->
+                    out.println("<dt>" + Html.text(fact.label()) + "</dt><dd>" + Html.text(fact.text()) + "</dd>"));
+            out.println("</dl>");
+        }
+    }
+
     private void unknowns(Map<String, String> bounds) {
         if (!bounds.isEmpty()) {
             out.println("<h2>Cannot be known from here, without records of GPU activity</h2>\n<dl>");
@@ -100,6 +111,10 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         tables.put("phase_parts", "Phases and their parts");
         tables.put("data_wait_by_epoch", "Waits for data");
         tables.put("gpu_usage", "GPUs, as the driver saw them");
+        tables.put("gpu_time", "GPU activity, GPU execution time");
+        tables.put("gpu_idle_causes", "GPU idle, and why");
+        tables.put("gpu_kernels", "Kernels and copies, GPU execution time");
+        tables.put("gpu_traces", "Traces of the GPU and their clocks");
         tables.put("launches", "Kernel launches, time to enqueue");
         tables.put("copies", "Copies, time of the call");
         tables.put("syncs", "Waits for the GPU, blocked time");

@@ -11,7 +11,7 @@ import java.util.List;
 public record MarkdownReport(PrintWriter out) implements ReportFormat {
     private static final int MOST_ROWS = 20;
     private static final List<String> TABLES = List.of(
-            "phases", "gpu_usage", "launches", "copies", "syncs", "memory_use", "collectives", "late_ranks", "dist_waits",
+            "phases", "gpu_time", "gpu_idle_causes", "gpu_kernels", "gpu_traces", "gpu_usage", "launches", "copies", "syncs", "memory_use", "collectives", "late_ranks", "dist_waits",
             "marks", "percentiles", "losses", "processes");
 
     @Override

@@ -13,6 +13,7 @@ import java.util.Map;
 public record TextReport(Page page, boolean whole) implements ReportFormat {
     private static final int MOST_RECORDINGS = 8;
     private static final int MOST_FINDINGS = 5;
+    private static final int MOST_ACTIVITY = 8;
 
     @Override
     public void write(Report report) {
@@ -23,6 +24,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
         memory(report);
         page.blank();
         findings(report);
+        gpuActivity(report);
         unknowns(report.unknowns());
         if (whole) {
             new DetailsText(page, report).write();
@@ -72,6 +74,17 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     private void findings(Report report) {
         page.heading(report.diagnosis().findings().isEmpty() ? "Findings: none" : "Findings, most lost time first");
         new FindingsText(page).write(report.diagnosis(), whole ? Integer.MAX_VALUE : MOST_FINDINGS);
+    }
+
+    private void gpuActivity(Report report) {
+        List<GpuActivity> activity = GpuActivity.of(report);
+        if (!activity.isEmpty()) {
+            page.blank();
+            page.heading(GpuActivity.HEADING);
+            activity.stream()
+                    .limit(whole ? Integer.MAX_VALUE : MOST_ACTIVITY)
+                    .forEach(fact -> page.paragraph("  ", fact.label() + ": " + fact.text()));
+        }
     }
 
     private void unknowns(Map<String, String> bounds) {

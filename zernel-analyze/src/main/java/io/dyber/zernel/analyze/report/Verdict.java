@@ -76,23 +76,25 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 .map(finding -> String.format(
                         Locale.ROOT, " The largest gain that was found is %.2fx at most.", finding.maxSpeedup()))
                 .orElse("");
-        Optional<Double> driver = busiest(report.section("gpu_usage"));
+        Optional<Double> traced = traced(report.section("gpu_time"));
+        Optional<Double> busy = traced.or(() -> busiest(report.section("gpu_usage")));
+        String source = traced.isPresent() ? "the profiler's trace" : "NVML";
         double blocked = report.section("unknowns").rows().stream()
                 .mapToDouble(row -> row.isNull("lower_share") ? 0 : Double.parseDouble(row.requiredText("lower_share")))
                 .max()
                 .orElse(0);
-        if (driver.isPresent() && driver.get() >= BUSY) {
+        if (busy.isPresent() && busy.get() >= BUSY) {
             return new Verdict(
                     Kind.HEALTHY,
                     "No bottleneck found; GPU-bound.",
-                    "A kernel ran " + Quantity.percent(driver.get()) + " of the time (NVML)." + small);
+                    "A kernel ran " + Quantity.percent(busy.get()) + " of the time (" + source + ")." + small);
         }
-        if (driver.isPresent()) {
+        if (busy.isPresent()) {
             return new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found, but the GPU is not always busy.",
-                    "A kernel ran " + Quantity.percent(driver.get()) + " of the time (NVML), and no finding says why not"
-                            + " more." + small);
+                    "A kernel ran " + Quantity.percent(busy.get()) + " of the time (" + source + "), and no finding says why"
+                            + " not more." + small);
         }
         if (blocked >= BUSY) {
             return new Verdict(
@@ -104,6 +106,13 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 Kind.UNKNOWN,
                 "No bottleneck found.",
                 "Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled." + small);
+    }
+
+    /// How busy the GPU was that was busiest while it was profiled.
+    private static Optional<Double> traced(Table devices) {
+        return devices.rows().stream()
+                .map(row -> Double.parseDouble(row.requiredText("busy_share")))
+                .max(Double::compare);
     }
 
     /// Mean utilisation of the GPU that was busiest: a job need not use all.

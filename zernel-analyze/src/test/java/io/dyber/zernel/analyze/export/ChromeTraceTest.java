@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.TraceFixture;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -105,6 +106,19 @@ class ChromeTraceTest {
         assertThat(complete(trace(first, second), "region"))
                 .extracting(event -> event.path("name").asString() + event.path("pid") + "/" + event.path("tid"))
                 .containsExactly("a100/100", "b4194404/4194404");
+    }
+
+    @Test
+    void whatRanOnTheGpuIsOnTheTracksOfItsStreams() throws IOException {
+        String run = recording().region("a", 1, 1).write(folder.resolve("run.parquet")).toString();
+        String traced = TraceFixture.trace(100).kernel("gemm", 7, 1, 2, 3).kernel("add", 20, 1, 4, 1)
+                .kernel("relu", 7, 1, 6, 1).write(folder.resolve("trace.json")).toString();
+        List<JsonNode> events = trace(run, traced);
+        assertThat(complete(events, "gpu_kernel"))
+                .extracting(event -> event.path("name").asString() + " on " + event.path("tid").asLong())
+                .containsExactly("gemm on 2147483648", "add on 2147483649", "relu on 2147483648");
+        assertThat(metadata(events)).contains(
+                "thread_name 100/2147483648 GPU 0 stream 7", "thread_name 100/2147483649 GPU 0 stream 20");
     }
 
     private List<JsonNode> trace(RecordingFixture fixture) throws IOException {

@@ -57,6 +57,18 @@ class VerdictTest {
     }
 
     @Test
+    void aTraceOfTheGpuCountsMoreThanSamples() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_time", table(List.of("busy_share"), 0.9),
+                "gpu_usage", table(List.of("name", "mean_value"), "utilization", 40.0),
+                "unknowns", table(List.of("lower_share")));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.HEALTHY);
+        assertThat(verdict.reason()).isEqualTo("A kernel ran 90.0 % of the time (the profiler's trace).");
+    }
+
+    @Test
     void withoutSamplesOfTheGpuNobodyKnowsWhatLimitsAHealthyJob() {
         Verdict verdict = verdict(null);
         assertThat(verdict.sentence()).isEqualTo("No bottleneck found.");
@@ -83,6 +95,7 @@ class VerdictTest {
         Map<String, Table> sections = Map.of(
                 "step_mean", table(List.of("pid"), 100L),
                 "gpu_usage", usage,
+                "gpu_time", table(List.of("busy_share")),
                 "unknowns", table(List.of("lower_share"), 0.1));
         return new Report(sections, new Diagnosis(List.of(findings), List.of())).verdict();
     }

@@ -1,0 +1,132 @@
+package io.dyber.zernel.analyze;
+
+/// By how much the clock of a trace differs from that of a recording, measured by the calls that both hold.
+///
+/// The profiler notes a call of CUDA just after the recorder's probe did. So the differences between a call of the trace
+/// and all calls of that name about that time in the recording are scattered, but for one that is found again and
+/// again. The rarest calls are taken, which are the least likely to be confused.
+///
+/// @param shiftNanos to add to the trace's times
+/// @param errorNanos how far off they may be then
+/// @param matched calls of the trace that were found in the recording; 0 when the time of day is all there is to go by
+record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
+    private static final String SQL =
+            """
+            WITH
+                thresholds AS (
+                    SELECT
+                        CAST(? AS BIGINT) AS window_ns, -- [ns] by how much the clocks may differ
+                        500 AS most_calls, -- of the trace that are looked for
+                        2000 AS bin_ns, -- [ns] differences within two such bins are the same
+                        10 AS min_votes, -- calls with the same difference
+                        0.3 AS min_share, -- of those that were looked for
+                        2 AS min_contrast, -- over any other difference
+                        50000 AS most_error_ns -- [ns] a call that is further off is another one
+                ),
+                frequencies AS (
+                    SELECT name, count(*) AS calls
+                    FROM traced_calls
+                    WHERE name IN (SELECT name FROM recorded_calls)
+                    GROUP BY name
+                ),
+                ranked AS (
+                    SELECT
+                        traced.name,
+                        traced.ts_ns,
+                        row_number() OVER (ORDER BY frequencies.calls, hash(traced.ts_ns), traced.ts_ns) AS place
+                    FROM traced_calls AS traced
+                    JOIN frequencies ON frequencies.name = traced.name
+                ),
+                sampled AS (
+                    SELECT ranked.name, ranked.ts_ns
+                    FROM ranked
+                    CROSS JOIN thresholds
+                    WHERE ranked.place <= thresholds.most_calls
+                ),
+                near AS (
+                    SELECT name, ts_ns, unnest(range(ts_ns // window_ns - 1, ts_ns // window_ns + 2)) AS stretch
+                    FROM sampled
+                    CROSS JOIN thresholds
+                ),
+                placed AS (
+                    SELECT name, ts_ns, ts_ns // window_ns AS stretch
+                    FROM recorded_calls
+                    CROSS JOIN thresholds
+                ),
+                differences AS (
+                    SELECT
+                        near.name,
+                        near.ts_ns AS traced_ns,
+                        placed.ts_ns - near.ts_ns AS shift_ns,
+                        CAST(floor((placed.ts_ns - near.ts_ns) / thresholds.bin_ns) AS BIGINT) AS bin
+                    FROM placed
+                    JOIN near ON near.name = placed.name AND near.stretch = placed.stretch
+                    CROSS JOIN thresholds
+                    WHERE abs(placed.ts_ns - near.ts_ns) <= thresholds.window_ns
+                ),
+                bins AS (
+                    SELECT bin, count(*) AS votes
+                    FROM differences
+                    GROUP BY bin
+                ),
+                peaks AS (
+                    SELECT bins.bin, bins.votes + coalesce(next.votes, 0) AS votes
+                    FROM bins
+                    LEFT JOIN bins AS next ON next.bin = bins.bin + 1
+                ),
+                best AS (
+                    SELECT bin, votes
+                    FROM peaks
+                    ORDER BY votes DESC, abs(bin), bin
+                    LIMIT 1
+                ),
+                others AS (
+                    SELECT coalesce(max(peaks.votes), 0) AS votes
+                    FROM peaks
+                    CROSS JOIN best
+                    WHERE abs(peaks.bin - best.bin) > 10
+                ),
+                middles AS (
+                    SELECT median(differences.shift_ns) AS shift_ns
+                    FROM differences
+                    CROSS JOIN best
+                    WHERE differences.bin BETWEEN best.bin AND best.bin + 1
+                ),
+                nearest AS (
+                    SELECT arg_min(differences.shift_ns, abs(differences.shift_ns - middles.shift_ns)) AS shift_ns
+                    FROM differences
+                    CROSS JOIN middles
+                    GROUP BY differences.name, differences.traced_ns
+                ),
+                kept AS (
+                    SELECT nearest.shift_ns, median(nearest.shift_ns) OVER () AS middle_ns
+                    FROM nearest
+                    CROSS JOIN middles
+                    CROSS JOIN thresholds
+                    WHERE abs(nearest.shift_ns - middles.shift_ns) <= thresholds.most_error_ns
+                )
+            SELECT
+                CAST(round(any_value(kept.middle_ns)) AS BIGINT) AS shift_ns,
+                CAST(ceil(quantile_cont(abs(kept.shift_ns - kept.middle_ns), 0.95)) AS BIGINT) AS error_ns,
+                count(*) AS matched,
+                any_value(best.votes >= thresholds.min_votes
+                    AND best.votes >= thresholds.min_share * (SELECT count(*) FROM sampled)
+                    AND best.votes >= thresholds.min_contrast * others.votes) AS is_sure
+            FROM kept
+            CROSS JOIN best
+            CROSS JOIN others
+            CROSS JOIN thresholds
+            """;
+
+    /// Compares the tables `recorded_calls` and `traced_calls`, both with `name` and `ts_ns`.
+    ///
+    /// @param windowNanos by how much the clocks differ at most, by what else is known of them
+    /// @param probeNanos what a probe may delay the profiler's own note of a call
+    static GpuTraceClock measure(long windowNanos, long probeNanos, DuckDb duckDb) {
+        Table.Row found = duckDb.query(SQL, windowNanos).only();
+        return found.flag("is_sure")
+                ? new GpuTraceClock(
+                        found.integer("shift_ns"), found.integer("error_ns") + probeNanos, found.integer("matched"))
+                : new GpuTraceClock(0, windowNanos, 0);
+    }
+}

@@ -1,0 +1,77 @@
+-- What each GPU did from each moment to the next at which that changed, within the time that was profiled.
+--
+-- needs: gpu_activity, gpu_traces
+CREATE TABLE _gpu_spans AS
+WITH
+    edges AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            start_ns AS at_ns,
+            CASE WHEN work = 'compute' THEN 1 ELSE 0 END AS compute,
+            CASE WHEN work = 'communication' THEN 1 ELSE 0 END AS communication,
+            CASE WHEN work = 'copy' THEN 1 ELSE 0 END AS copy
+        FROM gpu_activity
+        UNION ALL
+        SELECT
+            recording,
+            pid,
+            device,
+            end_ns AS at_ns,
+            CASE WHEN work = 'compute' THEN -1 ELSE 0 END AS compute,
+            CASE WHEN work = 'communication' THEN -1 ELSE 0 END AS communication,
+            CASE WHEN work = 'copy' THEN -1 ELSE 0 END AS copy
+        FROM gpu_activity
+    ),
+    moments AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            at_ns,
+            sum(compute) AS compute,
+            sum(communication) AS communication,
+            sum(copy) AS copy
+        FROM edges
+        GROUP BY ALL
+    ),
+    levels AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            at_ns AS start_ns,
+            lead(at_ns) OVER device_order AS end_ns,
+            sum(compute) OVER device_order > 0 AS compute,
+            sum(communication) OVER device_order > 0 AS communication,
+            sum(copy) OVER device_order > 0 AS copy
+        FROM moments
+        WINDOW device_order AS (PARTITION BY recording, pid, device ORDER BY at_ns)
+    )
+SELECT
+    levels.recording, -- recording
+    levels.pid, -- process
+    levels.device, -- GPU
+    levels.start_ns, -- [ns] from
+    levels.end_ns, -- [ns] to
+    levels.end_ns - levels.start_ns AS dur_ns, -- [ns] wall time
+    levels.compute, -- whether a kernel ran that is no communication
+    levels.communication, -- whether a kernel ran that is
+    levels.copy -- whether a copy or fill ran
+FROM levels
+WHERE levels.end_ns IS NOT NULL
+    AND (
+        levels.compute
+        OR levels.communication
+        OR levels.copy
+        OR EXISTS (
+            -- Between two traces nobody looked.
+            SELECT 1
+            FROM gpu_traces AS traces
+            WHERE traces.recording = levels.recording
+                AND traces.pid = levels.pid
+                AND traces.started_ns <= levels.start_ns
+                AND traces.ended_ns >= levels.end_ns
+        )
+    )

@@ -1,0 +1,36 @@
+-- Traces of PyTorch's profiler that were opened with the recordings, and how well their clocks agree.
+--
+-- A trace has the time of day, a recording the monotonic clock and an offset. `shift_ns` is what was added to the
+-- trace's times: by the calls of CUDA that both hold, or 0 where too few were found; then the times of day are all
+-- there is to go by, and `error_ns` is what these may differ by.
+--
+-- needs: footer
+CREATE VIEW gpu_traces AS
+WITH
+    traces AS (
+        SELECT
+            recording,
+            unnest(from_json(value, '[{"path":"VARCHAR","pid":"BIGINT","rank":"BIGINT","activities":"BIGINT",
+                "calls":"BIGINT","skipped":"BIGINT","skipped_because":"MAP(VARCHAR, BIGINT)","started_ns":"BIGINT",
+                "ended_ns":"BIGINT","clock":"VARCHAR","shift_ns":"BIGINT","error_ns":"BIGINT",
+                "matched":"BIGINT"}]')) AS t
+        FROM footer
+        WHERE key = 'zernel.gpu_traces'
+    )
+SELECT
+    recording, -- recording that it was joined to
+    t.path AS path, -- file of the trace
+    t.pid AS pid, -- process it is of
+    t.rank AS rank, -- its rank in the job, if the trace says so
+    t.activities AS activities, -- kernels, copies and fills in it; 0 where the GPU was not profiled
+    t.calls AS calls, -- calls of CUDA in it
+    t.skipped AS skipped, -- events that could not be used
+    array_to_string(map_keys(t.skipped_because), ', ') AS skipped_because, -- what was wrong with them
+    t.started_ns AS started_ns, -- [ns] when the first activity began
+    t.ended_ns AS ended_ns, -- [ns] when the last one ended
+    t.clock AS clock, -- what the times were compared by: calls, or time of day
+    t.shift_ns AS shift_ns, -- [ns] that was added to its times
+    t.error_ns AS error_ns, -- [ns] by which they may be off, +-
+    t.matched AS matched -- calls that were found in both
+FROM traces
+ORDER BY recording, started_ns, path

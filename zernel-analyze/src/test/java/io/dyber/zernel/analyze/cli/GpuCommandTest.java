@@ -1,0 +1,94 @@
+package io.dyber.zernel.analyze.cli;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static io.dyber.zernel.analyze.TraceFixture.trace;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What commands say of a trace that is given beside a recording.
+class GpuCommandTest {
+    @TempDir
+    Path folder;
+
+    private String run = "";
+    private String trace = "";
+
+    @BeforeEach
+    void writeATraining() {
+        run = recording().region(NEXT, 0, 10).launch("gemm", 12, 0.1).backward(20, 10).region(STEP, 30, 5)
+                .region(NEXT, 35, 10).backward(55, 10).region(STEP, 65, 5).region(NEXT, 70, 5)
+                .write(folder.resolve("run.parquet")).toString();
+        trace = trace(100)
+                .kernel("void gemm<float, 4>(float*)", 7, -1, 0, 12)
+                .kernel("void gemm<float, 4>(float*)", 7, 22, 22, 18)
+                .kernel("ncclDevKernel_AllReduce(int)", 20, 30, 35, 10)
+                .copy("Memcpy HtoD (Pageable -> Device)", 7, 41, 49, 1)
+                .write(folder.resolve("trace.json")).toString();
+    }
+
+    @Test
+    void tablesOfGpus() {
+        assertThat(Outcome.of("gpu", "--csv", run, trace).out()).isEqualTo(
+                """
+                recording,pid,device,profiled_ns,busy_ns,compute_ns,communication_ns,exposed_communication_ns,copy_ns,\
+                exposed_copy_ns,idle_ns,busy_share,exposed_communication_share,idle_share,hidden_share
+                0,100,0,50000000,35000000,30000000,10000000,5000000,1000000,1000000,14000000,0.7,0.1,0.28,0.5
+                """);
+        assertThat(Outcome.of("gpu", "--idle", "--csv", run, trace).out())
+                .startsWith("recording,pid,device,cause,gaps,idle_ns,share,longest_ns,meaning\n0,100,0,dispatch,1,10000000,0.2,")
+                .contains("\n0,100,0,queued,1,4000000,0.08,4000000,")
+                .hasLineCount(3);
+        assertThat(Outcome.of("gpu", "--kernels", run, trace).out()).contains("communication  nccl", "18.0 ms     500 us");
+        assertThat(Outcome.of("gpu", "--traces", "--json", run, trace).out()).contains("\"clock\": \"time of day\"");
+    }
+
+    @Test
+    void theReportSaysWhatTheGpuDidAndWhatThatRestsOn() {
+        String report = Outcome.of("report", "--width", "120", run, trace).out();
+        assertThat(report)
+                .contains("""
+                GPU activity, by a trace of PyTorch's profiler
+                  GPU 0 of pid 100: kernels ran 70.0 % of 50.0 ms; communication 20.0 %, 10.0 % not hidden by compute; copies alone
+                  2.0 %; idle 28.0 %
+                  GPU 0 of pid 100 was idle for: dispatch 20.0 %, queued 8.0 %
+                  GPU 0 of pid 100 ran longest: gemm 60.0 % (2 x 15.0 ms), ncclDevKernel_AllReduce 20.0 % (1 x 10.0 ms), Memcpy HtoD
+                  (Pageable -> Device) 2.0 % (1 x 1.00 ms)
+                """)
+                .contains("4 kernels and copies; too few of its calls were recorded to compare clocks,")
+                .doesNotContain("Cannot be known from here");
+        assertThat(Outcome.of("report", "--html", run, trace).out())
+                .contains("<dt>GPU 0 of pid 100 was idle for</dt><dd>dispatch 20.0 %, queued 8.0 %</dd>");
+        assertThat(Outcome.of("report", "--markdown", run, trace).out()).contains("<summary>gpu idle causes</summary>");
+    }
+
+    @Test
+    void aTraceOfTheCpuAloneIsSaidToBeOne() throws URISyntaxException {
+        Path real = Path.of(Objects.requireNonNull(GpuCommandTest.class.getResource("/traces/cpu_only.json")).toURI());
+        String training = recording().on(10756, 10756, "python").training(3, 15).write(folder.resolve("run.parquet")).toString();
+        assertThat(Outcome.of("report", "--width", "200", training, real.toString()).out()).contains(
+                "no GPU activity in it: profiled without a GPU, or with activities=[CPU] only");
+        Outcome table = Outcome.of("gpu", training, real.toString());
+        assertThat(table.status()).isZero();
+        assertThat(table.err()).contains("no trace has GPU activity; give a trace of PyTorch's profiler with the recording");
+    }
+
+    @Test
+    void aDamagedTraceIsOneLineAndStatus1() throws IOException {
+        String text = Files.readString(Path.of(trace));
+        Files.writeString(Path.of(trace), text.substring(0, text.length() - 40));
+        Outcome outcome = Outcome.of("gpu", run, trace);
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.err()).startsWith("zernel-analyze: opening '" + trace + "': damaged after 8 events: ")
+                .endsWith("hint: copy it again from where it was written\n").hasLineCount(2);
+    }
+}
