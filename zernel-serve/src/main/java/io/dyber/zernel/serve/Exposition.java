@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.Durations.Window;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
@@ -77,7 +78,7 @@ final class Exposition {
     private static Quantiles quantiles(Durations durations, long nowNanos) {
         List<Quantile> quantiles = new ArrayList<>();
         for (double quantile : QUANTILES) {
-            quantiles.add(new Quantile(quantile, durations.recentSeconds(quantile, nowNanos)));
+            quantiles.add(new Quantile(quantile, durations.seconds(Window.MINUTE, quantile, nowNanos)));
         }
         return Quantiles.of(quantiles);
     }

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve;
 
 import static io.dyber.zernel.serve.source.EventBatch.NULL;
 
+import io.dyber.zernel.serve.Durations.Window;
 import io.dyber.zernel.serve.alert.Readings;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
@@ -73,7 +74,7 @@ final class LiveMetrics {
         @Override
         public void quantiles(Metric metric, double quantile, ObjDoubleConsumer<List<String>> to) {
             series.durations(metric).forEach(
-                    (labels, durations) -> to.accept(labels, durations.recentSeconds(quantile, nowNanos)));
+                    (labels, durations) -> to.accept(labels, durations.seconds(Window.MINUTE, quantile, nowNanos)));
         }
 
         /// The start of the first event.

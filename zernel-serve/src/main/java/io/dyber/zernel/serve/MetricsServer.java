@@ -220,6 +220,7 @@ public final class MetricsServer implements AutoCloseable {
         pages.put("/healthz", health);
         pages.put("/health", health);
         pages.put("/api/snapshot", snapshot);
+        pages.put("/api/percentiles", _ -> HttpEndpoint.Answer.json(200, percentilesJson()));
         pages.put("/api/alerts", _ -> HttpEndpoint.Answer.json(200, alerting.json()));
         pages.put("/json", snapshot);
         pages.put("/api/replay", new ReplayPage(source));
@@ -233,6 +234,12 @@ public final class MetricsServer implements AutoCloseable {
         live.read(source.nowNanos(), source.state().ended(), view -> families.set(Exposition.of(view)));
         writer.write(body, families.get());
         return new HttpEndpoint.Answer(200, writer.getContentType(), body.toString(StandardCharsets.UTF_8));
+    }
+
+    private String percentilesJson() {
+        AtomicReference<String> json = new AtomicReference<>("");
+        live.read(source.nowNanos(), source.state().ended(), view -> json.set(PercentilesPage.json(view)));
+        return json.get();
     }
 
     private String snapshotJson() {

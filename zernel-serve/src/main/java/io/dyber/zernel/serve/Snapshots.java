@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.Durations.Window;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.Findings;
@@ -91,7 +92,7 @@ final class Snapshots {
 
     private static double quantile(Optional<Durations> durations, double quantile, double unit, LiveMetrics.View view) {
         double seconds = durations
-                .map(known -> known.recentSeconds(quantile, view.nowNanos()))
+                .map(known -> known.seconds(Window.MINUTE, quantile, view.nowNanos()))
                 .orElse(0.0);
         return Double.isNaN(seconds) ? 0 : seconds * unit;
     }
@@ -136,17 +137,13 @@ final class Snapshots {
 
     private static Snapshot.Timing timing(
             Metric metric, List<String> values, Durations durations, LiveMetrics.View view) {
-        Map<String, String> labels = new LinkedHashMap<>();
-        for (int i = 0; i < values.size(); i++) {
-            labels.put(metric.labels().get(i), values.get(i));
-        }
         return new Snapshot.Timing(
                 metric.name(),
-                labels,
+                metric.labelled(values),
                 durations.count(),
                 durations.sumSeconds(),
-                millis(durations.recentSeconds(0.5, view.nowNanos())),
-                millis(durations.recentSeconds(0.99, view.nowNanos())));
+                millis(durations.seconds(Window.MINUTE, 0.5, view.nowNanos())),
+                millis(durations.seconds(Window.MINUTE, 0.99, view.nowNanos())));
     }
 
     private static @Nullable Double millis(double seconds) {

@@ -1,7 +1,6 @@
 package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.metric.Metric;
@@ -10,53 +9,25 @@ import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import java.io.ByteArrayOutputStream;
-import java.io.File;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 final class ExpositionTest {
     private static final Path GOLDEN = Path.of("src/test/resources/io/dyber/zernel/serve/exposition.txt");
-    private static final String NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
     private static final long MS = 1_000_000;
-    private static final long START = 1_700_000_000_000L * MS;
-
-    private static final Map<String, Integer> SAMPLES = Map.ofEntries(
-            Map.entry("utilization", 75),
-            Map.entry("memory_utilization", 50),
-            Map.entry("memory_total", 80_000),
-            Map.entry("memory_used", 20_000),
-            Map.entry("power", 250_000),
-            Map.entry("power_limit", 700_000),
-            Map.entry("energy", 5_000_000),
-            Map.entry("temperature", 61),
-            Map.entry("fan", 30),
-            Map.entry("encoder", 1),
-            Map.entry("decoder", 2),
-            Map.entry("clock_sm", 1980),
-            Map.entry("clock_mem", 2619),
-            Map.entry("pcie_tx", 1024),
-            Map.entry("pcie_rx", 2048),
-            Map.entry("ecc_errors", 1),
-            Map.entry("ecc_corrected", 3),
-            Map.entry("xid", 79),
-            Map.entry("throttle", 4));
 
     private final Alerting alerting = new Alerting(AlertRules.defaults(), _ -> {});
     private final LiveMetrics live = new LiveMetrics(3, alerting);
-    private long nowNanos = START + 1000 * MS;
+    private long nowNanos = EveryKind.START + 1000 * MS;
 
     ExpositionTest() {
         live.overhead(OptionalDouble.of(0.004));
@@ -64,7 +35,7 @@ final class ExpositionTest {
 
     @Test
     void theExpositionIsTheGoldenOne() throws IOException {
-        live.apply(everyKind().batch());
+        live.apply(EveryKind.events().batch());
         String actual = PrometheusText.parse(text("text/plain")).canonical();
         if (Boolean.getBoolean("golden.update")) {
             Files.createDirectories(GOLDEN.getParent());
@@ -75,7 +46,7 @@ final class ExpositionTest {
 
     @Test
     void everyFamilyHasHelpAndTheTypeOfTheList() {
-        live.apply(everyKind().batch());
+        live.apply(EveryKind.events().batch());
         PrometheusText text = PrometheusText.parse(text("text/plain"));
         for (Metric metric : Metrics.ALL) {
             assertThat(text.types()).containsEntry(metric.name(), metric.type().name().toLowerCase(Locale.ROOT));
@@ -85,7 +56,7 @@ final class ExpositionTest {
 
     @Test
     void zerneldsFamiliesHaveItsNamesAndLabels() {
-        live.apply(everyKind().batch());
+        live.apply(EveryKind.events().batch());
         assertThat(PrometheusText.parse(text("text/plain")).values())
                 .containsEntry("zernel_gpu_memory_used_bytes{gpu_id=\"1\",pid=\"1\"}", 3000.0)
                 .containsEntry("zernel_gpu_memory_peak_bytes{gpu_id=\"1\",pid=\"1\"}", 5000.0)
@@ -100,7 +71,7 @@ final class ExpositionTest {
 
     @Test
     void openMetricsHasUnitsAndEndsWithItsMark() {
-        live.apply(everyKind().batch());
+        live.apply(EveryKind.events().batch());
         assertThat(text("application/openmetrics-text; version=1.0.0"))
                 .contains("# UNIT zernel_gpu_temperature_celsius celsius\n")
                 .contains("# UNIT zernel_io_bytes bytes\n")
@@ -109,16 +80,16 @@ final class ExpositionTest {
 
     @Test
     void labelsWithAnyCharactersAreEscaped() {
-        live.apply(new Events().add("call", "operator\"\\\n<", 1, START, MS).batch());
+        live.apply(new Events().add("call", "operator\"\\\n<", 1, EveryKind.START, MS).batch());
         assertThat(text("text/plain")).contains("name=\"operator\\\"\\\\\\n<\"");
     }
 
     @Test
     void aCallOfTheRuntimeAndTheDriversInsideItAreOne() {
         live.apply(new Events()
-                .add("cuda_launch", "cudaLaunchKernel", 1, START, 9000)
+                .add("cuda_launch", "cudaLaunchKernel", 1, EveryKind.START, 9000)
                 .with(LongColumn.DEPTH, 0)
-                .add("cuda_launch", "cuLaunchKernel", 1, START + 1000, 7000)
+                .add("cuda_launch", "cuLaunchKernel", 1, EveryKind.START + 1000, 7000)
                 .with(LongColumn.DEPTH, 1)
                 .batch());
         assertThat(PrometheusText.parse(text("text/plain")).values())
@@ -130,8 +101,8 @@ final class ExpositionTest {
     @Test
     void launchesThatWereOnlyCountedHaveNoLatency() {
         live.apply(new Events()
-                .add("cuda_launch", "cuLaunchKernel", 1, START, 7000)
-                .add("cuda_launch", "cuLaunchKernel", 1, START, 100 * MS)
+                .add("cuda_launch", "cuLaunchKernel", 1, EveryKind.START, 7000)
+                .add("cuda_launch", "cuLaunchKernel", 1, EveryKind.START, 100 * MS)
                 .with(LongColumn.COUNT, 999)
                 .batch());
         assertThat(PrometheusText.parse(text("text/plain")).values())
@@ -141,26 +112,26 @@ final class ExpositionTest {
 
     @Test
     void theOperationIsTheCollectiveAndNotItsReduction() {
-        live.apply(new Events().add("nccl", "ncclReduceScatter", 1, START, MS).batch());
+        live.apply(new Events().add("nccl", "ncclReduceScatter", 1, EveryKind.START, MS).batch());
         assertThat(text("text/plain")).contains("op=\"reduce_scatter\"");
     }
 
     @Test
     void samplesAreInBaseUnitsAndForgottenWhenNobodyRenewsThem() {
-        live.apply(everyKind().batch());
+        live.apply(EveryKind.events().batch());
         assertThat(PrometheusText.parse(text("text/plain")).values())
                 .containsEntry("zernel_gpu_power_watts{gpu_id=\"1\"}", 250.0)
                 .containsEntry("zernel_gpu_sm_clock_hertz{gpu_id=\"1\"}", 1.98e9)
                 .containsEntry("zernel_gpu_memory_used_ratio{gpu_id=\"1\"}", 0.25)
                 .containsEntry("zernel_gpu_process_utilization_ratio{gpu_id=\"1\",pid=\"1\"}", 0.4);
-        live.apply(new Events().add("io", "read", 2, START + 400_000 * MS, 0).batch());
-        nowNanos = START + 400_000 * MS;
+        live.apply(new Events().add("io", "read", 2, EveryKind.START + 400_000 * MS, 0).batch());
+        nowNanos = EveryKind.START + 400_000 * MS;
         assertThat(text("text/plain")).doesNotContain("zernel_gpu_power_watts", "zernel_gpu_memory_used_ratio");
     }
 
     @Test
     void aLateRankIsSeenByItsProcess() {
-        live.apply(everyKind().batch());
+        live.apply(EveryKind.events().batch());
         assertThat(PrometheusText.parse(text("text/plain")).values())
                 .containsEntry("zernel_nccl_skew_seconds_sum{op=\"all_reduce\"}", 0.002)
                 .containsEntry("zernel_nccl_late_seconds_sum{pid=\"1\"}", 0.0)
@@ -169,10 +140,10 @@ final class ExpositionTest {
 
     @Test
     void aProcessThatIsStillInItsStepGetsOlder() {
-        live.apply(everyKind().batch());
+        live.apply(EveryKind.events().batch());
         assertThat(PrometheusText.parse(text("text/plain")).values())
                 .containsEntry("zernel_step_age_seconds{pid=\"1\"}", 0.9);
-        live.apply(new Events().add("process", "exit", 1, START + 500 * MS, 0).batch());
+        live.apply(new Events().add("process", "exit", 1, EveryKind.START + 500 * MS, 0).batch());
         assertThat(text("text/plain")).doesNotContain("zernel_step_age_seconds");
     }
 
@@ -180,7 +151,7 @@ final class ExpositionTest {
     void aScrapeWhileABatchLandsSeesAllOfItOrNothing() throws InterruptedException {
         Events events = new Events();
         for (int i = 0; i < 1000; i++) {
-            events.add("io", "read", 1, START, MS).with(LongColumn.BYTES, 1);
+            events.add("io", "read", 1, EveryKind.START, MS).with(LongColumn.BYTES, 1);
         }
         Thread writer = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < 200; i++) {
@@ -201,7 +172,7 @@ final class ExpositionTest {
     @Test
     void processesBeyondTheLimitShareOneSeries() {
         for (long pid = 1; pid <= 1000; pid++) {
-            live.apply(new Events().add("io", "read", pid, START, MS).with(LongColumn.BYTES, 10).batch());
+            live.apply(new Events().add("io", "read", pid, EveryKind.START, MS).with(LongColumn.BYTES, 10).batch());
         }
         PrometheusText text = PrometheusText.parse(text("text/plain"));
         assertThat(text.values())
@@ -214,10 +185,10 @@ final class ExpositionTest {
 
     @Test
     void aBusyLateProcessTakesTheSeriesOfAQuietOne() {
-        live.apply(new Events().add("io", "read", 1, START, MS).add("io", "read", 2, START, MS).batch());
-        live.apply(new Events().add("io", "read", 4, START, MS).batch());
+        live.apply(new Events().add("io", "read", 1, EveryKind.START, MS).add("io", "read", 2, EveryKind.START, MS).batch());
+        live.apply(new Events().add("io", "read", 4, EveryKind.START, MS).batch());
         for (int i = 0; i < 100; i++) {
-            live.apply(new Events().add("io", "read", 3, START, MS).add("io", "read", 2, START, MS).batch());
+            live.apply(new Events().add("io", "read", 3, EveryKind.START, MS).add("io", "read", 2, EveryKind.START, MS).batch());
         }
         PrometheusText text = PrometheusText.parse(text("text/plain"));
         double third = text.values().getOrDefault("zernel_io_seconds_count{pid=\"3\"}", 0.0);
@@ -225,78 +196,6 @@ final class ExpositionTest {
         assertThat(text.values()).containsEntry("zernel_io_seconds_count{pid=\"2\"}", 101.0);
         assertThat(third).isGreaterThan(90);
         assertThat(third + other).as("with the one event of the process that gave way").isEqualTo(101);
-    }
-
-    @Test
-    void promtoolAcceptsIt() throws Exception {
-        Optional<Path> promtool = onPath("promtool");
-        assumeThat(promtool).as("promtool, which is not installed").isPresent();
-        live.apply(everyKind().batch());
-        Process process = new ProcessBuilder(promtool.orElseThrow().toString(), "check", "metrics")
-                .redirectErrorStream(true)
-                .start();
-        try (OutputStream in = process.getOutputStream()) {
-            in.write(text("text/plain").getBytes(StandardCharsets.UTF_8));
-        }
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(said).isEmpty();
-        assertThat(process.exitValue()).isZero();
-    }
-
-    private static Events everyKind() {
-        Events events = new Events()
-                .add("region", NEXT, 1, START, 30 * MS)
-                .add("cuda_launch", "cuLaunchKernel", 1, START + 31 * MS, 10_000)
-                .add("cuda_launch", "cuLaunchKernel", 1, START + 32 * MS, 20_000)
-                .add("cuda_sync", "cudaStreamSynchronize", 1, START + 33 * MS, MS)
-                .add("cuda_copy", "cudaMemcpyAsync", 1, START + 35 * MS, MS)
-                .with(LongColumn.BYTES, 4096)
-                .with(TextColumn.COPY_KIND, "h2d")
-                .add("backward", "Engine::execute", 1, START + 40 * MS, 40 * MS)
-                .add("nccl", "ncclAllReduce", 1, START + 80 * MS, 5 * MS)
-                .with(LongColumn.BYTES, 1_000_000)
-                .with(LongColumn.COMM_ID, 99)
-                .with(LongColumn.SEQ, 0)
-                .with(LongColumn.RANK, 0)
-                .with(LongColumn.NRANKS, 2)
-                .add("nccl", "ncclAllReduce", 3, START + 82 * MS, 3 * MS)
-                .with(LongColumn.COMM_ID, 99)
-                .with(LongColumn.SEQ, 0)
-                .with(LongColumn.RANK, 1)
-                .with(LongColumn.NRANKS, 2)
-                .add("region", "Optimizer.step#AdamW.step", 1, START + 90 * MS, 10 * MS)
-                .add("region", NEXT, 1, START + 100 * MS, 30 * MS)
-                .add("gpu_alloc", "cuMemAlloc_v2", 1, START, 1000)
-                .with(LongColumn.BYTES, 3000)
-                .with(LongColumn.ADDR, 1)
-                .with(LongColumn.DEVICE, 1)
-                .add("gpu_alloc", "cuMemAlloc_v2", 1, START, 1000)
-                .with(LongColumn.BYTES, 2000)
-                .with(LongColumn.ADDR, 2)
-                .with(LongColumn.DEVICE, 1)
-                .add("gpu_free", "cuMemFree_v2", 1, START + MS, 1000)
-                .with(LongColumn.ADDR, 2)
-                .add("torch_alloc", "malloc", 1, START, 0)
-                .with(LongColumn.BYTES, 500)
-                .with(LongColumn.ADDR, 3)
-                .add("dist_wait", "Work::wait", 1, START + 85 * MS, MS)
-                .add("call", "compress2", 2, START, 2 * MS)
-                .add("gpu_process", "sm", 1, START, 0)
-                .with(LongColumn.VALUE, 40)
-                .with(LongColumn.DEVICE, 1)
-                .add("gpu_process", "memory_used", 1, START, 0)
-                .with(LongColumn.VALUE, 7000)
-                .with(LongColumn.DEVICE, 1)
-                .add("io", "read", 2, START, 200_000)
-                .with(LongColumn.BYTES, 1000)
-                .add("wait", "futex", 2, START, 5 * MS)
-                .add("lost", "io", 0, START, 0)
-                .with(LongColumn.COUNT, 17);
-        SAMPLES.forEach((name, value) -> events.add("gpu_sample", name, 0, START, 0)
-                .with(LongColumn.VALUE, value)
-                .with(LongColumn.DEVICE, 1));
-        return events;
     }
 
     private String text(String accept) {
@@ -309,12 +208,5 @@ final class ExpositionTest {
             }
         });
         return bytes.toString(StandardCharsets.UTF_8);
-    }
-
-    private static Optional<Path> onPath(String program) {
-        return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
-                .map(folder -> Path.of(folder, program))
-                .filter(Files::isExecutable)
-                .findFirst();
     }
 }

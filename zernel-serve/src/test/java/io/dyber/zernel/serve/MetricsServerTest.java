@@ -85,6 +85,18 @@ final class MetricsServerTest {
     }
 
     @Test
+    void percentilesAreThereForEachWindow() throws Exception {
+        JsonNode series = json.readTree(get("/api/percentiles").body()).path("series");
+        JsonNode waits = series.valueStream()
+                .filter(one -> one.path("metric").asString().equals("zernel_dataloader_wait_seconds"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(waits.path("labels").path("pid").asString()).isEqualTo("4242");
+        assertThat(waits.path("start").path("count").asInt()).isEqualTo(50);
+        assertThat(waits.path("1m").path("p99_9_ms").asDouble()).isCloseTo(30, within(0.3));
+    }
+
+    @Test
     void aScraperThatAsksForOpenMetricsGetsIt() throws Exception {
         HttpResponse<String> answer = http.send(
                 request("/metrics").header("Accept", "application/openmetrics-text; version=1.0.0").build(),

@@ -74,10 +74,7 @@ public final class AlertEngine {
     }
 
     private static Map<String, String> labels(AlertRule rule, List<String> values) {
-        Map<String, String> labels = new LinkedHashMap<>();
-        for (int i = 0; i < values.size(); i++) {
-            labels.put(rule.metric().labels().get(i), values.get(i));
-        }
+        Map<String, String> labels = rule.metric().labelled(values);
         String quantile = rule.labels().get(AlertRule.QUANTILE);
         if (quantile != null) {
             labels.put(AlertRule.QUANTILE, quantile);

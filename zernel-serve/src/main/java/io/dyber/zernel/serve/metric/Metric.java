@@ -1,6 +1,8 @@
 package io.dyber.zernel.serve.metric;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// One family of metrics: what it is called, what it means, and which events feed it.
@@ -90,6 +92,15 @@ public record Metric(String name, Type type, String help, List<String> labels, @
 
     Metric from(String kind, String names, Amount amount, double scale) {
         return new Metric(name, type, help, labels, new Feed(kind, names, amount, scale));
+    }
+
+    /// The labels' names and these values, in order.
+    public Map<String, String> labelled(List<String> values) {
+        Map<String, String> labelled = new LinkedHashMap<>();
+        for (int i = 0; i < values.size(); i++) {
+            labelled.put(labels.get(i), values.get(i));
+        }
+        return labelled;
     }
 
     /// The unit, as the name's suffix says it: `seconds`, `bytes`, `ratio`, ..., or empty.

@@ -1,0 +1,115 @@
+package io.dyber.zernel.serve;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.HdrHistogram.AbstractHistogram;
+import org.HdrHistogram.HistogramIterationValue;
+import org.HdrHistogram.IntCountsHistogram;
+
+/// The durations of the last 10 s and of the last minute, in slices of 2 s of event time: a window has the slice that is
+/// not over yet and the whole ones before it, so it covers up to 2 s more than it is called.
+///
+/// Not thread-safe.
+final class RecentDurations {
+    private static final long SLICE_NANOS = 2_000_000_000L;
+    private static final int TEN_SECONDS = 5;
+    private static final int MINUTE = 30;
+
+    private final IntCountsHistogram tenSeconds = histogram();
+    private final IntCountsHistogram minute = histogram();
+    private final IntCountsHistogram current = histogram();
+    private final Deque<Slice> slices = new ArrayDeque<>();
+    private long number;
+
+    /// What a slice that is over has: values and how often, in turns, which is much less than a histogram of them.
+    private static final class Slice {
+        final long number;
+        private final long[] valuesAndCounts;
+
+        Slice(long number, AbstractHistogram histogram) {
+            this.number = number;
+            List<Long> pairs = new ArrayList<>();
+            for (HistogramIterationValue value : histogram.recordedValues()) {
+                pairs.add(value.getValueIteratedTo());
+                pairs.add(value.getCountAtValueIteratedTo());
+            }
+            this.valuesAndCounts = pairs.stream().mapToLong(Long::longValue).toArray();
+        }
+
+        void addTo(AbstractHistogram histogram) {
+            for (int i = 0; i < valuesAndCounts.length; i += 2) {
+                histogram.recordValueWithCount(valuesAndCounts[i], valuesAndCounts[i + 1]);
+            }
+        }
+    }
+
+    /// Adds a value at the event time `atNanos`; one of a slice that is over counts for the current one.
+    void record(long value, long atNanos) {
+        moveTo(atNanos);
+        tenSeconds.recordValue(value);
+        minute.recordValue(value);
+        current.recordValue(value);
+    }
+
+    AbstractHistogram tenSeconds() {
+        return tenSeconds;
+    }
+
+    AbstractHistogram minute() {
+        return minute;
+    }
+
+    /// Forgets what is too old at the event time `nowNanos`.
+    void moveTo(long nowNanos) {
+        long now = nowNanos / SLICE_NANOS;
+        if (now <= number) {
+            return;
+        }
+        if (current.getTotalCount() > 0) {
+            slices.addLast(new Slice(number, current));
+            current.reset();
+        }
+        long before = number;
+        number = now;
+        if (slices.isEmpty()) {
+            return;
+        }
+        boolean leavesTen = slices.stream().anyMatch(
+                slice -> slice.number >= before - TEN_SECONDS && slice.number < now - TEN_SECONDS);
+        boolean leavesMinute = slices.removeIf(slice -> slice.number < now - MINUTE);
+        if (leavesTen) {
+            refill(tenSeconds, TEN_SECONDS);
+        }
+        if (leavesMinute) {
+            refill(minute, MINUTE);
+        }
+    }
+
+    /// Adds everything `other` holds.
+    void add(RecentDurations other) {
+        moveTo(other.number * SLICE_NANOS);
+        other.moveTo(number * SLICE_NANOS);
+        slices.addAll(other.slices);
+        current.add(other.current);
+        refill(tenSeconds, TEN_SECONDS);
+        refill(minute, MINUTE);
+    }
+
+    private void refill(IntCountsHistogram window, int length) {
+        window.reset();
+        for (Slice slice : slices) {
+            if (slice.number >= number - length) {
+                slice.addTo(window);
+            }
+        }
+        window.add(current);
+    }
+
+    private static IntCountsHistogram histogram() {
+        IntCountsHistogram histogram = new IntCountsHistogram(Durations.DIGITS);
+        histogram.setAutoResize(true);
+        return histogram;
+    }
+}

@@ -1,0 +1,91 @@
+package io.dyber.zernel.serve;
+
+import io.dyber.zernel.serve.source.LongColumn;
+import io.dyber.zernel.serve.source.TextColumn;
+import java.util.Map;
+
+/// Events that give every metric a series.
+final class EveryKind {
+    static final long START = 1_700_000_000_000_000_000L;
+
+    private static final String NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+    private static final long MS = 1_000_000;
+    /// Of a device.
+    private static final Map<String, Integer> SAMPLES = Map.ofEntries(
+            Map.entry("utilization", 75),
+            Map.entry("memory_utilization", 50),
+            Map.entry("memory_total", 80_000),
+            Map.entry("memory_used", 20_000),
+            Map.entry("power", 250_000),
+            Map.entry("power_limit", 700_000),
+            Map.entry("energy", 5_000_000),
+            Map.entry("temperature", 61),
+            Map.entry("fan", 30),
+            Map.entry("encoder", 1),
+            Map.entry("decoder", 2),
+            Map.entry("clock_sm", 1980),
+            Map.entry("clock_mem", 2619),
+            Map.entry("pcie_tx", 1024),
+            Map.entry("pcie_rx", 2048),
+            Map.entry("ecc_errors", 1),
+            Map.entry("ecc_corrected", 3),
+            Map.entry("xid", 79),
+            Map.entry("throttle", 4));
+
+    private EveryKind() {}
+
+    static Events events() {
+        Events events = new Events()
+                .add("region", NEXT, 1, START, 30 * MS)
+                .add("cuda_launch", "cuLaunchKernel", 1, START + 31 * MS, 10_000)
+                .add("cuda_launch", "cuLaunchKernel", 1, START + 32 * MS, 20_000)
+                .add("cuda_sync", "cudaStreamSynchronize", 1, START + 33 * MS, MS)
+                .add("cuda_copy", "cudaMemcpyAsync", 1, START + 35 * MS, MS)
+                .with(LongColumn.BYTES, 4096)
+                .with(TextColumn.COPY_KIND, "h2d")
+                .add("backward", "Engine::execute", 1, START + 40 * MS, 40 * MS)
+                .add("nccl", "ncclAllReduce", 1, START + 80 * MS, 5 * MS)
+                .with(LongColumn.BYTES, 1_000_000)
+                .with(LongColumn.COMM_ID, 99)
+                .with(LongColumn.SEQ, 0)
+                .with(LongColumn.RANK, 0)
+                .with(LongColumn.NRANKS, 2)
+                .add("nccl", "ncclAllReduce", 3, START + 82 * MS, 3 * MS)
+                .with(LongColumn.COMM_ID, 99)
+                .with(LongColumn.SEQ, 0)
+                .with(LongColumn.RANK, 1)
+                .with(LongColumn.NRANKS, 2)
+                .add("region", "Optimizer.step#AdamW.step", 1, START + 90 * MS, 10 * MS)
+                .add("region", NEXT, 1, START + 100 * MS, 30 * MS)
+                .add("gpu_alloc", "cuMemAlloc_v2", 1, START, 1000)
+                .with(LongColumn.BYTES, 3000)
+                .with(LongColumn.ADDR, 1)
+                .with(LongColumn.DEVICE, 1)
+                .add("gpu_alloc", "cuMemAlloc_v2", 1, START, 1000)
+                .with(LongColumn.BYTES, 2000)
+                .with(LongColumn.ADDR, 2)
+                .with(LongColumn.DEVICE, 1)
+                .add("gpu_free", "cuMemFree_v2", 1, START + MS, 1000)
+                .with(LongColumn.ADDR, 2)
+                .add("torch_alloc", "malloc", 1, START, 0)
+                .with(LongColumn.BYTES, 500)
+                .with(LongColumn.ADDR, 3)
+                .add("dist_wait", "Work::wait", 1, START + 85 * MS, MS)
+                .add("call", "compress2", 2, START, 2 * MS)
+                .add("gpu_process", "sm", 1, START, 0)
+                .with(LongColumn.VALUE, 40)
+                .with(LongColumn.DEVICE, 1)
+                .add("gpu_process", "memory_used", 1, START, 0)
+                .with(LongColumn.VALUE, 7000)
+                .with(LongColumn.DEVICE, 1)
+                .add("io", "read", 2, START, 200_000)
+                .with(LongColumn.BYTES, 1000)
+                .add("wait", "futex", 2, START, 5 * MS)
+                .add("lost", "io", 0, START, 0)
+                .with(LongColumn.COUNT, 17);
+        SAMPLES.forEach((name, value) -> events.add("gpu_sample", name, 0, START, 0)
+                .with(LongColumn.VALUE, value)
+                .with(LongColumn.DEVICE, 1));
+        return events;
+    }
+}

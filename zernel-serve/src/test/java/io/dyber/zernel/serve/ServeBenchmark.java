@@ -1,0 +1,167 @@
+package io.dyber.zernel.serve;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.source.EventBatch;
+import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.LongColumn;
+import io.dyber.zernel.serve.source.Replay;
+import io.dyber.zernel.serve.source.Sources;
+import io.dyber.zernel.serve.source.Speed;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.zip.GZIPOutputStream;
+
+/// What a scrape of 12,000 series costs, and how fast a recording is taken in at `--speed max`.
+final class ServeBenchmark {
+    private static final int PIDS = 230;
+    private static final int ROUNDS = 200;
+    private static final int EVENTS_PER_STEP = 333;
+    private static final long MS = 1_000_000;
+    private static final long START = 1_700_000_000_000L * MS;
+    private static final List<String> SPANS =
+            List.of("cuda_launch", "cuda_sync", "cuda_copy", "nccl", "backward", "dist_wait", "io", "wait", "call");
+
+    private ServeBenchmark() {}
+
+    /// Without arguments prints the tables; with a recording, one row of the second.
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        if (arguments.length == 1) {
+            ingest(Path.of(arguments[0]));
+            return;
+        }
+        scrape();
+        System.out.println();
+        System.out.println("| events | way | wall ms | CPU ms | events/s | events/s of CPU |");
+        System.out.println("|---:|---|---:|---:|---:|---:|");
+        for (String millions : System.getProperty("bench.events", "1,10").split(",")) {
+            run(List.of(ServeBenchmark.class.getName(),
+                    recording(Long.parseLong(millions.strip()) * 1_000_000).toString()));
+        }
+    }
+
+    private static void scrape() throws IOException {
+        LiveMetrics live = new LiveMetrics(PIDS, new Alerting(AlertRules.defaults(), _ -> {}));
+        SplittableRandom random = new SplittableRandom(1);
+        long[] walls = new long[ROUNDS];
+        long[] cpus = new long[ROUNDS];
+        long[] withGzip = new long[ROUNDS];
+        long series = 0;
+        long bytes = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            long now = START + round * 1000L * MS;
+            live.apply(oneOfEach(now, random));
+            long cpu = threadCpu();
+            long wall = System.nanoTime();
+            byte[] text = text(live, now);
+            walls[round] = System.nanoTime() - wall;
+            cpus[round] = threadCpu() - cpu;
+            gzip(text);
+            withGzip[round] = threadCpu() - cpu;
+            series = new String(text, StandardCharsets.UTF_8).lines().filter(line -> !line.startsWith("#")).count();
+            bytes = text.length;
+        }
+        System.out.println("| series | KiB | rounds | wall ms, median | CPU ms, median | p90 | CPU ms with gzip, median |");
+        System.out.println("|---:|---:|---:|---:|---:|---:|---:|");
+        System.out.printf("| %,d | %,d | %d | %.1f | %.1f | %.1f | %.1f |%n", series, bytes / 1024, ROUNDS,
+                quantile(walls, 0.5), quantile(cpus, 0.5), quantile(cpus, 0.9), quantile(withGzip, 0.5));
+    }
+
+    /// An event of each kind of span in each process, every series of which is new since the last scrape.
+    private static EventBatch oneOfEach(long now, SplittableRandom random) {
+        Events events = new Events();
+        for (int pid = 1; pid <= PIDS; pid++) {
+            for (String kind : SPANS) {
+                long nanos = (long) (5_000 * Math.exp(2 * random.nextGaussian()));
+                events.add(kind, kind.equals("wait") ? "futex" : "ncclAllReduce", pid, now, nanos)
+                        .with(LongColumn.BYTES, 4096);
+            }
+            events.add("region", "enumerate(DataLoader)#x", pid, now, MS);
+        }
+        return events.batch();
+    }
+
+    private static byte[] text(LiveMetrics live, long now) throws IOException {
+        ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 20);
+        List<MetricSnapshots> families = new ArrayList<>();
+        live.read(now, false, view -> families.add(Exposition.of(view)));
+        ExpositionFormats.init().getPrometheusTextFormatWriter().write(body, families.getFirst());
+        return body.toByteArray();
+    }
+
+    private static void gzip(byte[] text) throws IOException {
+        try (GZIPOutputStream gzip = new GZIPOutputStream(new ByteArrayOutputStream(text.length / 4))) {
+            gzip.write(text);
+        }
+    }
+
+    private static void ingest(Path file) throws IOException, InterruptedException {
+        OperatingSystemMXBean process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        for (String way : List.of("read only", "and counted", "and alert rules")) {
+            long rows = 0;
+            LiveMetrics live = new LiveMetrics(100, way.equals("and alert rules")
+                    ? new Alerting(AlertRules.defaults(), _ -> {})
+                    : _ -> {});
+            long cpu = process.getProcessCpuTime();
+            long wall = System.nanoTime();
+            try (EventSource source = Sources.open(file, Replay.Options.at(Speed.MAX))) {
+                Optional<EventBatch> batch = source.next();
+                while (batch.isPresent()) {
+                    rows += batch.get().rows();
+                    if (!way.equals("read only")) {
+                        live.apply(batch.get());
+                    }
+                    batch = source.next();
+                }
+            }
+            wall = System.nanoTime() - wall;
+            cpu = process.getProcessCpuTime() - cpu;
+            System.out.printf("| %,d | %s | %,d | %,d | %,d | %,d |%n", rows, way, wall / MS, cpu / MS,
+                    rows * 1_000_000_000 / wall, rows * 1_000_000_000 / cpu);
+        }
+    }
+
+    /// A simulated training with about so many events, made once.
+    private static Path recording(long events) throws IOException, InterruptedException {
+        Path file = Path.of("target", "bench", "healthy-" + events + ".parquet");
+        if (!Files.exists(file)) {
+            Files.createDirectories(file.getParent());
+            run(List.of("io.dyber.zernel.record.cli.Record", "--simulate=healthy", "--steps",
+                    Long.toString(events / EVENTS_PER_STEP), "--quiet", "-o", file.toString()));
+        }
+        return file;
+    }
+
+    private static void run(List<String> main) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.addAll(main);
+        System.out.flush();
+        if (new ProcessBuilder(command).inheritIO().start().waitFor() != 0) {
+            throw new IllegalStateException("ended with an error: " + main);
+        }
+    }
+
+    private static long threadCpu() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    }
+
+    private static double quantile(long[] nanos, double quantile) {
+        long[] sorted = nanos.clone();
+        Arrays.sort(sorted);
+        return sorted[(int) (quantile * (sorted.length - 1))] / 1e6;
+    }
+}
