@@ -5,28 +5,34 @@
 
 slow_transforms   samples cost more CPU time than the workers have
 in_process        the training thread loads the data itself
-slow_storage      samples are read from files in FOLDER that are not in the page cache
+slow_storage      samples are read from files in FOLDER that are not in the page cache, throttled where the kernel can do that
 new_workers       workers are started anew in each of many short epochs, and take their time
 cpu_hog           another process uses the one CPU that the training may use
 leak              each step allocates device memory with cudaMalloc of LIBRARY, and keeps it
+hang              one of two processes never comes to an all-reduce of gloo; both are killed some seconds later
 
-Prints what it timed itself as one line of JSON: steps, and per step its length, the wait for data, and the time in which the
-training thread was neither waiting for data nor running. All but the first step.
+Prints what it timed itself as one line of JSON: steps, and per step its length, the wait for data, the time in reads of
+samples, the time that passes after the first took to begin, and the time in which the training thread was neither waiting
+for data nor running. All but the first step.
 """
 
 import ctypes
 import json
 import os
+import signal
 import sys
 import time
 
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 STEPS = 48
 BATCH = 4
-FILE_BYTES = 8 << 20
+FILE_BYTES = 1 << 20
+BYTES_PER_SECOND = 40 << 20
+HANG_S = 5
 LEAK_BYTES = 3 << 20
 
 
@@ -36,13 +42,16 @@ class Samples(Dataset):
     def __init__(self, cpu_ms, files=()):
         self.cpu_s = cpu_ms / 1000
         self.files = files
+        self.read_s = 0
 
     def __len__(self):
         return STEPS * BATCH
 
     def __getitem__(self, index):
         if self.files:
+            began = time.perf_counter()
             read_cold(self.files[index % len(self.files)])
+            self.read_s += time.perf_counter() - began
         end = time.thread_time() + self.cpu_s
         while time.thread_time() < end:
             pass
@@ -62,7 +71,32 @@ def files_in(folder):
         with open(path, "wb") as file:
             file.write(os.urandom(FILE_BYTES))
             os.fsync(file.fileno())
+    throttle(os.stat(folder).st_dev)
     return paths
+
+
+def throttle(device):
+    """Limits what this process reads from a disk; the kernel's cgroups of either version can do that, or it stays fast."""
+    disk = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}"
+    if os.path.exists(f"{disk}/partition"):
+        disk = os.path.dirname(os.path.realpath(disk))
+    try:
+        with open(f"{disk}/dev") as file:
+            number = file.read().strip()
+        for root, limits, limit in (
+            ("/sys/fs/cgroup/blkio", "blkio.throttle.read_bps_device", f"{number} {BYTES_PER_SECOND}"),
+            ("/sys/fs/cgroup", "io.max", f"{number} rbps={BYTES_PER_SECOND}"),
+        ):
+            group = f"{root}/zernel-planted"
+            if os.path.exists(f"{root}/cgroup.procs"):
+                os.makedirs(group, exist_ok=True)
+                if os.path.exists(f"{group}/{limits}"):
+                    for name, text in ((limits, limit), ("cgroup.procs", str(os.getpid()))):
+                        with open(f"{group}/{name}", "w") as file:
+                            file.write(text)
+                    return
+    except OSError as error:
+        print(f"reading is not throttled: {error}", file=sys.stderr)
 
 
 def slow_start(_):
@@ -80,6 +114,28 @@ def loader(cause, argument):
         samples = torch.utils.data.Subset(Samples(1), range(6 * BATCH))
         return DataLoader(samples, BATCH, num_workers=1, worker_init_fn=slow_start), STEPS // 6
     return DataLoader(Samples(0.2), BATCH), 1
+
+
+def hang(folder):
+    ranks = [os.fork() or all_reduce_until_one_is_missing(rank, folder) for rank in range(2)]
+    time.sleep(HANG_S + 10)
+    for pid in ranks:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    return {"waiting": ranks[0], "missing": ranks[1]}
+
+
+def all_reduce_until_one_is_missing(rank, folder):
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+    parameter = nn.Parameter(torch.ones(64))
+    optimizer = torch.optim.SGD([parameter], lr=0.01)
+    for step in range(STEPS):
+        parameter.grad = torch.ones(64)
+        if rank == 1 and step == STEPS // 2:
+            time.sleep(1000)
+        dist.all_reduce(parameter.grad)
+        time.sleep(0.01)
+        optimizer.step()
 
 
 def hog_of_one_cpu():
@@ -105,8 +161,12 @@ def train(cause, argument):
     waits = []
     ends = []
     idle = []
+    starts = []
     for _ in range(epochs):
+        began = time.perf_counter()
         source = iter(batches)
+        starts.append(time.perf_counter() - began)
+        first = len(waits)
         while True:
             began, cpu = time.perf_counter(), time.thread_time()
             batch = next(source, None)
@@ -122,16 +182,20 @@ def train(cause, argument):
             optimizer.step()
             ends.append(time.perf_counter())
             idle.append(ends[-1] - began - (time.thread_time() - cpu))
+        starts[-1] += waits[first]
     steps = len(ends) - 1
     return {
         "steps": steps,
         "step_ms": 1000 * (ends[-1] - ends[0]) / steps,
         "wait_ms": 1000 * sum(waits[1:]) / steps,
+        "read_ms": 1000 * getattr(batches.dataset, "read_s", 0) / len(ends),
+        "start_ms": 1000 * sum(starts[1:]) / steps,
         "idle_ms": 1000 * sum(idle[1:]) / steps,
     }
 
 
 if __name__ == "__main__":
-    print(json.dumps(train(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)))
+    cause, argument = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
+    print(json.dumps(hang(argument) if cause == "hang" else train(cause, argument)))
     sys.stdout.flush()
     os._exit(0)

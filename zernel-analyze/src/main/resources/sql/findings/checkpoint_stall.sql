@@ -17,7 +17,7 @@ WITH
     medians AS (
         SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, median(dur_ns) AS median_ns
         FROM steps
-        WHERE step > 1
+        WHERE step_kind <> 'warmup'
         GROUP BY ALL
     ),
     stalls AS (
@@ -37,8 +37,7 @@ WITH
             AND medians.pid = hits.pid
             AND medians.tid = hits.tid
         CROSS JOIN thresholds
-        WHERE hits.step > 1
-            AND medians.steps >= thresholds.min_steps
+        WHERE medians.steps >= thresholds.min_steps
             AND hits.dur_ns >= (1 + thresholds.min_excess) * medians.median_ns
         GROUP BY hits.recording, hits.pid, hits.tid
     ),

@@ -2,44 +2,17 @@
 --
 -- Lost is the time in which it was ready and not running, at most as the GPU is idle by the driver's samples. Spans
 -- below the recorder's threshold are not in it.
--- Does not apply where other processes were recorded on these CPUs meanwhile (noisy_neighbour).
+-- Does not apply where other processes were recorded on these CPUs meanwhile (noisy_neighbour), nor to one late rank of
+-- several (nccl_straggler).
 --
--- needs: preemption, training_threads, recordings, gpu_busy, files
+-- needs: cpu_waits, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.03 AS min_share, -- what can be saved, as a share of step time
-            0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
-            0.03 AS sample_error -- of the driver's samples, for the bound
-    ),
-    delays AS (
-        SELECT
-            preemption.*,
-            threads.steps,
-            threads.wall_ns / threads.steps AS step_ns,
-            recordings.cpus,
-            preemption.runq_ns / threads.steps AS delay_ns
-        FROM preemption
-        JOIN training_threads AS threads
-            ON threads.recording = preemption.recording
-            AND threads.pid = preemption.pid
-            AND threads.tid = preemption.tid
-        LEFT JOIN recordings ON recordings.recording = preemption.recording
-        CROSS JOIN thresholds
-        WHERE threads.steps >= thresholds.min_steps
-            AND preemption.others_ns < thresholds.others_share * preemption.runq_ns
-    ),
-    costs AS (
-        SELECT
-            delays.*,
-            least(delay_ns, coalesce(busy.idle_ns, delay_ns)) AS lost_ns,
-            least(delay_ns, coalesce(busy.idle_ns + thresholds.sample_error * delays.step_ns, delay_ns)) AS bound_ns
-        FROM delays
-        LEFT JOIN gpu_busy AS busy ON busy.recording = delays.recording AND busy.pid = delays.pid
-        CROSS JOIN thresholds
+            0.03 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread without a CPU
@@ -55,8 +28,8 @@ SELECT
     'free CPUs for it: fewer data workers or OMP_NUM_THREADS, no other jobs on them, a higher limit of the container'
         AS advice, -- what to try
     format('zernel-analyze sql {} "FROM off_cpu"', file_label(recording)) AS next_command -- to see more
-FROM costs
+FROM cpu_waits
 CROSS JOIN thresholds
-WHERE lost_ns >= thresholds.min_share * step_ns
+WHERE cause = 'unseen' AND steps >= min_steps AND lost_ns >= min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

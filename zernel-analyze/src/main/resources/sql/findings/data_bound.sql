@@ -3,7 +3,8 @@
 -- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. First steps
 -- are left out, because they hold start-up.
 -- Does not apply where another finding names the wait: storage_bound (the workers read), too_few_workers (CPUs are
--- idle), worker_startup (passes begin with new workers); nor to input pipelines that are not a PyTorch DataLoader.
+-- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
+-- pipelines that are not a PyTorch DataLoader.
 --
 -- needs: data_wait_causes, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -12,18 +13,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps after the first
-            0.05 AS min_share, -- what can be saved, as a share of step time
-            0.03 AS sample_error -- of the driver's samples, for the bound
-    ),
-    costs AS (
-        SELECT
-            waits.*,
-            least(data_ns, coalesce(idle_ns + thresholds.sample_error * step_ns, data_ns)) AS bound_ns
-        FROM data_wait_causes AS waits
-        CROSS JOIN thresholds
-        WHERE waits.steps >= thresholds.min_steps
-            AND waits.lost_ns >= thresholds.min_share * waits.step_ns
-            AND waits.cause IN ('transform', 'idle', 'unseen')
+            0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
@@ -54,6 +44,8 @@ SELECT
         )
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
-FROM costs
+FROM data_wait_causes
+CROSS JOIN thresholds
+WHERE cause IN ('transform', 'idle', 'unseen') AND steps >= min_steps AND lost_ns >= min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -13,13 +13,12 @@ WITH
         SELECT
             10 AS min_steps, -- steps after the first
             3 AS min_pauses, -- pauses
-            0.02 AS min_share, -- what can be saved, as a share of step time
-            0.03 AS sample_error -- of the driver's samples, for the bound
+            0.02 AS min_share -- what can be saved, as a share of step time
     ),
     trained AS (
         SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns) AS step_ns
         FROM steps
-        WHERE step > 1
+        WHERE step_kind <> 'warmup'
         GROUP BY ALL
     ),
     paused AS (
@@ -44,7 +43,7 @@ WITH
         SELECT
             paused.*,
             least(pause_ns, coalesce(busy.idle_ns, pause_ns)) AS lost_ns,
-            least(pause_ns, coalesce(busy.idle_ns + thresholds.sample_error * paused.step_ns, pause_ns)) AS bound_ns
+            least(pause_ns, coalesce(busy.most_idle_ns, pause_ns)) AS bound_ns
         FROM paused
         LEFT JOIN gpu_busy AS busy ON busy.recording = paused.recording AND busy.pid = paused.pid
         CROSS JOIN thresholds

@@ -10,98 +10,36 @@
 -- severity: high; medium where ranks disagree and the job goes on
 -- hint: zernel-analyze nccl --hangs shows all that stand still
 WITH
-    missing AS (
+    ranked AS (
         SELECT
-            what,
-            recording,
-            pid,
-            comm_id,
-            number,
-            name,
-            nranks,
-            entered,
-            missing,
-            waited_ns,
-            step_ns,
-            last_name,
-            open_call,
-            exited_ns,
-            exit_status,
+            hangs.*,
+            count(CASE WHEN what <> 'open call' THEN 1 END) OVER () AS of_ranks,
+            count(CASE WHEN what = 'mismatch' THEN 1 END) OVER (PARTITION BY comm_id) AS mismatches,
             -- A rank that is missing because it waits elsewhere is not the one to look at.
-            min(waits) OVER () < waits AS waits_itself,
-            row_number() OVER (PARTITION BY recording, pid ORDER BY since_ns, comm_id) AS place
-        FROM hangs
-        WHERE what = 'missing rank'
-    ),
-    still AS (
-        SELECT max(waited_ns) AS waited_ns
+            waits > min(waits) OVER (PARTITION BY what) AS waits_itself,
+            row_number() OVER (PARTITION BY what, recording, pid ORDER BY since_ns, comm_id) AS place,
+            row_number() OVER (PARTITION BY what, name ORDER BY recording, pid) AS place_of_call,
+            count(*) OVER (PARTITION BY what, name) AS callers,
+            max(waited_ns) OVER () AS longest_ns,
+            max(waited_ns) OVER (PARTITION BY what, name) AS longest_call_ns
         FROM hangs
     ),
     told AS (
         SELECT
-            what,
-            recording,
-            pid,
-            1 AS processes,
-            comm_id,
-            number,
-            name,
-            nranks,
-            entered,
-            missing,
-            waited_ns,
-            step_ns,
-            last_name,
-            open_call,
-            exited_ns,
-            exit_status
-        FROM missing
-        WHERE NOT waits_itself
-            AND place = 1
-            AND comm_id NOT IN (SELECT comm_id FROM hangs WHERE what = 'mismatch')
-        UNION ALL
-        SELECT
-            hangs.what,
-            hangs.recording,
-            hangs.pid,
-            1,
-            hangs.comm_id,
-            hangs.number,
-            hangs.name,
-            hangs.nranks,
-            NULL,
-            hangs.missing,
-            still.waited_ns,
-            hangs.step_ns,
-            hangs.last_name,
-            hangs.open_call,
-            hangs.exited_ns,
-            hangs.exit_status
-        FROM hangs
-        CROSS JOIN still
-        WHERE hangs.what = 'mismatch'
-        UNION ALL
-        SELECT
-            what,
-            min(recording),
-            arg_min(pid, recording),
-            count(*),
-            NULL,
-            NULL,
-            name,
-            NULL,
-            NULL,
-            NULL,
-            max(waited_ns),
-            arg_min(step_ns, recording),
-            NULL,
-            NULL,
-            arg_min(exited_ns, recording),
-            arg_min(exit_status, recording)
-        FROM hangs
-        WHERE what = 'open call'
-            AND (SELECT count(*) FROM hangs WHERE what <> 'open call') = 0
-        GROUP BY what, name
+            ranked.* REPLACE (
+                CASE what
+                    WHEN 'mismatch' THEN longest_ns
+                    WHEN 'open call' THEN longest_call_ns
+                    ELSE waited_ns
+                END AS waited_ns
+            ),
+            CASE WHEN what = 'open call' THEN callers ELSE 1 END AS processes
+        FROM ranked
+        WHERE CASE what
+                WHEN 'missing rank' THEN NOT waits_itself AND place = 1 AND mismatches = 0
+                WHEN 'mismatch' THEN TRUE
+                ELSE of_ranks = 0 AND place_of_call = 1
+            END
     )
 SELECT
     CASE

@@ -19,8 +19,7 @@ WITH
             0.05 AS min_share, -- what can be saved, as a share of the step
             0.1 AS min_launch_share, -- time in launch calls, as a share of the step, where use of the GPU is unknown
             50000 AS max_launch_ns, -- [ns] mean launch: longer ones wait for room in the queue
-            200000 AS max_dispatch_ns, -- [ns] dispatching, per launch
-            0.03 AS sample_error -- of the driver's samples, for the bound
+            200000 AS max_dispatch_ns -- [ns] dispatching, per launch
     ),
     work AS (
         SELECT
@@ -42,7 +41,7 @@ WITH
             AND steps.pid = work.pid
             AND steps.tid = work.tid
             AND steps.step = work.step
-        WHERE work.step > 1
+        WHERE work.step_kind = 'train'
         GROUP BY work.recording, work.pid
     ),
     undisturbed AS (
@@ -63,10 +62,7 @@ WITH
                 WHEN busy.idle_ns IS NULL THEN work.launch_ns
                 ELSE least(work.dispatch_ns, (1 - busy.busy) * work.step_ns - work.runq_ns)
             END AS lost_ns,
-            least(
-                work.dispatch_ns,
-                coalesce(1 - busy.busy + thresholds.sample_error, 1) * work.step_ns
-            ) AS bound_ns
+            least(work.dispatch_ns, coalesce(busy.most_idle_ns, work.step_ns)) AS bound_ns
         FROM undisturbed AS work
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds

@@ -19,8 +19,7 @@ WITH
             3 AS min_late, -- steps with such a delay
             0.8 AS min_share, -- of them, those in which the rank was late
             0.5 AS min_lag, -- of the last rank's delay after the middle one
-            0.03 AS min_lost, -- delay per step, as a share of step time
-            0.03 AS sample_error -- of the driver's samples, as a share of step time, for the bound
+            0.03 AS min_lost -- delay per step, as a share of step time
     ),
     paces AS (
         SELECT recording, pid, avg(dur_ns) AS step_ns
@@ -157,7 +156,7 @@ WITH
             least(sums.delay_ns / communicators.steps, coalesce(gpu_busy.idle_ns, sums.delay_ns)) AS lost_ns,
             least(
                 sums.all_skew_ns / communicators.steps,
-                coalesce(gpu_busy.idle_ns + thresholds.sample_error * communicators.step_ns, sums.all_skew_ns)
+                coalesce(gpu_busy.most_idle_ns, sums.all_skew_ns)
             ) AS most_ns,
             gpu_busy.idle_ns,
             sums.usual_ns,

@@ -5,45 +5,17 @@
 -- Does not apply where other processes were not recorded: they are seen in recordings of the whole machine (-a) only,
 -- and cpu_preempted reports the same time then.
 --
--- needs: preemption, processes, training_threads, recordings, gpu_busy, files
+-- needs: cpu_waits, processes, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view processes lists who was recorded
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.03 AS min_share, -- what can be saved, as a share of step time
-            0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
-            0.03 AS sample_error -- of the driver's samples, for the bound
-    ),
-    delays AS (
-        SELECT
-            preemption.*,
-            threads.steps,
-            threads.wall_ns / threads.steps AS step_ns,
-            recordings.cpus,
-            preemption.others_ns / threads.steps AS delay_ns
-        FROM preemption
-        JOIN training_threads AS threads
-            ON threads.recording = preemption.recording
-            AND threads.pid = preemption.pid
-            AND threads.tid = preemption.tid
-        LEFT JOIN recordings ON recordings.recording = preemption.recording
-        CROSS JOIN thresholds
-        WHERE threads.steps >= thresholds.min_steps
-            AND preemption.others_ns >= thresholds.others_share * preemption.runq_ns
-    ),
-    costs AS (
-        SELECT
-            delays.*,
-            least(delay_ns, coalesce(busy.idle_ns, delay_ns)) AS lost_ns,
-            least(delay_ns, coalesce(busy.idle_ns + thresholds.sample_error * delays.step_ns, delay_ns)) AS bound_ns
-        FROM delays
-        LEFT JOIN gpu_busy AS busy ON busy.recording = delays.recording AND busy.pid = delays.pid
-        CROSS JOIN thresholds
+            0.03 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(costs.recording, costs.pid, costs.tid) AS subject, -- thread without a CPU
+    thread_label(waits.recording, waits.pid, waits.tid) AS subject, -- thread without a CPU
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
@@ -54,10 +26,10 @@ SELECT
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine', other_pid)
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM processes"', file_label(costs.recording)) AS next_command -- to see more
-FROM costs
+    format('zernel-analyze sql {} "FROM processes"', file_label(waits.recording)) AS next_command -- to see more
+FROM cpu_waits AS waits
 CROSS JOIN thresholds
-LEFT JOIN processes AS neighbours ON neighbours.recording = costs.recording AND neighbours.pid = costs.other_pid
-WHERE lost_ns >= thresholds.min_share * step_ns
+LEFT JOIN processes AS neighbours ON neighbours.recording = waits.recording AND neighbours.pid = waits.other_pid
+WHERE cause = 'neighbour' AND steps >= min_steps AND lost_ns >= min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -1,11 +1,12 @@
 -- Copies to the GPU come from pageable memory. Such a call copies through a buffer of the driver before it returns.
 --
 -- A call first waits for what its stream has to do, which is not lost; the copy itself is taken to run at the best rate
--- that the process reached. Lost is its time less that of the same bytes from pinned memory. Whether the driver's
--- samples take a copy for busy time is not known, so they bound nothing here.
+-- that the process reached. Lost is its time less that of the same bytes from pinned memory. Without the waits the
+-- program could be ahead of the GPU, which hides other stalls: the bound is what both take, at most the copies and
+-- what the GPU is idle by the driver's samples, which may take copies for busy time.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
--- needs: _rare_events, step_work, files
+-- needs: _rare_events, step_work, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
 WITH
@@ -43,6 +44,7 @@ WITH
             any_value(rates.rate) AS rate,
             count(*) AS copies,
             sum(least(calls.dur_ns, calls.bytes / rates.rate)) AS copy_ns,
+            sum(calls.dur_ns) AS blocked_ns,
             sum(calls.bytes) AS bytes
         FROM calls
         ASOF JOIN step_work AS spans
@@ -51,13 +53,13 @@ WITH
             AND spans.tid = calls.tid
             AND spans.start_ns <= calls.ts_ns
         JOIN rates ON rates.recording = calls.recording AND rates.pid = calls.pid
-        WHERE calls.ts_ns < spans.end_ns AND spans.step > 1
+        WHERE calls.ts_ns < spans.end_ns AND spans.step_kind = 'train'
         GROUP BY ALL
     ),
     work AS (
         SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, avg(dur_ns) AS step_ns
         FROM step_work
-        WHERE step > 1
+        WHERE step_kind = 'train'
         GROUP BY recording, pid
     ),
     costs AS (
@@ -73,9 +75,13 @@ WITH
             copied.copy_ns / work.steps AS copy_ns,
             copied.bytes / work.steps / thresholds.pinned_rate AS pinned_ns,
             (copied.copy_ns - copied.bytes / thresholds.pinned_rate) / work.steps AS lost_ns,
-            copied.copy_ns / work.steps AS bound_ns
+            least(
+                copied.blocked_ns / work.steps,
+                coalesce(busy.most_idle_ns, copied.blocked_ns) + copied.copy_ns / work.steps
+            ) AS bound_ns
         FROM copied
         JOIN work ON work.recording = copied.recording AND work.pid = copied.pid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps
     )

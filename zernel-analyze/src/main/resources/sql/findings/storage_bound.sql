@@ -4,7 +4,7 @@
 -- the whole wait is lost: they would be ready in time. Without workers, it is the time in reads inside `__next__`, and
 -- so much of the wait is lost. At most as much is lost as the GPU is idle by the driver's samples.
 -- Does not apply to files in the page cache, which read fast, nor to reads through libraries that do not use system
--- calls (an object store's client waits on a socket).
+-- calls (an object store's client waits on a socket), nor to one late rank of several (nccl_straggler).
 --
 -- needs: data_wait_causes, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -13,18 +13,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps after the first
-            0.05 AS min_share, -- what can be saved, as a share of step time
-            0.03 AS sample_error -- of the driver's samples, for the bound
-    ),
-    costs AS (
-        SELECT
-            waits.*,
-            least(data_ns, coalesce(idle_ns + thresholds.sample_error * step_ns, data_ns)) AS bound_ns
-        FROM data_wait_causes AS waits
-        CROSS JOIN thresholds
-        WHERE waits.steps >= thresholds.min_steps
-            AND waits.lost_ns >= thresholds.min_share * waits.step_ns
-            AND waits.cause = 'storage'
+            0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
@@ -44,6 +33,8 @@ SELECT
     'pack small files into large ones, keep them on faster storage or in memory, or read ahead (prefetch_factor)'
         AS advice, -- what to try
     format('zernel-analyze sql {} "FROM reads_by_file"', file_label(recording)) AS next_command -- to see more
-FROM costs
+FROM data_wait_causes
+CROSS JOIN thresholds
+WHERE cause = 'storage' AND steps >= min_steps AND lost_ns >= min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

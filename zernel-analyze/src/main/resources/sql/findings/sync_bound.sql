@@ -16,8 +16,7 @@ WITH
         SELECT
             5 AS min_steps, -- steps after the first
             0.05 AS min_share, -- what can be saved, as a share of step time
-            2 AS max_usual, -- times the usual gap (75th percentile) that one can count
-            0.03 AS sample_error -- of the driver's samples, for the bound
+            2 AS max_usual -- times the usual gap (75th percentile) that one can count
     ),
     waits AS (
         SELECT
@@ -35,7 +34,7 @@ WITH
             AND spans.tid = _syncs.tid
             AND spans.start_ns <= _syncs.start_ns
         WHERE _syncs.start_ns < spans.end_ns
-            AND spans.step > 1
+            AND spans.step_kind = 'train'
             AND _syncs.waits_for = 'compute'
     ),
     enqueued AS (
@@ -116,7 +115,7 @@ WITH
     work AS (
         SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns
         FROM step_work
-        WHERE step > 1
+        WHERE step_kind = 'train'
         GROUP BY recording, pid
     ),
     costs AS (
@@ -136,10 +135,7 @@ WITH
             ) AS lost_ns,
             least(
                 idle.blocked_ns / work.steps,
-                coalesce(
-                    busy.idle_ns + thresholds.sample_error * work.all_ns / work.steps,
-                    idle.blocked_ns / work.steps
-                )
+                coalesce(busy.most_idle_ns, idle.blocked_ns / work.steps)
             ) AS bound_ns
         FROM idle
         JOIN work ON work.recording = idle.recording AND work.pid = idle.pid

@@ -1,9 +1,9 @@
 -- Training waits for data while CPUs are idle. The workers are busy, and there are too few of them.
 --
 -- Lost is the wait, at most as the GPU is idle by the driver's samples. The CPUs that are idle are those of the machine
--- less two for each training process and less the busy time of the workers.
+-- less two for each training process and less the busy time of the workers; each worker more must have a whole one.
 -- Does not apply where a container or an affinity forbids the other CPUs, where other jobs that were not recorded use
--- them, or where the workers mostly read (storage_bound).
+-- them, where the workers mostly read (storage_bound), or to one late rank of several (nccl_straggler).
 --
 -- needs: data_wait_causes, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -12,18 +12,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps after the first
-            0.05 AS min_share, -- what can be saved, as a share of step time
-            0.03 AS sample_error -- of the driver's samples, for the bound
-    ),
-    costs AS (
-        SELECT
-            waits.*,
-            least(data_ns, coalesce(idle_ns + thresholds.sample_error * step_ns, data_ns)) AS bound_ns
-        FROM data_wait_causes AS waits
-        CROSS JOIN thresholds
-        WHERE waits.steps >= thresholds.min_steps
-            AND waits.lost_ns >= thresholds.min_share * waits.step_ns
-            AND waits.cause = 'few'
+            0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
@@ -46,6 +35,8 @@ SELECT
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed) AS advice, -- what to try
     format('zernel-analyze sql {} "FROM workers"', file_label(recording)) AS next_command -- to see more
-FROM costs
+FROM data_wait_causes
+CROSS JOIN thresholds
+WHERE cause = 'few' AND steps >= min_steps AND lost_ns >= min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

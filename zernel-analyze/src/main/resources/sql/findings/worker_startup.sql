@@ -1,7 +1,7 @@
 -- Workers start anew for every epoch. The first batch of each pass waits until new processes have imported the code.
 --
--- Counted is the time from the first fork of a pass to its first batch, without loading that batch, from the second
--- pass on: the first start cannot be avoided. Lost is that, at most as the GPU is idle by the driver's samples.
+-- Counted is the time from the first fork of a pass to the first batch of each new worker, without loading it, from the
+-- second pass on: the first start cannot be avoided. Lost is that, at most as the GPU is idle by the driver's samples.
 -- Does not apply where no new workers were seen for later passes.
 --
 -- needs: worker_starts, worker_crews, training_threads, gpu_busy, files
@@ -9,9 +9,7 @@
 -- hint: short epochs suffer most
 WITH
     thresholds AS (
-        SELECT
-            0.02 AS min_share, -- share of all step time after the first
-            0.03 AS sample_error -- of the driver's samples, for the bound
+        SELECT 0.02 AS min_share -- what can be saved, as a share of step time
     ),
     costs AS (
         SELECT
@@ -25,7 +23,7 @@ WITH
             threads.steady_steps,
             crews.processes,
             crews.at_once,
-            busy.idle_ns,
+            busy.most_idle_ns,
             least(starts.start_ns / threads.steady_steps, coalesce(busy.idle_ns, starts.start_ns)) AS lost_ns,
             starts.all_ns / threads.steady_steps AS bound_ns
         FROM worker_starts AS starts
@@ -40,7 +38,7 @@ WITH
     bounds AS (
         SELECT
             costs.*,
-            least(bound_ns, coalesce(idle_ns + thresholds.sample_error * step_ns, bound_ns)) AS most_ns
+            least(bound_ns, coalesce(most_idle_ns, bound_ns)) AS most_ns
         FROM costs
         CROSS JOIN thresholds
         WHERE lost_ns >= thresholds.min_share * step_ns
@@ -52,7 +50,7 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
     round(step_ns / greatest(step_ns - most_ns, 1), 2) AS max_speedup, -- bound when later starts cost nothing
-    format('{} later pass{}: first wait {} against a usual {}; {} worker processes for {} at once',
+    format('{} later pass{}: first waits {} against a usual {}; {} worker processes for {} at once',
         passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(first_ns), ms(usual_ns), processes, at_once)
         || '; ' || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     'keep the workers: DataLoader(persistent_workers=True)' AS advice, -- what to try

@@ -105,6 +105,7 @@ WITH
             waits.bytes,
             waits.fetches,
             communication.at_ns AS collective_ns,
+            communication.number,
             communication.number
                 - lag(communication.number, 1, 0) OVER (PARTITION BY waits.recording, waits.pid ORDER BY waits.ts_ns)
                 AS collectives
@@ -134,8 +135,14 @@ SELECT
         ELSE 'compute'
     END AS waits_for, -- compute or collective
     waits.collectives > 0 AND coalesce(latest.launches, 0) <= coalesce(kernels.per_call, 0) * waits.collectives
-        AS only_collectives -- whether nothing else was enqueued since the wait before
+        AS only_collectives, -- whether nothing else was enqueued since the wait before
+    coalesce(waits.collectives, 0) AS collectives, -- NCCL calls since the wait before
+    CASE WHEN waits.collectives > 0 THEN firsts.start_ns END AS first_collective_ns -- [ns] start of the first of them
 FROM after_collectives AS waits
+LEFT JOIN communication AS firsts
+    ON firsts.recording = waits.recording
+    AND firsts.pid = waits.pid
+    AND firsts.number = waits.number - waits.collectives + 1
 LEFT JOIN known ON known.recording = waits.recording AND known.pid = waits.pid
 LEFT JOIN kernels ON kernels.recording = waits.recording AND kernels.pid = waits.pid
 LEFT JOIN latest

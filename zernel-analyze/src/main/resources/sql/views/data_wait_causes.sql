@@ -2,10 +2,11 @@
 --
 -- Waits for workers that start anew are left to the view worker_starts. The cause of the rest is `few` (busy workers,
 -- or none, and idle CPUs), `transform` (busy workers, and no CPU for more), `storage` (what loads is mostly in reads),
--- `idle` (the workers wait too: handing over is slow) or `unseen` (no worker was recorded). Two CPUs count as taken by
--- each training process, and all of them where workers wait for one.
+-- `idle` (the workers wait too: handing over is slow), `unseen` (no worker was recorded) or `late` (this rank of
+-- several is late by as much, see late_ranks). Two CPUs count as taken by each training process, and all of them where
+-- workers wait for one; each worker more needs a whole one.
 --
--- needs: training_threads, worker_crews, worker_starts, data_wait, gpu_busy, recordings, events
+-- needs: training_threads, worker_crews, worker_starts, data_wait, gpu_busy, recordings, events, _lateness
 CREATE TABLE data_wait_causes AS
 WITH
     constants AS (
@@ -13,7 +14,8 @@ WITH
             0.5 AS idle_share, -- workers are idle from this share of waiting
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
             0.1 AS crowded_share, -- no CPU is idle when workers are ready without one for this share of their time
-            2 AS own_cpus -- CPUs that a training process keeps busy itself
+            2 AS own_cpus, -- CPUs that a training process keeps busy itself
+            0.5 AS late_share -- of what is lost, by which a rank is late
     ),
     threads AS (
         SELECT
@@ -83,7 +85,9 @@ WITH
             crews.read_bytes / nullif(crews.window_ns * crews.io_share / 1e9, 0) AS bytes_per_s,
             CASE WHEN taken_cpus.crowded THEN 0 ELSE greatest(recordings.cpus - taken_cpus.cpus, 0) END AS idle_cpus,
             recordings.cpus,
-            busy.idle_ns
+            busy.idle_ns,
+            busy.most_idle_ns,
+            late.late_ns
         FROM threads
         JOIN waits ON waits.recording = threads.recording AND waits.pid = threads.pid AND waits.tid = threads.tid
         LEFT JOIN own_reads
@@ -96,6 +100,7 @@ WITH
             AND starts.tid = threads.tid
         LEFT JOIN worker_crews AS crews ON crews.recording = threads.recording AND crews.pid = threads.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
+        LEFT JOIN _lateness AS late ON late.recording = threads.recording AND late.pid = threads.pid
         LEFT JOIN recordings ON recordings.recording = threads.recording
         LEFT JOIN taken_cpus ON taken_cpus.recording = threads.recording
     ),
@@ -129,13 +134,15 @@ SELECT
     needs.rest_ns, -- [ns] of it, without the first waits for new workers
     needs.idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
     needs.lost_ns, -- [ns] what a step can lose of its length: the rest of the wait, at most as the GPU is idle
+    least(needs.data_ns, coalesce(needs.most_idle_ns, needs.data_ns)) AS bound_ns, -- [ns] the same, at the very most
     CASE
+        WHEN late_ns >= constants.late_share * lost_ns THEN 'late'
         WHEN NOT loads_in_process AND at_once IS NULL THEN 'unseen'
         WHEN NOT loads_in_process AND wait_share >= constants.idle_share THEN 'idle'
         WHEN reading >= constants.reading_share THEN 'storage'
-        WHEN workers_needed - CASE WHEN loads_in_process THEN 0 ELSE at_once END <= idle_cpus THEN 'few'
+        WHEN workers_needed - CASE WHEN loads_in_process THEN 0 ELSE at_once * other_share END <= idle_cpus THEN 'few'
         ELSE 'transform'
-    END AS cause, -- few, transform, storage, idle or unseen
+    END AS cause, -- few, transform, storage, idle, unseen or late
     needs.loads_in_process, -- whether the thread loads data itself (num_workers=0)
     needs.at_once, -- workers alive at once; NULL when none was seen
     needs.wait_share, -- share of their time blocked in waits, 0 to 1

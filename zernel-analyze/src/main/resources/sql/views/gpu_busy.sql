@@ -5,28 +5,14 @@
 -- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled. A
 -- trace that covers at least two steps is exact, and counts instead of samples.
 --
--- needs: _rare_events, steps, _step_counts, gpu_time
+-- needs: _rare_events, _trained, gpu_time
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
         SELECT
             1000000000 AS period_ns, -- [ns] a sample speaks of the time since the one before, at most of so much
+            0.03 AS error, -- of samples, as a share of the time
             2 AS min_steps -- steps that a trace covers
-    ),
-    trained AS (
-        SELECT
-            steps.recording,
-            steps.pid,
-            min(steps.start_ns) AS start_ns,
-            max(steps.end_ns) AS end_ns,
-            avg(steps.dur_ns) AS step_ns
-        FROM steps
-        JOIN _step_counts AS counts
-            ON counts.recording = steps.recording
-            AND counts.pid = steps.pid
-            AND counts.tid = steps.tid
-        WHERE steps.step > 1
-        GROUP BY ALL
     ),
     samples AS (
         SELECT
@@ -62,7 +48,7 @@ WITH
             trained.end_ns,
             trained.step_ns,
             coalesce(listed.device, only_devices.device) AS device
-        FROM trained
+        FROM _trained AS trained
         LEFT JOIN listed ON listed.recording = trained.recording AND listed.pid = trained.pid
         LEFT JOIN only_devices ON only_devices.recording = trained.recording
     ),
@@ -98,7 +84,7 @@ WITH
             0 AS samples,
             max(gpu_time.busy_share) AS busy,
             any_value(trained.step_ns) AS step_ns
-        FROM trained
+        FROM _trained AS trained
         JOIN gpu_time ON gpu_time.recording = trained.recording AND gpu_time.pid = trained.pid
         CROSS JOIN constants
         WHERE gpu_time.profiled_ns >= constants.min_steps * trained.step_ns
@@ -113,11 +99,14 @@ WITH
         WHERE (recording, pid) NOT IN (SELECT (recording, pid) FROM traced)
     )
 SELECT
-    recording, -- recording
-    pid, -- process that trains
-    device, -- its GPU, as the driver counts them, by a trace as the process does
-    samples, -- samples of which at least half lies between the first step and the end of the last; 0 by a trace
-    busy, -- share of that time in which a kernel ran, 0 to 1
-    greatest(1 - busy, 0) * step_ns AS idle_ns -- [ns] of a mean step in which none ran
+    best.recording, -- recording
+    best.pid, -- process that trains
+    best.device, -- its GPU, as the driver counts them, by a trace as the process does
+    best.samples, -- samples of which at least half lies between the first step and the end of the last; 0 by a trace
+    best.busy, -- share of that time in which a kernel ran, 0 to 1
+    greatest(1 - best.busy, 0) * best.step_ns AS idle_ns, -- [ns] of a mean step in which none ran
+    (greatest(1 - best.busy, 0) + constants.error) * best.step_ns
+        AS most_idle_ns -- [ns] the same at most, for bounds: the samples are not exact
 FROM best
-ORDER BY recording, pid
+CROSS JOIN constants
+ORDER BY best.recording, best.pid

@@ -15,7 +15,8 @@ WITH
             steps.step,
             steps.start_ns,
             steps.end_ns,
-            steps.dur_ns
+            steps.dur_ns,
+            steps.step_kind
         FROM steps
         JOIN _step_counts AS counts
             ON counts.recording = steps.recording
@@ -91,6 +92,7 @@ SELECT
     spans.start_ns, -- [ns] when it began
     spans.end_ns, -- [ns] when it ended
     spans.dur_ns, -- [ns] wall time
+    spans.step_kind, -- warmup, train, evaluation or checkpoint
     CAST(round(coalesce(launched.launches, 0) * coalesce(_sampled.calls / _sampled.stored, 1)) AS BIGINT)
         AS launches, -- kernel launches
     CAST(coalesce(launched.launch_ns, 0) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)

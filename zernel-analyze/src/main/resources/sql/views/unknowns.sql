@@ -2,23 +2,13 @@
 --
 -- Calls are seen on the CPU: when work is handed to the GPU and when a thread has waited for it, not when it ran.
 -- While a thread is blocked for the GPU, the GPU has work; that is the least it was busy. NVML says in which part of
--- its sample periods any kernel ran, of any process.
+-- its sample periods any kernel ran, of any process. Shares are of the time of the steps, without warm-up.
 --
 -- Of processes whose GPU was profiled meanwhile, nothing is unknown: see `gpu_time`.
 --
--- needs: _syncs, training_threads, step_work, gpu_usage, step_mean, gpu_traces
+-- needs: _syncs, _trained, step_work, gpu_busy, _communication, gpu_traces
 CREATE VIEW unknowns AS
 WITH
-    spans AS (
-        SELECT
-            recording,
-            pid,
-            min(first_ns) AS first_ns,
-            max(last_ns) AS last_ns,
-            max(last_ns) - min(first_ns) AS span_ns
-        FROM training_threads
-        GROUP BY ALL
-    ),
     -- Waits of several threads at once count once.
     waits AS (
         SELECT
@@ -32,8 +22,8 @@ WITH
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             ), 0) AS covered_ns
         FROM _syncs
-        JOIN spans ON spans.recording = _syncs.recording AND spans.pid = _syncs.pid
-        WHERE _syncs.start_ns >= spans.first_ns AND _syncs.end_ns <= spans.last_ns
+        JOIN _trained AS spans ON spans.recording = _syncs.recording AND spans.pid = _syncs.pid
+        WHERE _syncs.start_ns >= spans.start_ns AND _syncs.end_ns <= spans.end_ns
     ),
     blocked AS (
         SELECT
@@ -41,13 +31,6 @@ WITH
             pid,
             sum(greatest(end_ns - greatest(start_ns, covered_ns), 0)) AS blocked_ns
         FROM waits
-        GROUP BY ALL
-    ),
-    -- Which of several GPUs a process uses is not known.
-    driver AS (
-        SELECT recording, max(mean_value) / 100.0 AS share
-        FROM gpu_usage
-        WHERE name = 'utilization'
         GROUP BY ALL
     ),
     launched AS (
@@ -61,18 +44,21 @@ WITH
             spans.recording,
             spans.pid,
             'how long the GPU is busy' AS question,
-            coalesce(blocked.blocked_ns, 0) / spans.span_ns AS lower_share,
-            greatest(driver.share, coalesce(blocked.blocked_ns, 0) / spans.span_ns) AS upper_share,
+            coalesce(blocked.blocked_ns, 0) / (spans.end_ns - spans.start_ns) AS lower_share,
+            CASE
+                WHEN driver.busy IS NOT NULL
+                    THEN greatest(driver.busy, coalesce(blocked.blocked_ns, 0) / (spans.end_ns - spans.start_ns))
+            END AS upper_share,
             format('at least {} of the time, in which threads were blocked for it; ',
-                pct(coalesce(blocked.blocked_ns, 0) / spans.span_ns))
+                pct(coalesce(blocked.blocked_ns, 0) / (spans.end_ns - spans.start_ns)))
                 || coalesce(
-                    format('NVML: a kernel of any process ran {} of the time', pct(driver.share)),
-                    'no NVML samples, so there is no upper bound'
+                    format('NVML: a kernel of any process ran {} of the time', pct(driver.busy)),
+                    'no NVML samples of its GPU, so there is no upper bound'
                 ) AS bounds
-        FROM spans
+        FROM _trained AS spans
         JOIN launched ON launched.recording = spans.recording AND launched.pid = spans.pid
         LEFT JOIN blocked ON blocked.recording = spans.recording AND blocked.pid = spans.pid
-        LEFT JOIN driver ON driver.recording = spans.recording
+        LEFT JOIN gpu_busy AS driver ON driver.recording = spans.recording AND driver.pid = spans.pid
     ),
     kernels AS (
         SELECT
@@ -87,16 +73,23 @@ WITH
     ),
     overlap AS (
         SELECT
-            step_mean.recording,
-            step_mean.pid,
+            waits.recording,
+            waits.pid,
             'how much communication compute hides' AS question,
-            max(step_mean.nccl_collective_ns / step_mean.step_ns) AS lower_share,
-            CAST(NULL AS DOUBLE) AS upper_share,
-            format('at least {} of a step is not hidden: its threads were blocked or enqueued collectives',
-                ms(max(step_mean.nccl_collective_ns))) AS bounds
-        FROM step_mean
-        GROUP BY ALL
-        HAVING max(step_mean.nccl_collective_ns) > 0
+            waits.exposed_ns / waits.step_ns AS lower_share,
+            waits.most_ns / waits.step_ns AS upper_share,
+            format('at least {} of a step is not hidden: its threads were blocked for it alone; at most {}: ',
+                ms(waits.exposed_ns), ms(waits.most_ns))
+                || format('from the first of {:.0f} collectives ({:.1f} MB) to the end of the next wait for the GPU',
+                    work.collectives, work.bytes / 1e6) AS bounds
+        FROM _communication AS waits
+        JOIN (
+            SELECT recording, pid, avg(collectives) AS collectives, avg(collective_bytes) AS bytes
+            FROM step_work
+            WHERE step_kind <> 'warmup'
+            GROUP BY ALL
+        ) AS work ON work.recording = waits.recording AND work.pid = waits.pid
+        WHERE waits.most_ns > 0
     ),
     questions AS (
         SELECT recording, pid, 1 AS number, question, lower_share, upper_share, bounds

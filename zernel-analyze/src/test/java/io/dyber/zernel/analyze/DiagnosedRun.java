@@ -8,12 +8,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.NullMarked;
 
 /// One simulated job, what was planted in it, and what the findings say.
+///
+/// @param exposed what the report says cannot be known, with its bounds: communication that computation does not hide
 @NullMarked
-record DiagnosedRun(Case planted, GroundTruth truth, List<Finding> findings) {
+record DiagnosedRun(Case planted, GroundTruth truth, List<Finding> findings, Optional<Bounds> exposed) {
+
+    /// Shares of the step.
+    record Bounds(double least, double most) {}
 
     /// A job to simulate; `strength` is the share of step time that the cause is meant to cost.
     record Case(Scenario scenario, long seed, double strength) {
@@ -37,7 +43,10 @@ record DiagnosedRun(Case planted, GroundTruth truth, List<Finding> findings) {
         }
         try (Database database = Recordings.open(file.toString())) {
             return new DiagnosedRun(
-                    planted, GroundTruth.of(database.recordings().getFirst()), database.diagnose().findings());
+                    planted,
+                    GroundTruth.of(database.recordings().getFirst()),
+                    database.diagnose().findings(),
+                    exposed(database));
         } finally {
             delete(file);
         }
@@ -60,6 +69,14 @@ record DiagnosedRun(Case planted, GroundTruth truth, List<Finding> findings) {
     /// How much faster the job gets, going by a finding.
     double gain(Finding finding) {
         return 1 / (1 - Math.min(share(finding), 0.999));
+    }
+
+    private static Optional<Bounds> exposed(Database database) {
+        String question = "FROM unknowns WHERE question = 'how much communication compute hides' ORDER BY pid";
+        return database.query(question).rows().stream()
+                .findFirst()
+                .map(row -> new Bounds(
+                        Objects.requireNonNull(row.real("lower_share")), Objects.requireNonNull(row.real("upper_share"))));
     }
 
     private static void delete(Path file) {

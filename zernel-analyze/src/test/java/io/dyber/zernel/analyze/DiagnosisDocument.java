@@ -35,6 +35,12 @@ final class DiagnosisDocument {
                 not assumed, but simulated: the same job runs again with only this cause removed. The findings see the events
                 of a recording and nothing of that. These are %s.
 
+                Communication is planted in two ways. `comm-bound` reduces gradients after the backward pass and waits for
+                that, as ZeRO 1 and 2 of DeepSpeed did with `overlap_comm`: the program sees it. `comm-overlapped` is
+                DistributedDataParallel with a slow network: only the GPU waits, no finding can tell, and the report must
+                say so with bounds that hold the truth. `mixed` plants two causes that add up; it leaves out the start of
+                workers, which costs more where the other cause keeps the program from being ahead of the GPU.
+
                 ## Which cause was named
 
                 Rows: what was planted. Columns: the finding that came first, in how many of the runs. `none`: no finding.

@@ -124,7 +124,7 @@ class FindingsTest {
     void workerStartupFiresWhenEachEpochStartsWorkers() {
         Finding finding = only("worker_startup", epochs(true));
         assertThat(finding.evidence())
-                .startsWith("1 later pass: first wait 201.0 ms against a usual 1.0 ms; 2 worker processes for 1 at once; ");
+                .startsWith("1 later pass: first waits 201.0 ms against a usual 1.0 ms; 2 worker processes for 1 at once; ");
         // From the fork to the first batch, 201.5 ms, less a usual wait, over 19 steps.
         assertThat(finding.lostMillisPerStep()).isEqualTo(10.553);
         assertThat(finding.advice()).isEqualTo("keep the workers: DataLoader(persistent_workers=True)");

@@ -146,11 +146,11 @@ class GpuFindingsTest {
     void smallCollectivesFiresForManySmallOnes() {
         Finding finding = only("small_collectives", collectives(40, 4096));
         assertThat(finding.value()).isEqualTo(40.0);
-        // 39 of 40 at 0.1 ms, and a round trip of 20 us each.
-        assertThat(finding.lostMillisPerStep()).isEqualTo(4.68);
+        // 39 of 40 at 0.1 ms, which is longer than a round trip.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(3.9);
         assertThat(finding.evidence())
                 .isEqualTo("mean of 10 steps: 40 of 40 collectives are below 4 MiB, median 4.0 KiB; 1 would do; "
-                        + "the calls take 4.0 ms, round trips 0.8 ms (assumed); 50.0 ms / (50.0 - 6.0) ms = 1.14x");
+                        + "the calls take 4.0 ms, a round trip 20 us (assumed); 50.0 ms / (50.0 - 6.0) ms = 1.14x");
     }
 
     @Test
@@ -170,12 +170,8 @@ class GpuFindingsTest {
     }
 
     @Test
-    void exposedCommunicationFiresWithABoundOnlyWhereComputationWasEnqueuedToo() {
-        Finding finding = only("exposed_communication", syncsBehindCollectives(false));
-        assertThat(finding.lostMillisPerStep()).isNull();
-        assertThat(finding.severity()).isEqualTo("low");
-        // The sync takes 20 of 50 ms, and the call 0.1 ms.
-        assertThat(finding.maxSpeedup()).isEqualTo(1.67);
+    void exposedCommunicationIsSilentWhereComputationWasEnqueuedToo() {
+        assertThat(run("exposed_communication", syncsBehindCollectives(false))).isEmpty();
     }
 
     @Test
@@ -245,7 +241,7 @@ class GpuFindingsTest {
         Finding finding = only("allocator_churn", fixture);
         assertThat(finding.value()).isEqualTo(2.0);
         assertThat(finding.evidence())
-                .isEqualTo("mean of the last 10 steps: 1.0 allocations and 1.0 releases take 5.0 ms of 50.0 ms; "
+                .isEqualTo("mean of the last 10 steps: 1.0 allocations and 1.0 releases take 5.0 ms of 50.0 ms, 5.0 ms without waits; "
                         + "50.0 ms / (50.0 - 5.0) ms = 1.11x");
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.lang.management.OperatingSystemMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,10 +35,11 @@ class PlantedCausesIT {
             return findings.stream().filter(finding -> finding.name().equals(name)).findFirst();
         }
 
-        /// The finding that costs the most, want of a CPU aside: the machine that runs this may be busy.
+        /// The finding that costs the most, want of a CPU aside where the machine that runs this is short of them.
         String first() {
             return findings.stream()
-                    .filter(finding -> !List.of("cpu_preempted", "noisy_neighbour").contains(finding.name()))
+                    .filter(finding -> !shortOfCpus()
+                            || !List.of("cpu_preempted", "noisy_neighbour").contains(finding.name()))
                     .map(Finding::name)
                     .findFirst()
                     .orElse("none");
@@ -71,11 +73,25 @@ class PlantedCausesIT {
     void slowStorageIsFound() throws IOException, InterruptedException {
         Run run = run("slow_storage", Files.createDirectory(folder.resolve("files")).toString());
         assertThat(run.first()).isEqualTo("storage_bound");
+        assertThat(lost(run, "storage_bound")).isCloseTo(run.millis("read"), within(0.15 * run.millis("read")));
     }
 
     @Test
     void workersThatStartInEveryEpochAreFound() throws IOException, InterruptedException {
-        assertThat(run("new_workers").first()).isEqualTo("worker_startup");
+        Run run = run("new_workers");
+        assertThat(run.first()).isEqualTo("worker_startup");
+        assertThat(lost(run, "worker_startup")).isCloseTo(run.millis("start"), within(0.15 * run.millis("start")));
+    }
+
+    @Test
+    void aRankThatNeverComesIsFound() throws IOException, InterruptedException {
+        Run run = run("hang", Files.createDirectory(folder.resolve("store")).toString());
+        assertThat(run.first()).isEqualTo("hang");
+        assertThat(run.finding("hang")).hasValueSatisfying(finding -> {
+            assertThat(finding.subject()).contains("pid " + run.truth().get("waiting").asInt());
+            assertThat(finding.evidence()).contains("Work::wait did not return in ");
+            assertThat(finding.value()).isGreaterThan(3);
+        });
     }
 
     @Test
@@ -90,6 +106,12 @@ class PlantedCausesIT {
         Run run = run("leak", standIns().resolve("libcudart.so.12").toString());
         assertThat(run.finding("memory_growth")).hasValueSatisfying(finding ->
                 assertThat(finding.value()).isEqualTo(3.0));
+    }
+
+    /// Whether others run on the machine too, or it has fewer CPUs than a training with a hog and the recorder use.
+    private static boolean shortOfCpus() {
+        OperatingSystemMXBean machine = ManagementFactory.getOperatingSystemMXBean();
+        return machine.getAvailableProcessors() < 4 || machine.getSystemLoadAverage() > machine.getAvailableProcessors();
     }
 
     /// Whether the machine has more CPUs than the training and its workers use.

@@ -94,8 +94,9 @@ final class Calibration {
             case TOO_FEW_WORKERS -> longer * shape.workers();
             case LAUNCH_BOUND -> longer;
             case WORKER_STARTUP -> (longer - 1) * shape.stepsPerEpoch();
-            case COMM_BOUND -> 1.7 * (longer - 1) + 0.7;
-            case SMALL_COLLECTIVES -> longer - 0.4;
+            case COMM_BOUND -> 1.7 * (longer - 1);
+            case COMM_OVERLAPPED -> 1.7 * (longer - 1) + 0.7;
+            case SMALL_COLLECTIVES -> longer - 1;
             case CPU_PREEMPTED -> longer - 0.7;
             default -> longer - 1;
         };

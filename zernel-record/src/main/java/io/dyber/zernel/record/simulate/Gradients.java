@@ -1,13 +1,17 @@
 package io.dyber.zernel.record.simulate;
 
+import static io.dyber.zernel.record.simulate.Scenario.COMM_BOUND;
 import static io.dyber.zernel.record.simulate.Scenario.SMALL_COLLECTIVES;
 
 import io.dyber.zernel.record.simulate.Allocator.Block;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The gradients of one rank: computed bucket by bucket in the backward pass and, with several ranks, reduced as
-/// DistributedDataParallel does it, each bucket as soon as it is complete.
+/// The gradients of one rank: computed bucket by bucket in the backward pass and, with several ranks, reduced.
+///
+/// DistributedDataParallel reduces each bucket as soon as it is complete, and lets the GPU wait for it. Others do so after
+/// the backward pass, between two waits of the program for the GPU, as DeepSpeed's ZeRO 1 and 2 (`overlap_comm`) did for
+/// models of one bucket.
 final class Gradients {
     /// The bucket of the first layers comes last and is small.
     private static final double LAST_BUCKET = 0.12;
@@ -21,6 +25,8 @@ final class Gradients {
     private final Program program;
     private final Allocator allocator;
     private final Collectives collectives;
+    private final boolean afterwards;
+    private final boolean overlap;
     private final long[] bytes;
     private final List<Block> blocks = new ArrayList<>();
 
@@ -31,12 +37,19 @@ final class Gradients {
         this.program = program;
         this.allocator = allocator;
         this.collectives = collectives;
+        this.afterwards = shape.ranks() > 1 && (plant.has(COMM_BOUND) || plant.size(SMALL_COLLECTIVES) > 0);
+        this.overlap = shape.ranks() > 1 && !afterwards;
         int many = (int) Math.round(plant.amount(SMALL_COLLECTIVES) * shape.gpuNanos() / shape.latencyNanos());
         this.bytes = new long[shape.buckets() + many];
         for (int i = 0; i < bytes.length; i++) {
             double weight = i == bytes.length - 1 ? LAST_BUCKET : 1;
             bytes[i] = Math.round(shape.modelBytes() * weight / (bytes.length - 1 + LAST_BUCKET)) & ~511L;
         }
+    }
+
+    /// Whether they are reduced while the backward pass goes on.
+    boolean overlap() {
+        return overlap;
     }
 
     /// The communicator of the job.
@@ -74,15 +87,30 @@ final class Gradients {
         while (blocks.size() < bytes.length && kernels * bytes.length >= (blocks.size() + 1) * all) {
             int bucket = blocks.size();
             blocks.add(allocator.allocate(bytes[bucket]));
-            if (shape.ranks() > 1) {
-                reduce(bytes[bucket]);
+            if (overlap) {
+                long start = program.now();
+                program.work(14_000);
+                allReduce(bytes[bucket]);
+                program.work(6_000);
+                program.region("c10d::Reducer::all_reduce_bucket", start);
             }
         }
     }
 
-    private void reduce(long size) {
-        long start = program.now();
-        program.work(14_000);
+    /// `torch.distributed.barrier()`, up to the wait: one byte goes round.
+    void enterBarrier() {
+        if (shape.ranks() > 1) {
+            allReduce(1);
+        }
+    }
+
+    void passBarrier() {
+        if (shape.ranks() > 1) {
+            program.synchronizeDevice();
+        }
+    }
+
+    private void allReduce(long size) {
         long call = program.now();
         program.work(9_000);
         long launch = program.now();
@@ -106,13 +134,31 @@ final class Gradients {
                 .with("grouped", 0)
                 .with("status", 0)
                 .with("depth", 0);
-        program.work(6_000);
-        program.region("c10d::Reducer::all_reduce_bucket", start);
+    }
+
+    /// After the backward pass: what is reduced only now.
+    void reduceAfterwards() {
+        if (!afterwards) {
+            return;
+        }
+        program.synchronizeDevice();
+        for (long size : bytes) {
+            program.work(20_000);
+            allReduce(size);
+        }
+        program.work(10_000);
+    }
+
+    /// The wait for what was reduced afterwards, once it is known how long that takes.
+    void awaitReduced() {
+        if (afterwards) {
+            program.synchronizeDevice();
+        }
     }
 
     /// DDP lets the stream of the computation wait for the buckets; the thread does not wait.
     void finish() {
-        if (shape.ranks() == 1) {
+        if (!overlap) {
             return;
         }
         long start = program.now();

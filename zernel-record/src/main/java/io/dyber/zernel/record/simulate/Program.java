@@ -225,20 +225,32 @@ final class Program {
         }
     }
 
-    /// Waits until the GPU has done everything; the thread spins.
+    /// Waits until the GPU has done what the stream of the computation has; the thread spins.
     void synchronize() {
+        synchronize("StreamSynchronize", gpu.compute().freeNanos());
+    }
+
+    /// Waits until the GPU has done everything.
+    void synchronizeDevice() {
+        synchronize("DeviceSynchronize", Math.max(gpu.compute().freeNanos(), gpu.collectives().freeNanos()));
+    }
+
+    private void synchronize(String what, long free) {
         work(2_000);
         long start = now;
-        long free = gpu.compute().freeNanos();
+        boolean oneStream = what.startsWith("Stream");
         stuck = free >= NEVER;
         if (!stuck) {
             now = Math.max(start, free) + noise.near(SYNC_RETURN_NANOS, 0.3);
         }
         for (int depth = 1; depth >= 0; depth--) {
-            String call = depth == 0 ? "cudaStreamSynchronize" : "cuStreamSynchronize";
+            String call = depth == 0 ? "cuda" + what : oneStream ? "cu" + what : "cuCtxSynchronize";
             long dur = stuck ? Timeline.NONE : now - start - 900L * depth;
             Timeline row = timeline.event("cuda_sync", call, thread, start + 500L * depth, dur);
-            (stuck ? row : row.with("status", 0)).with("stream", 0).with("depth", depth);
+            if (oneStream) {
+                row.with("stream", 0);
+            }
+            (stuck ? row : row.with("status", 0)).with("depth", depth);
         }
     }
 }

@@ -79,9 +79,15 @@ final class Rank {
         step.prepare();
     }
 
-    /// The ranks leave the making of their communicator together.
+    /// The ranks leave the making of their communicator together, and come to a barrier.
     void startTogether(long nanos) {
         program.waitUntil(nanos);
+        step.enterBarrier();
+    }
+
+    /// Once it is known when all ranks are there.
+    void passBarrier() {
+        step.passBarrier();
     }
 
     /// Data, forward and backward pass.

@@ -15,7 +15,8 @@ public enum Scenario {
     SYNC_BOUND(".item() stops the program in the middle of each step, and the GPU runs dry"),
     PAGEABLE_COPIES("large batches are copied from pageable memory, and the program waits for that"),
     STRAGGLER_RANK("one rank is late at the collectives: its data, its GPU or its CPU is slower", 4),
-    COMM_BOUND("the all-reduce takes longer than the backward pass that should hide it", 2),
+    COMM_BOUND("gradients are reduced slowly, after the backward pass, and the program waits for that", 2),
+    COMM_OVERLAPPED("the all-reduce takes longer than the backward pass that should hide it, and only the GPU waits", 2),
     SMALL_COLLECTIVES("gradients are reduced in very many small pieces", 2),
     HANG("one rank never comes to a collective, and the others wait to the end of the recording", 4),
     MEMORY_LEAK("each step keeps some of its device memory"),
@@ -49,8 +50,8 @@ public enum Scenario {
         return switch (this) {
             case HEALTHY, HANG, MEMORY_LEAK, NEAR_OOM, FRAGMENTATION -> false;
             case DATA_BOUND_CPU, DATA_BOUND_STORAGE, TOO_FEW_WORKERS, WORKER_STARTUP, LAUNCH_BOUND, SYNC_BOUND,
-                    PAGEABLE_COPIES, STRAGGLER_RANK, COMM_BOUND, SMALL_COLLECTIVES, ALLOCATOR_CHURN, CPU_PREEMPTED,
-                    CHECKPOINT_STALL, GC_STALL, MIXED -> true;
+                    PAGEABLE_COPIES, STRAGGLER_RANK, COMM_BOUND, COMM_OVERLAPPED, SMALL_COLLECTIVES, ALLOCATOR_CHURN,
+                    CPU_PREEMPTED, CHECKPOINT_STALL, GC_STALL, MIXED -> true;
         };
     }
 

@@ -76,7 +76,8 @@ record Shape(
         boolean pinned = noise.chance(0.6);
         int sample = pinned ? noise.between(40_000, 250_000) : noise.between(2_000, 15_000);
         int spareCpus = causes.contains(Scenario.DATA_BOUND_CPU) ? noise.between(1, 2) : noise.between(6, 12);
-        long model = (long) noise.betweenLog(60 << 20, 1.5 * GIB);
+        boolean small = causes.contains(SMALL_COLLECTIVES);
+        long model = (long) (small ? noise.betweenLog(20 << 20, 60 << 20) : noise.betweenLog(60 << 20, 1.5 * GIB));
         return new Shape(
                 settings.ranks(),
                 restarts ? noise.between(15, 40) : noise.between(1_500, 9_000),
@@ -91,9 +92,9 @@ record Shape(
                 Kernels.draw(noise.of(1), kernels, gpu, (long) (churn ? noise.betweenLog(0.1 * GIB, 0.3 * GIB) : noise.betweenLog(0.5 * GIB, 6 * GIB))),
                 new int[] {1, 1, 5, 10, 20}[quiet ? noise.between(3, 4) : causes.contains(HANG) ? 0 : noise.between(0, 4)],
                 noise.chance(0.4),
-                noise.between(4, 12),
-                noise.between(0.15, 0.4),
-                causes.contains(SMALL_COLLECTIVES) ? noise.betweenLog(120_000, 200_000) : noise.betweenLog(16_000, 30_000),
+                small ? noise.between(1, 2) : noise.between(4, 12),
+                small ? noise.between(0.02, 0.05) : noise.between(0.15, 0.4),
+                small ? noise.betweenLog(30_000, 80_000) : noise.betweenLog(16_000, 30_000),
                 noise.between(0, settings.ranks() - 1),
                 REASONS.get(noise.between(0, 2)),
                 noise.between(6, 20),

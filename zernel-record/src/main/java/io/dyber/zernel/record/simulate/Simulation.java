@@ -67,13 +67,13 @@ public final class Simulation {
     /// What it costs: the mean step without it.
     record Cost(Scenario cause, double strength, long stepNanosWithout) {}
 
-    /// Causes that add up, because the program has to do with each of them itself.
+    /// Causes that add up, because the program has to do with each of them itself. What a start of workers costs depends
+    /// on how far ahead of the GPU the program is, and that on the other cause.
     private static final List<Scenario> MIXABLE = List.of(
             Scenario.SYNC_BOUND,
             Scenario.PAGEABLE_COPIES,
             Scenario.CHECKPOINT_STALL,
-            Scenario.ALLOCATOR_CHURN,
-            Scenario.WORKER_STARTUP);
+            Scenario.ALLOCATOR_CHURN);
 
     /// 2026-01-01: a simulation does not depend on the day it runs.
     static final long START_NANOS = 1_767_225_600_000_000_000L;

@@ -15,6 +15,7 @@ final class Training {
     static final long HANG_NANOS = 32_000_000_000L;
 
     private static final double BACKWARD_SHARE = 0.6;
+    private static final double LEAST_COMM_SHARE = 1e-3;
 
     private final int steps;
     private final Timeline timeline;
@@ -26,7 +27,10 @@ final class Training {
         this.steps = steps;
         this.timeline = timeline;
         double travelled = 2.0 * (shape.ranks() - 1) / shape.ranks() * shape.modelBytes();
-        double comm = (shape.commShare() + plant.amount(Scenario.COMM_BOUND)) * BACKWARD_SHARE * shape.gpuNanos();
+        double share = plant.has(Scenario.COMM_BOUND)
+                ? plant.amount(Scenario.COMM_BOUND)
+                : shape.commShare() + plant.amount(Scenario.COMM_OVERLAPPED);
+        double comm = Math.max(share, LEAST_COMM_SHARE) * BACKWARD_SHARE * shape.gpuNanos();
         this.collectives = new Collectives(shape.ranks(), noise.of(0), shape.latencyNanos(), travelled / comm);
         for (int rank = 0; rank < shape.ranks(); rank++) {
             long pid = FIRST_PID + rank * PIDS_OF_RANK;
@@ -40,6 +44,8 @@ final class Training {
         ranks.forEach(Rank::start);
         long together = ranks.stream().mapToLong(Rank::now).max().orElse(0);
         ranks.forEach(rank -> rank.startTogether(together));
+        collectives.run();
+        ranks.forEach(Rank::passBarrier);
         for (int step = 0; step < steps; step++) {
             for (Rank rank : ranks) {
                 rank.beginStep(step);

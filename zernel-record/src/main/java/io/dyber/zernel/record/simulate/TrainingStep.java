@@ -69,6 +69,15 @@ final class TrainingStep {
                 .with("child_tid", autograd.tid());
     }
 
+    /// What all ranks do before the first step.
+    void enterBarrier() {
+        gradients.enterBarrier();
+    }
+
+    void passBarrier() {
+        gradients.passBarrier();
+    }
+
     /// Up to the end of the backward pass.
     void computeGradients(int step) {
         copyBatch();
@@ -79,16 +88,21 @@ final class TrainingStep {
         long start = program.now();
         memory.begin(step);
         forward(step);
-        if (shape.ranks() > 1) {
+        if (gradients.overlap()) {
             gradients.announce();
             program.region("DistributedDataParallel.forward", start);
         }
         program.work(70_000);
         backward(step);
+        gradients.reduceAfterwards();
     }
 
     /// The optimizer, once the gradients are there.
     void update(int step) {
+        gradients.awaitReduced();
+        if (program.isStuck()) {
+            return;
+        }
         program.work(40_000);
         if (shape.syncInStep() && looksAtLoss(step)) {
             program.item();

@@ -1,0 +1,48 @@
+-- How long each training process waits for collectives in a step, and how long it can at most.
+--
+-- The least is certain: waits for the GPU that began when it had nothing but collectives to do, and waits of
+-- torch.distributed in processes that do not use NCCL (those that do mostly return at once, and wait for computation
+-- where they block). The most is the time from the first collective after a wait for the GPU to the end of the next
+-- wait: communication in it may be hidden by computation, or hold it up, which only the GPU knows.
+--
+-- needs: _rare_events, _syncs, _trained
+CREATE TABLE _communication AS
+WITH
+    waits AS (
+        SELECT recording, pid, ts_ns AS start_ns, dur_ns AS exposed_ns, dur_ns AS most_ns, 0 AS alone, 0 AS alone_ns
+        FROM _rare_events
+        WHERE kind = 'dist_wait'
+            AND dur_ns > 0
+            AND (recording, pid) NOT IN (SELECT recording, pid FROM _rare_events WHERE kind = 'nccl')
+        UNION ALL
+        SELECT
+            recording,
+            pid,
+            start_ns,
+            CASE WHEN only_collectives THEN dur_ns ELSE 0 END,
+            end_ns - first_collective_ns,
+            CASE WHEN only_collectives THEN collectives ELSE 0 END,
+            CASE WHEN only_collectives THEN end_ns - first_collective_ns ELSE 0 END
+        FROM _syncs
+        WHERE collectives > 0
+    )
+SELECT
+    trained.recording, -- recording
+    trained.pid, -- process
+    trained.tid, -- training thread
+    any_value(trained.steps) AS steps, -- steps, without warm-up
+    any_value(trained.step_ns) AS step_ns, -- [ns] mean step
+    any_value(trained.nccl_collective_ns) AS phase_ns, -- [ns] of it in the phase NcclCollective
+    coalesce(sum(waits.exposed_ns), 0) / any_value(trained.steps) AS exposed_ns, -- [ns] blocked for nothing else
+    least(coalesce(sum(waits.most_ns), 0) / any_value(trained.steps), any_value(trained.step_ns))
+        AS most_ns, -- [ns] at most
+    coalesce(sum(waits.alone), 0) / any_value(trained.steps) AS alone, -- collectives with no other work beside them
+    coalesce(sum(waits.alone_ns), 0) / any_value(trained.steps)
+        AS alone_ns -- [ns] from the first of these calls to the end of the wait for them
+FROM _trained AS trained
+LEFT JOIN waits
+    ON waits.recording = trained.recording
+    AND waits.pid = trained.pid
+    AND waits.start_ns >= trained.start_ns
+    AND waits.start_ns < trained.end_ns
+GROUP BY trained.recording, trained.pid, trained.tid

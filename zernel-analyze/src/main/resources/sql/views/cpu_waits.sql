@@ -1,0 +1,64 @@
+-- What it costs that training threads are ready to run and have no CPU, and who has it.
+--
+-- Lost is that time, at most as the GPU is idle by the driver's samples. Where recorded processes that are no part of
+-- the training had the CPU for half of it, it is theirs, and only their part counts.
+--
+-- needs: preemption, training_threads, recordings, gpu_busy, _lateness
+CREATE VIEW cpu_waits AS
+WITH
+    constants AS (
+        SELECT
+            0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
+            0.5 AS late_share -- of what is lost, by which a rank is late
+    ),
+    delays AS (
+        SELECT
+            preemption.*,
+            preemption.others_ns >= constants.others_share * preemption.runq_ns AS by_others,
+            threads.steps,
+            threads.wall_ns / threads.steps AS step_ns,
+            CASE
+                WHEN preemption.others_ns >= constants.others_share * preemption.runq_ns THEN preemption.others_ns
+                ELSE preemption.runq_ns
+            END / threads.steps AS delay_ns
+        FROM preemption
+        JOIN training_threads AS threads
+            ON threads.recording = preemption.recording
+            AND threads.pid = preemption.pid
+            AND threads.tid = preemption.tid
+        CROSS JOIN constants
+        WHERE threads.steps > 0
+    ),
+    costs AS (
+        SELECT
+            delays.*,
+            least(delays.delay_ns, coalesce(busy.idle_ns, delays.delay_ns)) AS lost_ns,
+            least(delays.delay_ns, coalesce(busy.most_idle_ns, delays.delay_ns)) AS bound_ns
+        FROM delays
+        LEFT JOIN gpu_busy AS busy ON busy.recording = delays.recording AND busy.pid = delays.pid
+    )
+SELECT
+    costs.recording, -- recording
+    costs.pid, -- process
+    costs.tid, -- training thread
+    costs.steps, -- steps
+    costs.step_ns, -- [ns] mean step
+    costs.delay_ns, -- [ns] of it, ready without a CPU
+    costs.lost_ns, -- [ns] of it, what a step can lose of its length
+    costs.bound_ns, -- [ns] the same, at the very most
+    CASE
+        WHEN late.late_ns >= constants.late_share * costs.lost_ns THEN 'late'
+        WHEN costs.by_others THEN 'neighbour'
+        ELSE 'unseen'
+    END AS cause, -- neighbour, unseen, or late: this rank of several is, see late_ranks
+    costs.share, -- share of the thread's wall time, 0 to 1
+    costs.spans, -- times that it waited for a CPU
+    costs.preempted, -- of them, those in which another thread took its CPU
+    costs.max_ns, -- [ns] longest of them
+    costs.other_pid, -- the most frequent process that is no part of the training
+    recordings.cpus -- CPUs of the machine
+FROM costs
+CROSS JOIN constants
+LEFT JOIN recordings ON recordings.recording = costs.recording
+LEFT JOIN _lateness AS late ON late.recording = costs.recording AND late.pid = costs.pid
+ORDER BY costs.recording, costs.pid, costs.tid
