@@ -1,16 +1,17 @@
 -- Launches of kernels and of CUDA graphs: when each was enqueued and how long that took. Outermost calls only.
 --
--- needs: events
+-- needs: events, _rare_events
 CREATE TABLE _launched AS
 SELECT
     recording, -- recording
     pid, -- process
     tid, -- thread
-    kind = 'cuda_graph' AS graph, -- whether it is a launch of a CUDA graph
+    FALSE AS graph, -- whether it is a launch of a CUDA graph
     ts_ns AS at_ns, -- [ns] when it was called
     coalesce(dur_ns, 0) AS dur_ns -- [ns] time to enqueue
 FROM events
-WHERE kind IN ('cuda_launch', 'cuda_graph')
-    AND coalesce(depth, 0) = 0
-    AND (kind = 'cuda_graph' OR count IS NULL)
-    AND (kind = 'cuda_launch' OR name LIKE '%GraphLaunch%')
+WHERE kind = 'cuda_launch' AND count IS NULL AND coalesce(depth, 0) = 0
+UNION ALL
+SELECT recording, pid, tid, TRUE, ts_ns, coalesce(dur_ns, 0)
+FROM _rare_events
+WHERE kind = 'cuda_graph' AND name LIKE '%GraphLaunch%'

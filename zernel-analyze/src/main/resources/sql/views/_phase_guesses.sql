@@ -51,7 +51,7 @@ WITH
                 ON threads.recording = events.recording
                 AND threads.pid = events.pid
                 AND threads.tid = events.tid
-            WHERE events.kind IN ('wait', 'io') AND events.dur_ns > 0
+            WHERE (events.kind IN ('wait', 'io')) IS TRUE AND events.dur_ns > 0
         ) AS calls
         ASOF JOIN placed
             ON placed.recording = calls.recording

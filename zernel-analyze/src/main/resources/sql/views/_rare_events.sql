@@ -40,4 +40,4 @@ WHERE kind NOT IN (
         'cuda_launch', 'torch_alloc', 'torch_free', 'io', 'io_open', 'wait', 'sched', 'torch_op', 'py_call', 'call',
         'gpu_kernel', 'gpu_memcpy', 'gpu_memset'
     )
-    AND coalesce(depth, 0) = 0
+    AND outermost(depth, ts_ns)

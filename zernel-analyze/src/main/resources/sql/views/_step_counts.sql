@@ -1,7 +1,7 @@
 -- Steps of each process: those of its training thread with the most.
 --
 -- needs: training_threads
-CREATE VIEW _step_counts AS
+CREATE TABLE _step_counts AS
 SELECT
     recording, -- recording
     pid, -- process

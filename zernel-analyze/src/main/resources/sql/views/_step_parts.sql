@@ -3,7 +3,7 @@
 -- Compared is with the median step of each other rank, and of these with the middle one. Time without a CPU and in
 -- allocations lies within the other parts. Steps of processes without collectives are no rows.
 --
--- needs: events, _checkpoint_opens, steps, step_work, _collective_calls
+-- needs: _switches, _checkpoint_opens, steps, step_work, _collective_calls
 CREATE TABLE _step_parts AS
 WITH
     ranks AS (
@@ -35,8 +35,8 @@ WITH
     ),
     moments AS (
         SELECT recording, pid, tid, ts_ns, runq_ns, 0 AS checkpoints
-        FROM events
-        WHERE kind = 'sched' AND runq_ns > 0
+        FROM _switches
+        WHERE runq_ns > 0
         UNION ALL
         SELECT recording, pid, tid, ts_ns, 0, 1
         FROM _checkpoint_opens

@@ -3,7 +3,7 @@
 -- A thread is renamed while it lives (python3 becomes pt_data_worker), so there is one row per name.
 --
 -- needs: _thread_kinds
-CREATE VIEW _threads AS
+CREATE TABLE _threads AS
 SELECT
     recording, -- recording
     pid, -- process

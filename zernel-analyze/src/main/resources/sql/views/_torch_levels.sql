@@ -57,7 +57,7 @@ WITH
             AND slices.pid = events.pid
             AND slices.device IS NOT DISTINCT FROM events.device
             AND slices.slice = events.ts_ns >> 20
-        WHERE events.kind IN ('torch_alloc', 'torch_free') AND events.bytes > 0 AND slices.in_detail
+        WHERE (events.kind IN ('torch_alloc', 'torch_free')) IS TRUE AND events.bytes > 0 AND slices.in_detail
     )
 SELECT
     recording, -- recording

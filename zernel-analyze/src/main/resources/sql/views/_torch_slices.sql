@@ -16,7 +16,7 @@ WITH
             sum(CASE kind WHEN 'torch_alloc' THEN bytes ELSE 0 END) AS handed_out_bytes,
             count(CASE kind WHEN 'torch_alloc' THEN 1 END) AS allocs
         FROM events
-        WHERE kind IN ('torch_alloc', 'torch_free')
+        WHERE (kind IN ('torch_alloc', 'torch_free')) IS TRUE
             AND bytes > 0
             AND recording NOT IN (SELECT recording FROM _sampled WHERE kind <> 'cuda_launch')
         GROUP BY ALL

@@ -7,7 +7,7 @@
 -- uncorrected memory errors that became more.
 --
 -- needs: _rare_events
-CREATE VIEW device_outliers AS
+CREATE TABLE device_outliers AS
 WITH
     thresholds AS (
         SELECT

@@ -4,7 +4,7 @@
 -- Devices are numbered as the driver does, not as a process with CUDA_VISIBLE_DEVICES does.
 --
 -- needs: _rare_events
-CREATE VIEW gpu_usage AS
+CREATE TABLE gpu_usage AS
 SELECT
     recording, -- recording
     device, -- GPU as the driver counts them

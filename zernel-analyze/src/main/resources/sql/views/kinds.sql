@@ -3,7 +3,7 @@
 -- No events of an attached kind means that nothing happened; no events of any other kind means that nobody looked.
 --
 -- needs: _thread_kinds, footer
-CREATE VIEW kinds AS
+CREATE TABLE kinds AS
 WITH
     states AS (
         SELECT

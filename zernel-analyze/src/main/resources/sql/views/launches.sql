@@ -4,7 +4,7 @@
 -- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels.
 -- Launches that were only counted, not recorded, are one row without a process.
 --
--- needs: events, footer, _step_counts, _sampled
+-- needs: events, _rare_events, footer, _step_counts, _sampled
 CREATE VIEW launches AS
 WITH
     known AS (
@@ -19,15 +19,17 @@ WITH
         FROM known
         GROUP BY ALL
     ),
+    -- Most launches have their kernel's name: only the others are joined.
     calls AS (
+        SELECT recording, pid, kernel, 1 AS kernels, dur_ns, status
+        FROM events
+        WHERE kind = 'cuda_launch' AND count IS NULL AND coalesce(depth, 0) = 0 AND kernel IS NOT NULL
+        UNION ALL
         SELECT
             events.recording,
             events.pid,
-            CASE
-                WHEN events.kind = 'cuda_graph' THEN 'CUDA graph'
-                ELSE coalesce(events.kernel, named.name, format('kernel at {:#x}', events.func), 'unknown kernel')
-            END AS kernel,
-            CASE WHEN events.kind = 'cuda_graph' THEN events.count ELSE 1 END AS kernels,
+            coalesce(named.name, format('kernel at {:#x}', events.func), 'unknown kernel'),
+            1,
             events.dur_ns,
             events.status
         FROM events
@@ -35,11 +37,14 @@ WITH
             ON named.recording = events.recording
             AND named.pid = events.pid
             AND named.func = events.func
-        WHERE coalesce(events.depth, 0) = 0
-            AND (
-                (events.kind = 'cuda_launch' AND events.count IS NULL)
-                OR (events.kind = 'cuda_graph' AND events.name LIKE '%GraphLaunch%')
-            )
+        WHERE events.kind = 'cuda_launch'
+            AND events.count IS NULL
+            AND coalesce(events.depth, 0) = 0
+            AND events.kernel IS NULL
+        UNION ALL
+        SELECT recording, pid, 'CUDA graph', count, dur_ns, status
+        FROM _rare_events
+        WHERE kind = 'cuda_graph' AND name LIKE '%GraphLaunch%'
     ),
     sums AS (
         SELECT

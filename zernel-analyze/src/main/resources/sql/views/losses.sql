@@ -4,7 +4,7 @@
 -- only the latter, so the larger of the two counts.
 --
 -- needs: _rare_events, _thread_kinds, footer
-CREATE VIEW losses AS
+CREATE TABLE losses AS
 WITH
     totals AS (
         SELECT

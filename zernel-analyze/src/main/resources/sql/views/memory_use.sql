@@ -5,7 +5,7 @@
 -- allocation means that the GPU's memory was used up.
 --
 -- needs: _rare_events, device_memory, _torch_levels
-CREATE VIEW memory_use AS
+CREATE TABLE memory_use AS
 WITH
     peaks AS (
         SELECT

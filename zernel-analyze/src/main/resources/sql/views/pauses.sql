@@ -5,7 +5,7 @@
 -- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
 -- Steps that open a checkpoint are left out, and processes that launch nothing on a GPU: their work looks the same.
 --
--- needs: events, _rare_events, _launched, steps, _step_counts, checkpoint_steps
+-- needs: events, _switches, _rare_events, _launched, _launching_threads, steps, _step_counts, checkpoint_steps
 CREATE TABLE pauses AS
 WITH
     constants AS (
@@ -60,16 +60,14 @@ WITH
         CROSS JOIN constants
         WHERE ranked.slow OR ranked.place <= constants.usual_steps
     ),
-    launching AS (
-        SELECT DISTINCT recording, pid, tid
-        FROM _launched
-    ),
     threads AS (
-        SELECT launching.recording, launching.pid, launching.tid FROM launching
+        SELECT recording, pid, tid FROM _launching_threads
         UNION
         SELECT counts.recording, counts.pid, counts.tid
         FROM _step_counts AS counts
-        JOIN launching ON launching.recording = counts.recording AND launching.pid = counts.pid
+        JOIN _launching_threads AS launching
+            ON launching.recording = counts.recording
+            AND launching.pid = counts.pid
     ),
     calls AS (
         SELECT recording, pid, tid, at_ns AS start_ns, at_ns + dur_ns AS end_ns
@@ -82,7 +80,10 @@ WITH
         UNION ALL
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
         FROM events
-        WHERE kind IN ('io', 'io_open', 'wait', 'sched')
+        WHERE (kind IN ('io', 'io_open', 'wait')) IS TRUE
+        UNION ALL
+        SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
+        FROM _switches
     ),
     -- In stretches of 34 ms, to join without sorting; what lasts longer than that begins in one and may end far behind.
     stretches AS (

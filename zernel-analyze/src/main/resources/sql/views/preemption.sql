@@ -4,24 +4,19 @@
 -- first recorded call and its last. Who had the CPU is the thread that last left it meanwhile, where that was recorded;
 -- else it is another process, or nobody, because a limit of the container forbids to run.
 --
--- needs: events, _launched, training_threads, processes
+-- needs: _switches, _launching_threads, training_threads, processes
 CREATE TABLE preemption AS
 WITH
     threads AS (
         SELECT recording, pid, tid, tid AS training_tid
         FROM training_threads
         UNION
-        SELECT _launched.recording, _launched.pid, _launched.tid, threads.tid AS training_tid
-        FROM _launched
+        SELECT launching.recording, launching.pid, launching.tid, threads.tid AS training_tid
+        FROM _launching_threads AS launching
         JOIN training_threads AS threads
-            ON threads.recording = _launched.recording
-            AND threads.pid = _launched.pid
-            AND threads.tid <> _launched.tid
-    ),
-    switches AS (
-        SELECT recording, pid, tid, ts_ns, dur_ns, coalesce(runq_ns, 0) AS runq_ns, state, cpu
-        FROM events
-        WHERE kind = 'sched'
+            ON threads.recording = launching.recording
+            AND threads.pid = launching.pid
+            AND threads.tid <> launching.tid
     ),
     spans AS (
         SELECT
@@ -33,7 +28,7 @@ WITH
             switches.runq_ns,
             switches.state,
             switches.cpu
-        FROM switches
+        FROM _switches AS switches
         JOIN threads
             ON threads.recording = switches.recording
             AND threads.pid = switches.pid
@@ -50,7 +45,7 @@ WITH
             spans.state,
             CASE WHEN switches.ts_ns >= spans.end_ns - spans.runq_ns THEN switches.pid END AS by_pid
         FROM spans
-        ASOF LEFT JOIN switches
+        ASOF LEFT JOIN _switches AS switches
             ON switches.recording = spans.recording
             AND switches.cpu = spans.cpu
             AND switches.ts_ns < spans.end_ns

@@ -14,14 +14,7 @@ WITH
             pid,
             kind,
             name,
-            CASE
-                WHEN kind IN ('wait', 'io', 'cuda_sync', 'dist_wait') THEN 'blocked'
-                WHEN kind = 'cuda_copy' THEN CASE WHEN async = 0 THEN 'blocked' ELSE 'enqueue' END
-                WHEN kind IN ('cuda_launch', 'cuda_graph', 'nccl') THEN 'enqueue'
-                WHEN kind = 'sched' THEN 'off-cpu'
-                WHEN kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset') THEN 'gpu'
-                ELSE 'wall'
-            END AS time,
+            async IS NOT DISTINCT FROM 0 AS waits,
             count(dur_ns) AS count,
             count(*) - count(dur_ns) AS unfinished,
             sum(dur_ns) AS sum_ns,
@@ -39,7 +32,13 @@ SELECT
     pid, -- process
     kind, -- kind of event
     name, -- region, function or system call
-    time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
+    CASE
+        WHEN kind IN ('wait', 'io', 'cuda_sync', 'dist_wait') OR (kind = 'cuda_copy' AND waits) THEN 'blocked'
+        WHEN kind IN ('cuda_copy', 'cuda_launch', 'cuda_graph', 'nccl') THEN 'enqueue'
+        WHEN kind = 'sched' THEN 'off-cpu'
+        WHEN kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset') THEN 'gpu'
+        ELSE 'wall'
+    END AS time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
     count, -- events with a duration
     unfinished, -- events whose end was not seen
     CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] sum over all threads, so it may exceed the wall time

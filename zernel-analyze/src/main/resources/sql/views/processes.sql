@@ -1,7 +1,7 @@
 -- Processes in the recording, with what each is for.
 --
 -- needs: _threads, _process_info, training_threads
-CREATE VIEW processes AS
+CREATE TABLE processes AS
 WITH
     seen AS (
         SELECT

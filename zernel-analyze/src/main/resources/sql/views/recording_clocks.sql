@@ -4,7 +4,7 @@
 -- so their times differ by exactly that; `shift_ns` takes it out.
 --
 -- needs: files, footer
-CREATE VIEW recording_clocks AS
+CREATE TABLE recording_clocks AS
 WITH
     offsets AS (
         SELECT

@@ -3,7 +3,7 @@
 -- A fraction or a percentile of an incomplete recording describes what was stored, not what happened.
 --
 -- needs: files, footer
-CREATE VIEW recordings AS
+CREATE TABLE recordings AS
 WITH
     about AS (
         SELECT

@@ -5,7 +5,7 @@
 -- between steps. Steps that resemble the one before them (slow waves) count for fewer.
 --
 -- needs: steps
-CREATE VIEW step_changes AS
+CREATE TABLE step_changes AS
 WITH
     thresholds AS (
         SELECT

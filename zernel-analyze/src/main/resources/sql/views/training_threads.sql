@@ -4,7 +4,7 @@
 -- evaluation and checkpoints.
 --
 -- needs: _segments, steps, _intervals
-CREATE VIEW training_threads AS
+CREATE TABLE training_threads AS
 WITH
     spans AS (
         SELECT recording, pid, tid, min(start_ns) AS first_ns, max(end_ns) AS last_ns

@@ -4,7 +4,7 @@
 -- The number at once is the median, over the workers, of how many were alive in the middle of the worker's life.
 --
 -- needs: workers
-CREATE VIEW worker_crews AS
+CREATE TABLE worker_crews AS
 WITH
     siblings AS (
         SELECT workers.recording, workers.pid, count(*) AS alive

@@ -5,7 +5,7 @@
 -- loading one is taken off.
 --
 -- needs: data_wait, workers, worker_crews
-CREATE VIEW worker_starts AS
+CREATE TABLE worker_starts AS
 WITH
     forks AS (
         SELECT data_wait.recording, data_wait.pid, data_wait.tid, data_wait.epoch, min(workers.forked_ns) AS forked_ns

@@ -62,7 +62,7 @@ WITH
             ON windows.recording = events.recording
             AND windows.pid = events.pid
             AND windows.pid = events.tid
-        WHERE events.kind IN ('wait', 'io', 'sched') AND events.dur_ns IS NOT NULL
+        WHERE (events.kind IN ('wait', 'io', 'sched')) IS TRUE AND events.dur_ns IS NOT NULL
     ),
     sums AS (
         SELECT

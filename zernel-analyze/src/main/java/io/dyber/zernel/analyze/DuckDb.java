@@ -50,7 +50,10 @@ final class DuckDb implements AutoCloseable {
         properties.setProperty("autoload_known_extensions", "false");
         try {
             // Not by DriverManager, which would scan the class path for drivers.
-            return new DuckDb(new DuckDBDriver().connect("jdbc:duckdb:", properties), spillFolder);
+            DuckDb duckDb = new DuckDb(new DuckDBDriver().connect("jdbc:duckdb:", properties), spillFolder);
+            // Many statements read the same files.
+            duckDb.execute("SET parquet_metadata_cache = true");
+            return duckDb;
         } catch (SQLException e) {
             throw new RecordingException(
                     "starting DuckDB: " + firstLine(e), "memory limits look like 512MB or 4GB", e);

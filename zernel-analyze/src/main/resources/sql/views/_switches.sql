@@ -1,0 +1,16 @@
+-- Spans in which threads were off their CPU.
+--
+-- needs: events
+CREATE TABLE _switches AS
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- thread
+    comm, -- name of the thread
+    cpu, -- the CPU that it left
+    ts_ns, -- [ns] when it left it
+    dur_ns, -- [ns] off its CPU, NULL when it was not seen to run again
+    runq_ns, -- [ns] of it, at the end: ready to run, without a CPU
+    state -- sleeping, blocked, io, preempted, stopped or started
+FROM events
+WHERE kind = 'sched'
