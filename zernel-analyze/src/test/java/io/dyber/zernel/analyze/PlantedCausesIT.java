@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// Trainings that really run, each with one cause planted in it, are recorded and diagnosed; what they timed themselves is
 /// the truth.
 class PlantedCausesIT {
-    private static final String PYTHON = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
+    static final String PYTHON = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
 
     /// A run of `planted.py`: what it says of itself, in milliseconds per step, and what is found.
     private record Run(JsonNode truth, List<Finding> findings) {
@@ -141,7 +141,7 @@ class PlantedCausesIT {
     }
 
     /// The CUDA runtime as the recorder's own tests have it.
-    private static Path standIns() throws IOException, InterruptedException {
+    static Path standIns() throws IOException, InterruptedException {
         Path built = Path.of("target/standin").toAbsolutePath();
         Process make = new ProcessBuilder("make", "-s", "-C", "../zernel-record/src/test/workloads/standin", "OUT=" + built)
                 .inheritIO()
@@ -150,7 +150,7 @@ class PlantedCausesIT {
         return built;
     }
 
-    private static List<String> recorder(String... arguments) {
+    static List<String> recorder(String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -161,7 +161,7 @@ class PlantedCausesIT {
         return command;
     }
 
-    private static void needs(String need, List<String> command) throws IOException, InterruptedException {
+    static void needs(String need, List<String> command) throws IOException, InterruptedException {
         @Nullable Process process = start(command);
         if (process != null && process.waitFor() == 0) {
             return;
