@@ -17,13 +17,10 @@ record GpuMemory(String label, List<Long> reserved, List<Long> handed, long capa
     /// All of a report, the one with the highest peak first.
     static List<GpuMemory> of(Report report) {
         Map<String, List<Table.Row>> curves = new LinkedHashMap<>();
+        ThreadLabel labels = new ThreadLabel(report);
         for (Table.Row point : report.section("memory_curve").rows()) {
-            String recording = report.section("recordings").rows().size() > 1
-                    ? "recording " + point.text("recording") + " "
-                    : "";
-            String device = point.isNull("device") ? "" : " device " + point.text("device");
-            curves.computeIfAbsent(recording + "pid " + point.text("pid") + device, _ -> new ArrayList<>())
-                    .add(point);
+            String device = point.isNull("device") ? "" : ", GPU " + point.text("device");
+            curves.computeIfAbsent(labels.ofProcess(point) + device, _ -> new ArrayList<>()).add(point);
         }
         List<GpuMemory> all = new ArrayList<>();
         curves.forEach((label, points) -> all.add(new GpuMemory(

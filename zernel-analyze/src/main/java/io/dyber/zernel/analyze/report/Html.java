@@ -66,7 +66,7 @@ final class Html {
         for (Table.Row row : table.rows().subList(0, Math.min(MOST_ROWS, table.rows().size()))) {
             out.print("<tr>");
             for (int i : shown) {
-                cell(out, table.columns().get(i).name(), row.values().get(i));
+                cell(out, table.columns().get(i).name(), row.values().get(i), unit(table, row));
             }
             out.println("</tr>");
         }
@@ -80,9 +80,17 @@ final class Html {
         return table.rows().stream().anyMatch(row -> row.values().get(column) instanceof Number);
     }
 
-    private static void cell(PrintWriter out, String column, @Nullable Object value) {
+    /// What the values of a row are in, where it says so itself.
+    private static String unit(Table table, Table.Row row) {
+        int column = table.columns().stream().map(Table.Column::name).toList().indexOf("unit");
+        return column < 0 || row.values().get(column) == null ? "" : String.valueOf(row.values().get(column));
+    }
+
+    private static void cell(PrintWriter out, String column, @Nullable Object value, String unit) {
         switch (value) {
             case null -> out.print("<td></td>");
+            case Number number when column.endsWith("_value") ->
+                out.print("<td class=\"number\">" + Quantity.ofUnit(number.doubleValue(), unit) + "</td>");
             case Number number -> out.print("<td class=\"number\">" + Quantity.ofColumn(column, number) + "</td>");
             default -> {
                 String text = value.toString();

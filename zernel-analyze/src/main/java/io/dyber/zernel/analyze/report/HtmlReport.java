@@ -13,6 +13,7 @@ import java.util.Map;
 /// @param library where the SQL of a finding is, which the page shows folded
 public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportFormat {
     private static final int MOST_PICTURES = 16;
+    private static final int MOST_OPEN = 4;
     private static final Map<String, String> TABLES = tables();
 
     @Override
@@ -26,10 +27,11 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         verdict(report.verdict());
         new FindingsHtml(out, library).write(report.diagnosis());
         steps(report);
-        memory(report);
         new RanksHtml(out).write(report.section("rank_delays"));
         gpuActivity(report);
+        memory(report);
         unknowns(report.unknowns());
+        out.println("<h2>Tables</h2>");
         TABLES.forEach((section, heading) -> table(heading, report.section(section)));
         out.println("</body>\n</html>");
     }
@@ -62,9 +64,15 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         }
         out.println("<h2>Steps</h2>");
         StepsHtml steps = new StepsHtml(out, report);
-        threads.stream().limit(MOST_PICTURES).forEach(steps::write);
+        threads.stream().limit(MOST_OPEN).forEach(steps::write);
+        if (threads.size() > MOST_OPEN) {
+            // Those of ranks are mostly alike.
+            out.println("<details><summary>Steps of " + (threads.size() - MOST_OPEN) + " more training threads</summary>");
+            threads.stream().skip(MOST_OPEN).limit(MOST_PICTURES - MOST_OPEN).forEach(steps::write);
+            out.println("</details>");
+        }
         if (threads.size() > MOST_PICTURES) {
-            out.println("<p class=\"quiet\">and " + (threads.size() - MOST_PICTURES) + " more training threads</p>");
+            out.println("<p class=\"quiet\">and " + (threads.size() - MOST_PICTURES) + " more, without pictures: zernel-analyze steps</p>");
         }
     }
 
@@ -73,9 +81,15 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         if (curves.isEmpty()) {
             return;
         }
-        out.println("<h2>GPU memory</h2>");
+        out.println("<h2>GPU memory</h2>\n<p class=\"quiet\">From the first allocation to the last. Light: allocated from"
+                + " the driver. Dark: of it, handed out by PyTorch.</p>");
         MemoryHtml memory = new MemoryHtml(out);
-        curves.stream().limit(MOST_PICTURES).forEach(memory::write);
+        curves.stream().limit(MOST_OPEN).forEach(memory::write);
+        if (curves.size() > MOST_OPEN) {
+            out.println("<details><summary>Memory of " + (curves.size() - MOST_OPEN) + " more</summary>");
+            curves.stream().skip(MOST_OPEN).limit(MOST_PICTURES - MOST_OPEN).forEach(memory::write);
+            out.println("</details>");
+        }
     }
 
     private void gpuActivity(Report report) {
@@ -99,7 +113,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
 
     private void table(String heading, Table table) {
         if (!table.rows().isEmpty()) {
-            out.println("<details><summary><h2>" + Html.text(heading) + "</h2></summary>");
+            out.println("<details><summary><h3>" + Html.text(heading) + "</h3></summary>");
             Html.table(out, table);
             out.println("</details>");
         }

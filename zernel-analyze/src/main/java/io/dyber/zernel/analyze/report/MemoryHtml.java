@@ -38,10 +38,9 @@ record MemoryHtml(PrintWriter out) {
     private static String caption(GpuMemory memory, boolean drawn) {
         String capacity = memory.capacity() == 0
                 ? ""
-                : " The device has " + Quantity.size(memory.capacity()) + (drawn ? " (dashed)." : ", above the picture.");
-        return "From the first allocation to the last. Light: allocated from the driver, at most "
-                + Quantity.size(most(memory.reserved())) + ". Dark: handed out by PyTorch, at most "
-                + Quantity.size(most(memory.handed())) + "." + capacity;
+                : "; the device has " + Quantity.size(memory.capacity()) + (drawn ? " (dashed)" : ", above the picture");
+        return "Allocated at most " + Quantity.size(most(memory.reserved())) + ", handed out at most "
+                + Quantity.size(most(memory.handed())) + capacity + ".";
     }
 
     private static long most(List<Long> bytes) {

@@ -14,6 +14,8 @@ final class Quantity {
     private static final DateTimeFormatter MOMENT =
             DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final String[] TIME_UNITS = {"ns", "us", "ms", "s"};
+    private static final String[] POWER_UNITS = {"mW", "W", "kW"};
+    private static final String[] ENERGY_UNITS = {"mJ", "J", "kJ", "MJ"};
     private static final String[] SIZE_UNITS = {"B", "kB", "MB", "GB", "TB"};
 
     private Quantity() {}
@@ -73,6 +75,19 @@ final class Quantity {
             return percent(value.doubleValue());
         }
         return value instanceof Long integer ? Long.toString(integer) : String.format(Locale.ROOT, "%.4g", value.doubleValue());
+    }
+
+    /// A value of the driver's by the unit that it gives.
+    static String ofUnit(double value, String unit) {
+        return switch (unit) {
+            case "bytes" -> size(value);
+            case "bytes/s" -> size(value) + "/s";
+            case "mW" -> scaled(value, POWER_UNITS);
+            case "mJ" -> scaled(value, ENERGY_UNITS);
+            case "percent" -> String.format(Locale.ROOT, "%.0f %%", value);
+            default -> (value == Math.rint(value) ? count((long) value) : String.format(Locale.ROOT, "%.4g", value))
+                    + (unit.isEmpty() || unit.equals("bits") ? "" : " " + unit);
+        };
     }
 
     private static String scaled(double value, String[] units) {

@@ -35,8 +35,10 @@ record RanksHtml(PrintWriter out) {
     }
 
     private void communicator(long ranks, Map<Long, Map<Long, Table.Row>> rows) {
+        // The first collectives wait for start-up and would pale all others.
         double most = rows.values().stream()
                 .flatMap(points -> points.values().stream())
+                .filter(row -> row.integer("point") > 0)
                 .mapToLong(row -> row.integer("delay_ns"))
                 .max()
                 .orElse(1);
@@ -49,7 +51,7 @@ record RanksHtml(PrintWriter out) {
         }
         out.println("</div><figcaption>One row per rank of a communicator of " + ranks
                 + ", from its first collective to its last. The stronger the colour, the longer the others waited for this rank alone: "
-                + "at most " + Quantity.time(most) + " for each collective."
+                + "at most " + Quantity.time(most) + " for each collective, but for the first of all."
                 + (ranks > MOST_RANKS ? " The first " + MOST_RANKS + " ranks are shown." : "") + "</figcaption></figure>");
     }
 
@@ -60,7 +62,7 @@ record RanksHtml(PrintWriter out) {
                 "<rect x=\"%d\" y=\"0\" width=\"1\" height=\"1\" fill-opacity=\"%.2f\"><title>last to %d of %d collectives "
                         + "from number %d on, by %s on average</title></rect>",
                 row.integer("point"),
-                most == 0 ? 0 : delay / most,
+                most == 0 ? 0 : Math.min(1, delay / most),
                 row.integer("times_last"),
                 row.integer("collectives"),
                 row.integer("first_number"),

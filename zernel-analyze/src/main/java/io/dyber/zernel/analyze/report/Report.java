@@ -21,7 +21,6 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "phases",
             "phase_parts",
             "step_mean",
-            "step_curve",
             "step_timeline",
             "data_wait_by_epoch",
             "worker_crews",

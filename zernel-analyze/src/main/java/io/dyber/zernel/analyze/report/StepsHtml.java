@@ -69,20 +69,21 @@ record StepsHtml(PrintWriter out, Report report) {
         }
         out.println("</svg></div><div class=\"axis\"><span>step 1</span><span>step "
                 + Quantity.count(thread.integer("steps")) + "</span></div>");
-        out.println("<figcaption>" + caption(thread, points) + "</figcaption></figure>");
+        out.println("<figcaption>" + caption(thread, points, top) + "</figcaption></figure>");
     }
 
-    private static String caption(Table.Row thread, List<Table.Row> points) {
+    private static String caption(Table.Row thread, List<Table.Row> points, long top) {
         boolean joined = points.getLast().integer("steps") > 1;
         return String.format(
                 Locale.ROOT,
-                "%s steps (by %s): p50 %s, p90 %s, p99 %s; the first took %s.%s",
+                "%s steps (by %s): p50 %s, p90 %s, p99 %s; the first took %s%s.%s",
                 Quantity.count(thread.integer("steps")),
                 Html.text(StepsText.source(thread)),
                 Quantity.time(thread.integer("step_p50_ns")),
                 Quantity.time(thread.integer("step_p90_ns")),
                 Quantity.time(thread.integer("step_p99_ns")),
                 Quantity.time(thread.integer("first_step_ns")),
+                thread.integer("first_step_ns") > top ? ", which the picture cuts off" : "",
                 joined ? " Bars are means of neighbours, the line is the slowest of them." : "");
     }
 

@@ -12,6 +12,7 @@ import java.util.Map;
 record StepsText(Page page, Report report) {
     private static final int MOST_THREADS = 8;
     private static final int WIDEST_CURVE = 60;
+    private static final int NARROWEST_CURVE = 10;
     private static final Map<String, String> PARTS = parts();
 
     void write() {
@@ -74,9 +75,12 @@ record StepsText(Page page, Report report) {
                 line.append(String.format(
                         Locale.ROOT, " %9s", Quantity.percent(real(mean, part) / real(mean, "step_ns"))));
             }
-            Curve curve = curve(thread);
             int room = Math.min(WIDEST_CURVE, page.width() - line.length() - 2);
-            page.line(line + "  " + page.colour(36, page.sparkline(curve.heights(), (double) curve.top(), room)));
+            if (room >= NARROWEST_CURVE) {
+                Curve curve = curve(thread);
+                line.append("  ").append(page.colour(36, page.sparkline(curve.heights(), (double) curve.top(), room)));
+            }
+            page.line(line.toString());
         }
         if (threads.size() > MOST_THREADS) {
             page.line("  and " + (threads.size() - MOST_THREADS) + " more training threads: zernel-analyze phases");
@@ -99,7 +103,7 @@ record StepsText(Page page, Report report) {
     private record Curve(List<Double> heights, long top) {}
 
     private Curve curve(Table.Row thread) {
-        List<Table.Row> points = report.rowsOf("step_curve", thread);
+        List<Table.Row> points = report.rowsOf("step_timeline", thread);
         List<Double> heights = new ArrayList<>();
         long top = 1;
         for (Table.Row point : points) {

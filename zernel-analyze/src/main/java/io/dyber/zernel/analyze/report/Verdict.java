@@ -46,7 +46,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
             return new Verdict(Kind.BOTTLENECK, headline(slow.get()), risk.map(Verdict::also).orElse(""));
         }
         if (risk.isPresent()) {
-            return new Verdict(Kind.RISK, headline(risk.get()), "No finding says that time can be gained.");
+            String sentence = headline(risk.get()) + ", " + FindingsText.amount(risk.get());
+            boolean stands = risk.get().name().equals("hang");
+            return new Verdict(Kind.RISK, sentence, stands ? "" : "No finding says that time can be gained.");
         }
         if (report.section("step_mean").rows().isEmpty()) {
             return new Verdict(

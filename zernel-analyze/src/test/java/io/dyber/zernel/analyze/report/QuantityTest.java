@@ -34,6 +34,16 @@ class QuantityTest {
     }
 
     @Test
+    void aValueOfTheDriverHasItsUnit() {
+        assertThat(Quantity.ofUnit(42_949_672_960.0, "bytes")).isEqualTo("42.9 GB");
+        assertThat(Quantity.ofUnit(458_100.4, "mW")).isEqualTo("458 W");
+        assertThat(Quantity.ofUnit(1_012_369_703, "mJ")).isEqualTo("1.01 MJ");
+        assertThat(Quantity.ofUnit(75.59, "percent")).isEqualTo("76 %");
+        assertThat(Quantity.ofUnit(1980, "MHz")).isEqualTo("1,980 MHz");
+        assertThat(Quantity.ofUnit(0.03704, "bits")).isEqualTo("0.03704");
+    }
+
+    @Test
     void percentagesAddUpToExactly100() {
         assertThat(Percentages.summingTo100(List.of(1L, 1L, 1L))).containsExactly("33.4", "33.3", "33.3");
         assertThat(Percentages.summingTo100(List.of(0L, 7L))).containsExactly("0.0", "100.0");

@@ -33,7 +33,7 @@ class VerdictTest {
     void aRiskIsTheVerdictWhereNoTimeCanBeGained() {
         Verdict verdict = verdict(99.0, FULL);
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.RISK);
-        assertThat(verdict.sentence()).isEqualTo("GPU memory is used up: pid 100");
+        assertThat(verdict.sentence()).isEqualTo("GPU memory is used up: pid 100, 30 %");
     }
 
     @Test
