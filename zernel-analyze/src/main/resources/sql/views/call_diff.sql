@@ -7,7 +7,7 @@
 CREATE VIEW call_diff AS
 WITH
     seconds AS (
-        SELECT recording, (max(ts_ns) - min(ts_ns)) / 1e9 AS seconds
+        SELECT recording, coalesce(nullif(max(ts_ns) - min(ts_ns), 0), nullif(max(dur_ns), 0)) / 1e9 AS seconds
         FROM events
         GROUP BY ALL
     ),

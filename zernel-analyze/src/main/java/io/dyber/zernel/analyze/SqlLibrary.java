@@ -73,6 +73,27 @@ public final class SqlLibrary {
         return new SqlLibrary(prelude, all);
     }
 
+    /// This library with another value of a threshold.
+    ///
+    /// @param name of a finding or view and its threshold, e.g. `phase_rules.io_wait_threshold`
+    /// @throws IllegalArgumentException if there is none of this name, or the value is not like the one that it has
+    public SqlLibrary with(String name, String value) {
+        int dot = name.indexOf('.');
+        String owner = dot < 0 ? name : name.substring(0, dot);
+        SqlObject object = find(owner);
+        if (object == null) {
+            List<String> owners = objects.values().stream()
+                    .filter(one -> !Threshold.of(one).isEmpty())
+                    .map(SqlObject::name)
+                    .toList();
+            throw new IllegalArgumentException(
+                    "there is no finding or view '" + owner + "': " + Suggestion.hint(owner, owners));
+        }
+        Map<String, SqlObject> all = new TreeMap<>(objects);
+        all.put(owner, Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value));
+        return new SqlLibrary(prelude, all);
+    }
+
     /// All objects in the order of their names.
     public Collection<SqlObject> objects() {
         return objects.values();

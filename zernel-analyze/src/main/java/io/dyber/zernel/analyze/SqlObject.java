@@ -45,6 +45,10 @@ public record SqlObject(
         return sql.lines().skip(headLines()).collect(Collectors.joining("\n"));
     }
 
+    SqlObject withSql(String other) {
+        return new SqlObject(name, role, title, why, keys, other, origin);
+    }
+
     private long headLines() {
         return sql.lines().takeWhile(line -> line.isBlank() || line.startsWith("--")).count();
     }

@@ -7,13 +7,16 @@ import java.util.Optional;
 
 /// The known name that somebody who mistyped one probably meant.
 public final class Suggestion {
+    private static final int SHORTEST_BEGIN = 3;
+
     private Suggestion() {}
 
-    /// The nearest of the known names, if one is near: at most a third of its letters differ.
+    /// The nearest of the known names, if one is near: it begins like that, or at most a third of its letters differ.
     public static Optional<String> of(String typed, Collection<String> known) {
         String wanted = typed.toLowerCase(Locale.ROOT);
         return known.stream()
-                .filter(name -> distance(wanted, name.toLowerCase(Locale.ROOT)) <= Math.max(1, name.length() / 3))
+                .filter(name -> (wanted.length() >= SHORTEST_BEGIN && name.toLowerCase(Locale.ROOT).startsWith(wanted))
+                        || distance(wanted, name.toLowerCase(Locale.ROOT)) <= Math.max(1, name.length() / 3))
                 .min(Comparator.comparingInt((String name) -> distance(wanted, name.toLowerCase(Locale.ROOT)))
                         .thenComparing(Comparator.naturalOrder()));
     }

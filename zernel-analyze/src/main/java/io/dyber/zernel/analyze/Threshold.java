@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A number that a finding decides by: a column of its first CTE, `thresholds`.
+/// A number that a finding or view decides by: a column of its CTE `thresholds`.
 ///
 /// @param name its name in the SQL
 /// @param value its value as the SQL writes it
@@ -14,7 +14,10 @@ public record Threshold(String name, String value, String meaning) {
     private static final Pattern CTE = Pattern.compile("\\bthresholds AS \\(\\n?(.*?)\\n?    \\)", Pattern.DOTALL);
     private static final Pattern COLUMN = Pattern.compile("(?m)^\\s*(?:SELECT\\s+)?(\\S.*?) AS (\\w+),?(?:\\s+-- (.*))?$");
 
-    /// Those of a finding, in its order; none where it has no such CTE.
+    private static final Pattern FLAG = Pattern.compile("(?i)true|false");
+    private static final Pattern NUMBER = Pattern.compile("\\d+(\\.\\d+)?([eE]-?\\d+)?");
+
+    /// Those of a finding or view, in its order; none where it has no such CTE.
     public static List<Threshold> of(SqlObject object) {
         List<Threshold> thresholds = new ArrayList<>();
         Matcher cte = CTE.matcher(object.sql());
@@ -26,5 +29,24 @@ public record Threshold(String name, String value, String meaning) {
             }
         }
         return thresholds;
+    }
+
+    /// The object with another value of a threshold.
+    ///
+    /// @throws IllegalArgumentException if it has none of this name, or the value is not like the one that it has
+    static SqlObject set(SqlObject object, String name, String value) {
+        List<String> names = of(object).stream().map(Threshold::name).toList();
+        Threshold threshold = of(object).stream()
+                .filter(one -> one.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("'" + object.name() + "' has no threshold '" + name + "'"
+                        + (names.isEmpty() ? "" : ": " + Suggestion.hint(name, names))));
+        boolean flag = FLAG.matcher(threshold.value()).matches();
+        if (!(flag ? FLAG : NUMBER).matcher(value).matches()) {
+            throw new IllegalArgumentException(
+                    "'" + value + "' is no " + (flag ? "true or false" : "number") + ": " + name + " is " + threshold.value());
+        }
+        return object.withSql(object.sql().replaceFirst(
+                Pattern.quote(threshold.value() + " AS " + name), Matcher.quoteReplacement(value + " AS " + name)));
     }
 }

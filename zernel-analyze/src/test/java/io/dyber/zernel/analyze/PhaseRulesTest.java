@@ -3,8 +3,6 @@ package io.dyber.zernel.analyze;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -34,15 +32,11 @@ class PhaseRulesTest {
     }
 
     @Test
-    void aFolderReplacesTheThresholds() throws IOException {
-        Files.writeString(folder.resolve("phase_rules.sql"), """
-                -- My thresholds.
-                CREATE VIEW phase_rules AS
-                SELECT recording, 0.9 AS io_wait_threshold, 1000000 AS optimizer_burst_max_ns, 10 AS gpu_idle_threshold,
-                    80 AS gpu_active_threshold, 3 AS phase_stability_count, FALSE AS nccl_detection
-                FROM files
-                """);
-        assertThat(query(SqlLibrary.builtIn().with(folder), PHASES)).isEqualTo("""
+    void thresholdsAreOptions() {
+        SqlLibrary library = SqlLibrary.builtIn()
+                .with("phase_rules.io_wait_threshold", "0.9")
+                .with("phase_rules.optimizer_burst_max_ns", "1000000");
+        assertThat(query(library, PHASES)).isEqualTo("""
                 phase	ms	source
                 GpuCompute	610.0	calls, rule: busy GPU
                 Unknown	182.5	no call""");

@@ -66,7 +66,7 @@ class SqlLibraryTest {
     @ParameterizedTest
     @MethodSource("views")
     void aViewFileCreatesTheObjectOfItsName(SqlObject view) {
-        assertThat(view.sql()).containsPattern("(?m)^CREATE (VIEW|TABLE) " + view.name() + " AS$");
+        assertThat(view.sql()).containsPattern("(?m)^CREATE (VIEW " + view.name() + "|TABLE " + view.name() + "|MACRO " + view.name() + "\\(.*\\)) AS( TABLE)?$");
         assertThat(Pattern.compile("(?m)^CREATE ").matcher(view.sql()).results()).hasSize(1);
     }
 
@@ -272,8 +272,9 @@ class SqlLibraryTest {
 
     private static List<String> columns(SqlObject object, Database database) {
         boolean view = object.role() == SqlObject.Role.VIEW;
-        database.prepare(object.sql());
-        return new ArrayList<>(database.query("DESCRIBE " + (view ? "FROM " + object.name() : object.sql()))
+        Matcher macro = Pattern.compile("CREATE MACRO \\w+\\((.*)\\)").matcher(object.sql());
+        String name = object.name() + (macro.find() ? "(" + macro.group(1).replaceAll("\\w+", "1") + ")" : "");
+        return new ArrayList<>(database.query("DESCRIBE " + (view ? "FROM " + name : object.statement()))
                 .texts("column_name"));
     }
 

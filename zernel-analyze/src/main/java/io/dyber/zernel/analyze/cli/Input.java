@@ -6,6 +6,7 @@ import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.SqlLibrary;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -23,13 +24,28 @@ final class Input {
     @Option(names = "--findings", paramLabel = "DIR", description = "Add the .sql views and findings of a folder.")
     @Nullable Path findings;
 
+    @Option(
+            names = "--threshold",
+            paramLabel = "NAME=VALUE",
+            description = "Decide by another number, e.g. phase_rules.io_wait_threshold=0.5 (findings --explain phase_rules"
+                    + " lists them); repeatable.")
+    Map<String, String> thresholds = Map.of();
+
     @Spec(Spec.Target.MIXEE)
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
     SqlLibrary library() {
         Path folder = findings;
-        return folder == null ? SqlLibrary.builtIn() : SqlLibrary.builtIn().with(folder);
+        SqlLibrary library = folder == null ? SqlLibrary.builtIn() : SqlLibrary.builtIn().with(folder);
+        for (Map.Entry<String, String> threshold : thresholds.entrySet()) {
+            try {
+                library = library.with(threshold.getKey(), threshold.getValue());
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(spec.commandLine(), "--threshold: " + e.getMessage());
+            }
+        }
+        return library;
     }
 
     Database open(List<String> files) {

@@ -8,13 +8,14 @@ import picocli.CommandLine.Option;
 @Command(
         name = "steps",
         mixinStandardHelpOptions = true,
-        description = "Every step: its kind, its phases, and what it had the GPU do.",
+        description = "Every step: its kind, its phases, what it had the GPU do, and which rank was late.",
         footer = {
             "",
             "Examples:",
             "  zernel-analyze steps run.parquet",
             "  zernel-analyze steps --slowest 10 run.parquet",
             "",
+            "late_rank came last to the step's collectives, late_ns after the others.",
             "step_kind is warmup, train, evaluation or checkpoint; confidence is 1 where PyTorch marks the step."
         })
 final class StepsCommand implements Runnable {
@@ -36,9 +37,10 @@ final class StepsCommand implements Runnable {
         return """
                 SELECT recording, pid, tid, step, step_kind, dur_ns, data_loading_ns, gpu_compute_ns,
                     nccl_collective_ns, optimizer_step_ns, unknown_ns, batches, launches, copied_bytes, allocs, syncs,
-                    sync_ns, collectives, source, confidence
+                    sync_ns, collectives, late_rank, late_ns, source, confidence
                 FROM steps
                 LEFT JOIN step_work USING (recording, pid, tid, step, start_ns, end_ns, dur_ns)
+                LEFT JOIN step_late_ranks USING (recording, pid, tid, step)
                 ORDER BY\s""" + order;
     }
 }

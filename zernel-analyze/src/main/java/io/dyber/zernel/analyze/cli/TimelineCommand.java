@@ -26,64 +26,6 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze timeline --from 10 --to 12 'rank*.parquet'"
         })
 final class TimelineCommand implements Runnable {
-    /// Parameters: begin and end of the timeline and the length of a bucket, in ns. A bucket belongs to the phase with the most time in it.
-    private static final String SQL =
-            """
-            WITH
-                bounds AS (SELECT CAST(? AS BIGINT) AS from_ns, CAST(? AS BIGINT) AS to_ns, CAST(? AS BIGINT) AS bucket_ns),
-                cut AS (
-                    SELECT recording, pid, tid, phase, from_ns, bucket_ns,
-                        greatest(start_ns, from_ns) AS start_ns, least(end_ns, to_ns) AS end_ns
-                    FROM phase_spans CROSS JOIN bounds
-                    WHERE start_ns < to_ns AND end_ns > from_ns
-                ),
-                pieces AS (
-                    SELECT recording, pid, tid, phase, from_ns, bucket_ns, start_ns, end_ns,
-                        unnest(range((start_ns - from_ns) // bucket_ns, (end_ns - 1 - from_ns) // bucket_ns + 1)) AS bucket
-                    FROM cut
-                ),
-                sums AS (
-                    SELECT recording, pid, tid, bucket, from_ns + bucket * bucket_ns AS bucket_start_ns, phase,
-                        CAST(sum(least(end_ns, from_ns + (bucket + 1) * bucket_ns)
-                            - greatest(start_ns, from_ns + bucket * bucket_ns)) AS BIGINT) AS ns
-                    FROM pieces
-                    GROUP BY ALL
-                ),
-                ended AS (
-                    SELECT recording, pid, tid, (end_ns - 1 - from_ns) // bucket_ns AS bucket, count(*) AS steps
-                    FROM steps CROSS JOIN bounds
-                    WHERE end_ns > from_ns AND end_ns <= to_ns
-                    GROUP BY ALL
-                ),
-                threads AS (
-                    SELECT recording, pid, tid, bucket, bucket_start_ns, arg_max(phase, ns) AS phase,
-                        coalesce(sum(ns) FILTER (WHERE phase = 'DataLoading'), 0) AS data_loading_ns,
-                        coalesce(sum(ns) FILTER (WHERE phase = 'GpuCompute'), 0) AS gpu_compute_ns,
-                        coalesce(sum(ns) FILTER (WHERE phase = 'NcclCollective'), 0) AS nccl_collective_ns,
-                        coalesce(sum(ns) FILTER (WHERE phase = 'OptimizerStep'), 0) AS optimizer_step_ns,
-                        coalesce(sum(ns) FILTER (WHERE phase = 'Unknown'), 0) AS unknown_ns
-                    FROM sums
-                    GROUP BY ALL
-                ),
-                gpus AS (
-                    SELECT recording, device, (ts_ns - from_ns) // bucket_ns AS bucket, avg(value) AS gpu_percent
-                    FROM _rare_events CROSS JOIN bounds
-                    WHERE kind = 'gpu_sample' AND name = 'utilization' AND ts_ns >= from_ns AND ts_ns < to_ns
-                    GROUP BY ALL
-                )
-            SELECT recording, pid, tid, CAST(NULL AS BIGINT) AS device, bucket, bucket_start_ns AS start_ns, phase,
-                CAST(data_loading_ns AS BIGINT) AS data_loading_ns, CAST(gpu_compute_ns AS BIGINT) AS gpu_compute_ns,
-                CAST(nccl_collective_ns AS BIGINT) AS nccl_collective_ns,
-                CAST(optimizer_step_ns AS BIGINT) AS optimizer_step_ns, CAST(unknown_ns AS BIGINT) AS unknown_ns,
-                coalesce(steps, 0) AS steps, CAST(NULL AS DOUBLE) AS gpu_percent
-            FROM threads LEFT JOIN ended USING (recording, pid, tid, bucket)
-            UNION ALL
-            SELECT recording, NULL, NULL, device, bucket, from_ns + bucket * bucket_ns, NULL, NULL, NULL, NULL, NULL, NULL,
-                NULL, gpu_percent
-            FROM gpus CROSS JOIN bounds
-            ORDER BY recording, pid NULLS LAST, tid, device, bucket
-            """;
-
     @Option(names = "--from", paramLabel = "S", description = "Begin so many seconds after the start of the recording.")
     @Nullable Double from;
 
@@ -128,7 +70,7 @@ final class TimelineCommand implements Runnable {
             return new Timeline(
                     span.from() - span.zero(),
                     bucket,
-                    database.query(SQL, span.from(), span.to(), bucket),
+                    database.query("FROM timeline(?, ?, ?)", span.from(), span.to(), bucket),
                     database.query("SELECT recording, pid, rank FROM processes WHERE rank IS NOT NULL"));
         }
     }

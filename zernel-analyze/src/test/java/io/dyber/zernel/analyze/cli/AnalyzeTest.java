@@ -177,13 +177,38 @@ class AnalyzeTest {
     void tablesOfStepsPhasesAndPercentiles() {
         String file = recording().training(3, 15).write(folder.resolve("run.parquet")).toString();
         assertThat(run("steps", "--csv", file).out().lines()).hasSize(4)
-                .element(1).isEqualTo("0,100,100,1,warmup,50000000,15000000,30000000,0,5000000,0,1,0,0,0,0,0,0,Optimizer.step,1.0");
+                .element(1).isEqualTo("0,100,100,1,warmup,50000000,15000000,30000000,0,5000000,0,1,0,0,0,0,0,0,,,Optimizer.step,1.0");
         assertThat(run("steps", "--slowest", "1", "--csv", file).out().lines()).hasSize(2);
         assertThat(run("phases", "--csv", file).out().lines().toList())
                 .contains("0,100,100,DataLoading,45000000,0.3,0,3,150000000,calls");
         assertThat(run("phases", "--parts", "--csv", file).out()).contains("GpuCompute,forward,true,30000000,0.2");
         assertThat(run("percentiles", "--kind", "backward", "--csv", file).out().lines()).hasSize(2);
         assertThat(run("percentiles", "--by-process", "--width", "200", file).out()).contains("Engine::execute");
+    }
+
+    @Test
+    void stepsNameTheRankThatWasLate() {
+        String file = twoRanks().write(folder.resolve("run.parquet")).toString();
+        List<String> lines = run("steps", "--csv", file).out().lines().toList();
+        assertThat(lines.getFirst()).contains(",collectives,late_rank,late_ns,source,");
+        // Rank 1 calls 4 ms late in every step of both ranks.
+        assertThat(lines.stream().skip(1)).hasSize(20).allSatisfy(line -> assertThat(line).contains(",1,1,4000000,Optimizer.step,"));
+    }
+
+    @Test
+    void aThresholdIsSetByItsName() {
+        String file = dataBound().write(folder.resolve("run.parquet")).toString();
+        assertThat(run("findings", file).out()).contains("Training waits for data while CPUs are idle.");
+        assertThat(run("findings", "--threshold", "too_few_workers.min_share=0.9", file).out()).doesNotContain("Training waits");
+        assertThat(run("findings", "--threshold", "phase_rules.nccl_detection=true", "--explain", "phase_rules").out())
+                .containsPattern("(?m)^ +nccl_detection +true  whether the first rule is used$");
+        assertThat(run("phases", "--threshold", "phase_rules.io_wait=1", file).err()).startsWith(
+                "zernel-analyze: --threshold: 'phase_rules' has no threshold 'io_wait': did you mean 'io_wait_threshold'?\n");
+        assertThat(run("phases", "--threshold", "phase_rule.nccl_detection=1", file).err())
+                .startsWith("zernel-analyze: --threshold: there is no finding or view 'phase_rule': did you mean 'phase_rules'?");
+        Outcome wrong = run("phases", "--threshold", "phase_rules.nccl_detection=1", file);
+        assertThat(wrong.status()).isEqualTo(2);
+        assertThat(wrong.err()).contains("'1' is no true or false: nccl_detection is FALSE");
     }
 
     @Test
