@@ -40,6 +40,7 @@ public record Snapshot(
     /// @param measured which process zerneld's fields are about, by measure; a measure without data is not there
     /// @param processes the training processes and what they spend their steps on, the busiest first
     /// @param timings all durations by metric name and labels
+    /// @param gpus what the driver says of the devices
     /// @param findings what the analyzer says about the recording
     public record More(
             int version,
@@ -51,7 +52,19 @@ public record Snapshot(
             double lost,
             List<Training> processes,
             List<Timing> timings,
+            List<Device> gpus,
             Findings.Latest findings) {}
+
+    /// A GPU, as the driver counts it; null is what it did not say.
+    ///
+    /// @param utilization share of the time in which a kernel ran
+    public record Device(
+            String gpuId,
+            @Nullable Double utilization,
+            @Nullable Double memoryUsedBytes,
+            @Nullable Double memoryTotalBytes,
+            @Nullable Double powerWatts,
+            @Nullable Double temperatureCelsius) {}
 
     /// A process that trains.
     ///

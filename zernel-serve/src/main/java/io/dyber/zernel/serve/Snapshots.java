@@ -10,9 +10,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
@@ -62,6 +64,7 @@ final class Snapshots {
                         sum(view, Metrics.LOST),
                         processes(view),
                         timings(view),
+                        devices(view),
                         context.findings()));
     }
 
@@ -70,6 +73,27 @@ final class Snapshots {
         view.gpuMemory().forEach((place, use) ->
                 gpus.add(new Snapshot.GpuUse(place.pid() + ":" + place.device(), use.bytes, use.peakBytes)));
         return gpus;
+    }
+
+    private static List<Snapshot.Device> devices(LiveMetrics.View view) {
+        Set<List<String>> known = new LinkedHashSet<>();
+        for (Metric sample : List.of(Metrics.GPU_UTILIZATION, Metrics.GPU_DEVICE_MEMORY, Metrics.GPU_MEMORY_CAPACITY)) {
+            known.addAll(view.series().numbers(sample).keySet());
+        }
+        return known.stream()
+                .map(gpu -> new Snapshot.Device(
+                        gpu.getFirst(),
+                        sample(view, Metrics.GPU_UTILIZATION, gpu),
+                        sample(view, Metrics.GPU_DEVICE_MEMORY, gpu),
+                        sample(view, Metrics.GPU_MEMORY_CAPACITY, gpu),
+                        sample(view, Metrics.GPU_POWER, gpu),
+                        sample(view, Metrics.GPU_TEMPERATURE, gpu)))
+                .toList();
+    }
+
+    private static @Nullable Double sample(LiveMetrics.View view, Metric metric, List<String> gpu) {
+        SeriesTable.Sum sum = view.series().numbers(metric).get(gpu);
+        return sum == null ? null : sum.value;
     }
 
     private static Optional<Durations> busiest(

@@ -142,11 +142,13 @@ final class MetricsServerTest {
     void theWebPageNeedsNothingFromElsewhere() throws Exception {
         HttpResponse<String> answer = get("/");
         assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/html; charset=utf-8");
-        assertThat(answer.body())
-                .contains(String.valueOf(server.webSocketPort()))
-                .doesNotContain("__ZERNEL")
-                .doesNotContain("https://")
-                .doesNotContainPattern("(src|href)=\"(http|//)");
+        assertThat(answer.body()).contains("data-ws-port=\"" + server.webSocketPort() + "\"");
+        for (String file : List.of("/", "/page.css", "/page.js", "/charts.js")) {
+            assertThat(get(file).body())
+                    .doesNotContain("__ZERNEL")
+                    .doesNotContain("https://")
+                    .doesNotContainPattern("(src|href|from|import)[=( ]+[\"'](http|//)");
+        }
     }
 
     @Test

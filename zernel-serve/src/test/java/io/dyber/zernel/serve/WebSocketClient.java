@@ -30,6 +30,10 @@ final class WebSocketClient implements WebSocket.Listener, AutoCloseable {
         socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + portAndPath), this).join();
     }
 
+    void send(String message) {
+        socket.sendText(message, true).join();
+    }
+
     String next() throws InterruptedException {
         String message = messages.poll(10, TimeUnit.SECONDS);
         if (message == null) {

@@ -6,6 +6,10 @@ import io.dyber.zernel.serve.watch.WatchScreen;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.concurrent.Callable;
@@ -13,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -40,14 +45,31 @@ final class WatchCommand implements Callable<Integer> {
             description = "The server's WebSocket port. Default: ZERNEL_WS_PORT or 9092")
     private int port;
 
+    @Option(names = "--token-file", paramLabel = "FILE", description = "The token that the server asks for.")
+    private @Nullable Path tokenFile;
+
     @Option(names = "--once", description = "Print one snapshot and end.")
     private boolean once;
 
     @Override
     public Integer call() throws Failure, IOException, InterruptedException {
-        URI address = URI.create("ws://" + host + ":" + port);
-        WatchScreen screen = new WatchScreen(address.toString(), ZoneId.systemDefault());
+        URI address = URI.create("ws://" + host + ":" + port + "/" + query());
+        // Colours are for terminals, and for people who want them: https://no-color.org
+        boolean colours = !once && System.getenv("NO_COLOR") == null;
+        WatchScreen screen = new WatchScreen("ws://" + host + ":" + port, ZoneId.systemDefault(), colours);
         return once ? printOnce(address, screen) : watch(address, screen);
+    }
+
+    /// The token, where the server asks for one.
+    private String query() throws Failure {
+        if (tokenFile == null) {
+            return "";
+        }
+        try {
+            return "?token=" + URLEncoder.encode(Files.readString(tokenFile).strip(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new Failure("reading '" + tokenFile + "': " + e.getMessage(), null);
+        }
     }
 
     private int printOnce(URI address, WatchScreen screen) throws Failure, InterruptedException {
@@ -67,7 +89,7 @@ final class WatchCommand implements Callable<Integer> {
             screen.accept(first.get(ONCE_PATIENCE.toSeconds(), TimeUnit.SECONDS));
         } catch (ExecutionException | TimeoutException e) {
             String why = e.getCause() == null ? "no snapshot came" : String.valueOf(e.getCause().getMessage());
-            throw new Failure("watching '" + address + "': " + why, "start a server: zernel serve run.parquet");
+            throw new Failure("watching 'ws://" + host + ":" + port + "': " + why, "start a server: zernel serve run.parquet");
         }
         PrintWriter out = spec.commandLine().getOut();
         screen.draw(ONCE_WIDTH, Integer.MAX_VALUE).forEach(out::println);
@@ -94,7 +116,7 @@ final class WatchCommand implements Callable<Integer> {
                 }
             }
         });
-        for (int frame = 0; !quits(); frame++) {
+        for (int frame = 0; !quits(screen); frame++) {
             if (frame % FRAMES_PER_MEASURE == 0) {
                 terminal.measure();
             }
@@ -106,11 +128,14 @@ final class WatchCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static boolean quits() throws IOException {
+    private static boolean quits(WatchScreen screen) throws IOException {
         while (System.in.available() > 0) {
             int key = System.in.read();
             if (key == 'q' || key == 'Q' || key == 3) {
                 return true;
+            }
+            synchronized (screen) {
+                screen.key(key);
             }
         }
         return false;

@@ -1,1 +1,274 @@
-/* */
+// Draws the snapshots that come over the WebSocket, once per snapshot, and sends what the replay's buttons say.
+
+import {Chart, History, element} from "./charts.js";
+
+const WS_PORT = document.querySelector("script[data-ws-port]").dataset.wsPort;
+const PHASES = ["data_loading", "gpu_compute", "nccl_collective", "optimizer_step", "unknown"];
+const COLORS = ["--accent", "--second", "--gpu_compute", "--nccl_collective", "--bad", "--soft"].map(c => `var(${c})`);
+const PROCESSES = 16;
+const LONGEST_WAIT = 30000;
+
+const $ = id => document.getElementById(id);
+const words = name => name.replaceAll("_", " ");
+const count = n => Math.round(n).toLocaleString("en");
+const percent = share => (100 * share).toFixed(0) + " %";
+const millis = ms => ms === null || ms === undefined ? "–"
+    : ms < 1 ? (ms * 1000).toFixed(0) + " µs" : ms < 1000 ? ms.toFixed(1) + " ms" : (ms / 1000).toFixed(2) + " s";
+function bytes(n) {
+  if (n === null || n === undefined) return "–";
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  for (; Math.abs(n) >= 1024 && unit < 4; unit++) n /= 1024;
+  return n.toFixed(unit ? 1 : 0) + " " + units[unit];
+}
+function clock(seconds) {
+  const s = Math.floor(seconds), pad = n => String(n).padStart(2, "0");
+  return (s >= 3600 ? Math.floor(s / 3600) + ":" : "") + pad(Math.floor(s / 60) % 60) + ":" + pad(s % 60);
+}
+
+// ---- charts
+
+const history = new History();
+const percentiles = (metric, focus) => [
+  {key: `${metric} p50 ${focus}`, label: "median", color: COLORS[0]},
+  {key: `${metric} p99 ${focus}`, label: "99 %", color: COLORS[1]}];
+const ofKeys = prefix => () => [...new Set(history.points.flatMap(p => Object.keys(p.values)))]
+    .filter(key => key.startsWith(prefix)).sort().slice(0, COLORS.length)
+    .map((key, i) => ({key, label: key.slice(prefix.length), color: COLORS[i]}));
+const charts = [
+  new Chart($("charts"), "Step time", {lines: f => percentiles("zernel_step_seconds", f), format: millis}),
+  new Chart($("charts"), "Where a step goes", {stacked: true, format: percent,
+    lines: f => PHASES.map(p => ({key: `${p} ${f}`, label: words(p), color: `var(--${p})`}))}),
+  new Chart($("charts"), "Wait for a batch", {lines: f => percentiles("zernel_dataloader_wait_seconds", f), format: millis}),
+  new Chart($("charts"), "Kernel launch call", {lines: f => percentiles("zernel_cuda_launch_latency_seconds", f), format: millis}),
+  new Chart($("charts"), "GPU memory, by process : GPU", {lines: ofKeys("memory "), format: bytes}),
+  new Chart($("charts"), "NCCL calls, 99 %, by operation", {lines: ofKeys("nccl "), format: millis}),
+];
+
+function remember(snapshot) {
+  const values = {}, z = snapshot.zernel;
+  for (const t of z.timings) {
+    const pid = t.labels.pid;
+    values[`${t.metric} p50 ${pid}`] = t.p50_ms;
+    values[`${t.metric} p99 ${pid}`] = t.p99_ms;
+    if (t.metric === "zernel_nccl_collective_duration_seconds") {
+      const key = "nccl " + words(t.labels.op);
+      values[key] = Math.max(values[key] ?? 0, t.p99_ms ?? 0);
+    }
+  }
+  for (const p of z.processes) for (const phase of PHASES) values[`${phase} ${p.pid}`] = p.phases[phase];
+  for (const g of snapshot.gpu_utilization) values[`memory ${g.key}`] = g.current_bytes;
+  history.add(z.event_time_ms, values);
+}
+
+// ---- numbers and tables
+
+let latest = null, focus = null, lastEvents = null;
+
+function timing(metric, pid) {
+  return latest.zernel.timings.find(t => t.metric === metric && t.labels.pid === pid);
+}
+
+function show(snapshot) {
+  latest = snapshot;
+  const z = snapshot.zernel, source = z.source;
+  if (!z.processes.some(p => p.pid === focus)) focus = z.processes[0]?.pid ?? null;
+  const doing = {replay: "replaying", tail: "following", follow: "following"}[source.mode] ?? source.mode;
+  $("source").textContent = `${doing} ${source.path} · ${new Date(z.event_time_ms).toLocaleString()}`
+      + (source.note ? ` · ${source.note}` : "");
+  showTiles(snapshot);
+  showProcesses(z.processes);
+  showFindings(z.findings);
+  showGpus(z.gpus ?? [], snapshot.gpu_utilization);
+  showTimings(z.timings);
+  showReplay(z.replay);
+  showAlerts(z.alerts ?? []);
+  remember(snapshot);
+  for (const chart of charts) chart.draw(history, focus);
+}
+
+function showTiles(s) {
+  const z = s.zernel, process = z.processes.find(p => p.pid === focus);
+  const measured = (name, value) => name in z.measured ? millis(value) : "–";
+  const tail = timing => timing?.p99_ms ? `; 99 %: ${millis(timing.p99_ms)}` : "";
+  $("step").textContent = millis(process?.step.p50_ms);
+  $("step-tail").textContent = tail(process?.step);
+  $("wait-tail").textContent = tail(timing("zernel_dataloader_wait_seconds", focus));
+  $("wait").textContent = focus === null ? measured("dataloader_wait", s.dataloader_wait_p50_ms)
+      : millis(timing("zernel_dataloader_wait_seconds", focus)?.p50_ms);
+  $("launch").textContent = focus === null ? measured("cuda_latency", s.cuda_latency_p99_us / 1000)
+      : millis(timing("zernel_cuda_launch_latency_seconds", focus)?.p99_ms);
+  $("reduce").textContent = measured("nccl_allreduce", s.nccl_allreduce_p99_ms);
+  const now = performance.now();
+  const rate = lastEvents ? Math.max(0, (z.events - lastEvents.events) / (now - lastEvents.at) * 1000) : 0;
+  lastEvents = {events: z.events, at: now};
+  $("events").textContent = count(z.events);
+  $("lost").textContent = `events, ${count(rate)}/s, ${count(z.lost)} lost`;
+  document.title = (process ? millis(process.step.p50_ms) + " · " : "") + "Zernel";
+}
+
+function showProcesses(processes) {
+  $("no-process").hidden = processes.length > 0;
+  $("processes").hidden = processes.length === 0;
+  const pressed = document.activeElement?.dataset?.pid;
+  $("processes").tBodies[0].replaceChildren(...processes.slice(0, PROCESSES).map(p => {
+    const button = element("button", "", `${p.comm || "process"} ${p.pid}`);
+    button.dataset.pid = p.pid;
+    button.setAttribute("aria-pressed", p.pid === focus);
+    button.title = "show this process in the charts";
+    button.onclick = () => { focus = p.pid; show(latest); };
+    return row([button, count(p.steps), millis(p.step.p50_ms), millis(p.step.p99_ms),
+      millis(timing("zernel_dataloader_wait_seconds", p.pid)?.p50_ms),
+      millis(timing("zernel_cuda_launch_latency_seconds", p.pid)?.p99_ms), phaseBar(p.phases)]);
+  }));
+  if (pressed) document.querySelector(`[data-pid="${CSS.escape(pressed)}"]`)?.focus();
+  const shares = processes.find(p => p.pid === focus)?.phases;
+  $("phase-key").replaceChildren(...(shares ? PHASES : []).map(phase => {
+    const item = element("li", "", `${words(phase)} ${percent(shares[phase] ?? 0)}`);
+    item.style.setProperty("--key", `var(--${phase})`);
+    return item;
+  }));
+}
+
+function phaseBar(phases) {
+  const bar = element("div", "bar");
+  for (const phase of PHASES) {
+    const part = element("i");
+    part.style.cssText = `width: ${100 * (phases[phase] ?? 0)}%; background: var(--${phase})`;
+    part.title = `${words(phase)} ${percent(phases[phase] ?? 0)}`;
+    bar.append(part);
+  }
+  bar.setAttribute("role", "img");
+  bar.setAttribute("aria-label", [...bar.children].map(part => part.title).join(", "));
+  return bar;
+}
+
+let shownFindings = "";
+function showFindings(found) {
+  const text = JSON.stringify(found);
+  if (text === shownFindings) return; // a reader may have opened one
+  shownFindings = text;
+  const at = found.as_of_ms ? new Date(found.as_of_ms).toLocaleTimeString() : "";
+  $("findings-of").textContent = at ? `in all of the recording as it was at ${at}${found.note ? "; " + found.note : ""}` : "";
+  $("no-finding").hidden = found.findings.length > 0;
+  $("no-finding").textContent = at ? "Nothing found." : "Not analyzed yet: this takes a moment.";
+  $("findings").replaceChildren(...found.findings.map(f => {
+    const item = element("li", f.severity), more = element("details");
+    const title = element("p");
+    title.append(element("b", "", f.title), ` ${f.subject}`);
+    const gain = [f.lost_ms_per_step !== null ? `${millis(f.lost_ms_per_step)} per step` : "",
+      f.max_speedup !== null ? `at most ${f.max_speedup.toFixed(2)}x faster without it` : ""].filter(t => t).join(", ");
+    more.append(element("summary", "", "evidence"), element("p", "", f.evidence), element("code", "", f.next_command));
+    item.append(title, element("p", "", (gain ? gain + ". " : "") + f.advice), more);
+    return item;
+  }));
+}
+
+function showGpus(gpus, memory) {
+  const orDash = (value, text) => value === null || value === undefined ? "–" : text(value);
+  $("gpus-card").hidden = gpus.length === 0;
+  $("gpus").replaceChildren(...gpus.toSorted((a, b) => a.gpu_id - b.gpu_id).map(g => row([g.gpu_id, orDash(g.utilization, percent), bytes(g.memory_used_bytes),
+    bytes(g.memory_total_bytes), orDash(g.power_watts, w => w.toFixed(0) + " W"),
+    orDash(g.temperature_celsius, c => c.toFixed(0) + " °C")])));
+  $("memory-card").hidden = memory.length === 0;
+  $("memory").replaceChildren(...memory.toSorted((a, b) => a.key.localeCompare(b.key)).slice(0, 32).map(g => row([g.key, bytes(g.current_bytes), bytes(g.peak_bytes)])));
+}
+
+function showTimings(timings) {
+  if (!$("timings-card").open) return;
+  $("timings").replaceChildren(...timings.map(t => {
+    const what = element("span", "", words(t.metric.replace(/^zernel_|_seconds$/g, "")) + " ");
+    what.append(element("small", "", Object.entries(t.labels).map(([k, v]) => `${k} ${v}`).join(", ")));
+    return row([what, count(t.count), millis(t.p50_ms), millis(t.p99_ms)]);
+  }));
+}
+$("timings-card").ontoggle = () => latest && showTimings(latest.zernel.timings);
+
+function showAlerts(alerts) {
+  $("alerts").replaceChildren(...alerts.filter(a => a.state === "firing" || a.state === "pending").slice(0, 20).map(a => {
+    const item = element("li", a.state);
+    item.append(element("b", "", `${a.state}: ${a.name}`), a.text ?? "");
+    return item;
+  }));
+}
+
+function row(cells) {
+  const made = element("tr");
+  for (const cell of cells) {
+    const td = element("td");
+    td.append(cell);
+    made.append(td);
+  }
+  return made;
+}
+
+// ---- replay
+
+let dragging = false;
+
+function showReplay(replay) {
+  $("replay").hidden = !replay;
+  if (!replay) return;
+  $("pause").textContent = replay.paused ? "Play" : "Pause";
+  $("pause").onclick = () => control({paused: !replay.paused});
+  if (document.activeElement !== $("speed")) {
+    if (![...$("speed").options].some(o => o.value === replay.speed)) $("speed").add(new Option(replay.speed));
+    $("speed").value = replay.speed;
+  }
+  $("position").max = replay.length_s;
+  if (!dragging) $("position").value = replay.position_s;
+  $("position").setAttribute("aria-valuetext", clock(replay.position_s));
+  $("clock").textContent = `${clock(dragging ? $("position").value : replay.position_s)} / ${clock(replay.length_s)}`
+      + (replay.seeking ? " …" : "") + (replay.loop ? " ↻" : "");
+}
+$("restart").onclick = () => control({position_s: 0});
+$("speed").onchange = () => control({speed: $("speed").value});
+$("position").oninput = () => { dragging = true; };
+$("position").onchange = () => control({position_s: Number($("position").value)}).finally(() => { dragging = false; });
+
+async function control(change) {
+  const answer = await fetch("/api/replay", {method: "POST", headers: authorization(), body: JSON.stringify(change)});
+  if (answer.ok) showReplay(await answer.json());
+}
+
+// ---- connection
+
+let wait = 1000;
+const token = () => sessionStorage.getItem("zernel-token");
+const authorization = () => token() ? {Authorization: `Bearer ${token()}`} : {};
+
+async function connect() {
+  const probe = await fetch("/api/snapshot", {headers: authorization()}).catch(() => null);
+  if (probe?.status === 401) {
+    $("login").hidden = false;
+    state("the token is needed", true);
+    return;
+  }
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const socket = new WebSocket(`${scheme}://${location.hostname}:${WS_PORT}/` + (token() ? `?token=${token()}` : ""));
+  socket.onmessage = message => {
+    wait = 1000;
+    const snapshot = JSON.parse(message.data);
+    state(snapshot.zernel.source.ended ? "ended" : "live", false);
+    show(snapshot);
+  };
+  socket.onclose = () => {
+    state(`not connected, trying again in ${wait / 1000} s`, true);
+    setTimeout(connect, wait);
+    wait = Math.min(LONGEST_WAIT, wait * 2);
+  };
+}
+
+function state(text, off) {
+  if ($("link").textContent !== text) $("link").textContent = text;
+  $("link").className = off ? "off" : "";
+}
+
+$("login").onsubmit = event => {
+  event.preventDefault();
+  sessionStorage.setItem("zernel-token", $("token").value);
+  $("login").hidden = true;
+  connect();
+};
+
+connect();

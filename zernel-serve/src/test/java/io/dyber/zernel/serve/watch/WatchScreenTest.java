@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.time.ZoneOffset;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class WatchScreenTest {
@@ -18,30 +19,96 @@ final class WatchScreenTest {
                 "step":{"metric":"zernel_step_seconds","labels":{"pid":"4242"},"count":50,"sum_seconds":5.0,
                         "p50_ms":100.0,"p99_ms":120.0},
                 "phases":{"data_loading":0.3,"gpu_compute":0.5,"unknown":0.2}}],
+              "gpus":[{"gpu_id":"0","utilization":0.72,"memory_used_bytes":42949672960,"memory_total_bytes":85899345920}],
+              "findings":{"as_of_ms":1,"findings":[{"severity":"high","title":"Training waits for data.",
+                "subject":"pid 4242","lost_ms_per_step":30.0,"advice":"use workers"}]},
+              "alerts":[{"name":"GpuMemory","state":"firing","text":"GPU 0 is full"}],
               "timings":[{"metric":"zernel_io_seconds","labels":{"pid":"4243"},"count":9000,"sum_seconds":1.0,
-                          "p50_ms":0.2,"p99_ms":null}]}}
+                          "p50_ms":0.2,"p99_ms":null},
+                         {"metric":"zernel_step_seconds","labels":{"pid":"4242"},"count":50,"sum_seconds":5.0,
+                          "p50_ms":100.0,"p99_ms":120.0}]}}
             """;
 
-    private final WatchScreen screen = new WatchScreen("ws://localhost:9092", ZoneOffset.UTC);
+    private final WatchScreen screen = new WatchScreen("ws://localhost:9092", ZoneOffset.UTC, false);
 
     @Test
     void aSnapshotIsDrawn() {
         screen.accept(SNAPSHOT);
-        screen.accept(SNAPSHOT.replace("\"p50_ms\":100.0", "\"p50_ms\":50.0"));
-        assertThat(String.join("\n", screen.draw(100, 40))).isEqualTo("""
+        screen.accept(SNAPSHOT.replace("\"p50_ms\":100.0", "\"p50_ms\":50.0").replace("\"event_time_ms\":1700000000000.0", "\"event_time_ms\":1700000001000.0"));
+        assertThat(String.join("\n", screen.draw(100, Integer.MAX_VALUE))).isEqualTo("""
                 Zernel  connected  ws://localhost:9092
-                replay 10x of run.parquet  22:13:20  1,234,567 events, 3 lost  (round 2)
+                replay 10x of run.parquet  22:13:21  1,234,567 events, 3 lost  (round 2)
+                ALERT firing GpuMemory  GPU 0 is full
+                python3 4242  50 steps  step p50 50.0 ms  p99 120.0 ms
+                ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓██████████████████████████████████████████████████░░░░░░░░░░░░░░░░░░░░
+                ▓ data loading 30 %  █ gpu compute 50 %  ░ unknown 20 %
+                  step p50         50.0 ms  █▅
+                  GPU 0 ██████████████████░░░░░░░  72 % busy  ██████░░░░░░ 40.0 of 80.0 GiB
+                  pid 4242 GPU 0  ███████████████████░░░░░░ 3.0 of its peak 4.0 GiB
+                What to fix, first what costs most
+                     30.0 ms  Training waits for data. (pid 4242)
+                              use workers
 
-                pid 4242 python3  50 steps  step p50 50.0 ms  p99 120.0 ms  █▅
-                  data_loading     █████████░░░░░░░░░░░░░░░░░░░░░  30 %
-                  gpu_compute      ███████████████░░░░░░░░░░░░░░░  50 %
-                  unknown          ██████░░░░░░░░░░░░░░░░░░░░░░░░  20 %
+                pid      process         steps  step p50  step p99  wait p50 launch p99   GiB
+                4242     python3            50   50.0 ms  120.0 ms         -          -   3.0
 
-                GPU memory (pid:device), of its peak
-                  4242:0           ███████████████████████░░░░░░░ 3.00 of 4.00 GiB
+                timings of the last minute                      count         p50         p99
+                  io 4243                                       9,000      200 us           -
+                  step 4242                                        50     50.0 ms    120.0 ms""");
+    }
 
-                timings of the last minute                  count         p50         p99
-                  io 4243                                   9,000      200 us           -""");
+    @Test
+    void aSmallAndALargeScreenAreFilledAndNotExceeded() {
+        screen.accept(SNAPSHOT);
+        assertThat(screen.draw(80, 24))
+                .hasSize(24)
+                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80))
+                .last().asString().startsWith("q quit  p pause  order by: s steps*");
+        assertThat(screen.draw(200, 50)).hasSize(50).contains(" ".repeat(14) + "use workers");
+    }
+
+    @Test
+    void aPausedScreenKeepsItsSnapshot() {
+        screen.accept(SNAPSHOT);
+        screen.key('p');
+        screen.accept(SNAPSHOT.replace("1234567", "2234567"));
+        assertThat(screen.draw(100, 24).getFirst()).endsWith("paused");
+        assertThat(screen.draw(100, 24).get(1)).contains("1,234,567 events");
+        screen.key('p');
+        assertThat(screen.draw(100, 24).get(1)).contains("2,234,567 events");
+    }
+
+    @Test
+    void aKeyOrdersTheTable() {
+        String second = """
+                ,{"pid":"9","comm":"slow","steps":2.0,"step":{"p50_ms":900.0,"p99_ms":900.0},"phases":{}}]\
+                """;
+        screen.accept(SNAPSHOT.replace("\"unknown\":0.2}}]", "\"unknown\":0.2}}" + second));
+        assertThat(rows()).containsExactly("4242", "9");
+        screen.key('t');
+        assertThat(rows()).containsExactly("9", "4242");
+        assertThat(screen.draw(100, 24)).last().asString().contains("t step time*");
+    }
+
+    @Test
+    void namesOfProcessesDoNotSteerTheTerminal() {
+        screen.accept(SNAPSHOT.replace("python3", "\\u001b[2Jx"));
+        assertThat(String.join("", screen.draw(100, 24))).contains("?[2Jx").doesNotContain("\u001b");
+    }
+
+    @Test
+    void coloursTakeNoRoom() {
+        WatchScreen coloured = new WatchScreen("ws://localhost:9092", ZoneOffset.UTC, true);
+        coloured.accept(SNAPSHOT);
+        screen.accept(SNAPSHOT);
+        assertThat(coloured.draw(40, 24).stream().map(line -> line.replaceAll("\u001b\\[[0-9;]*m", "").stripTrailing()))
+                .containsExactlyElementsOf(screen.draw(40, 24));
+    }
+
+    private List<String> rows() {
+        List<String> lines = screen.draw(100, 24);
+        int header = lines.indexOf(lines.stream().filter(line -> line.startsWith("pid ")).findFirst().orElseThrow());
+        return lines.subList(header + 1, header + 3).stream().map(line -> line.split(" ")[0]).toList();
     }
 
     @Test
@@ -56,7 +123,7 @@ final class WatchScreenTest {
         screen.disconnected("nobody listens there", Duration.ofSeconds(4));
         assertThat(screen.draw(100, 40))
                 .contains("Zernel  not connected: nobody listens there; trying again in 4 s  ws://localhost:9092")
-                .contains("GPU memory (pid:device), of its peak");
+                .contains("What to fix, first what costs most");
     }
 
     @Test

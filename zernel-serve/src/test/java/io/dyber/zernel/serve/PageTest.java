@@ -1,0 +1,123 @@
+package io.dyber.zernel.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.dyber.zernel.serve.source.Replay;
+import io.dyber.zernel.serve.source.Speed;
+import io.dyber.zernel.serve.source.WrittenRecording;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// The page as a browser shows it.
+@Timeout(120)
+final class PageTest {
+    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+    private Path folder;
+
+    private Browser browser;
+    private MetricsServer server;
+
+    @BeforeEach
+    void open() throws Exception {
+        Optional<Path> program = Browser.program();
+        assumeThat(program).as("Chromium, which is not installed").isPresent();
+        WrittenRecording.training(folder.resolve("run.parquet"), 1_700_000_000_000_000_000L, 50);
+        server = serve(0, 0);
+        assertThat(server.awaitEnd()).isTrue();
+        browser = Browser.start(program.orElseThrow(), folder.resolve("browser"));
+        browser.open("http://localhost:" + server.metricsPort() + "/");
+        assertThat(browser.await("document.getElementById('link')?.textContent", "ended")).isEqualTo("ended");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        if (browser != null) {
+            browser.close();
+        }
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    @Test
+    void itsNumbersAreTheSources() throws Exception {
+        JsonNode snapshot = get("/api/snapshot");
+        assertThat(text("step")).isEqualTo(millis(snapshot.at("/zernel/processes/0/step/p50_ms")));
+        assertThat(text("wait")).isEqualTo(millis(snapshot.path("dataloader_wait_p50_ms")));
+        assertThat(text("launch")).isEqualTo("–");
+        assertThat(text("events")).isEqualTo("250");
+        assertThat(text("lost")).endsWith(", 0 lost");
+        assertThat(browser.text("document.querySelector('#processes tbody').textContent"))
+                .startsWith("python3 424250" + text("step"));
+        assertThat(text("phase-key"))
+                .isEqualTo("data loading 30 %gpu compute 50 %nccl collective 0 %optimizer step 10 %unknown 10 %");
+        assertThat(text("clock")).isEqualTo("00:04 / 00:04");
+        assertThat(browser.text("document.querySelectorAll('.chart:not([hidden]) h2').length")).isEqualTo("3");
+    }
+
+    @Test
+    void theReplayIsSteeredWithTheKeyboard() throws Exception {
+        browser.text("document.getElementById('restart').focus()");
+        browser.press("Tab", 9);
+        assertThat(browser.text("document.activeElement.id")).isEqualTo("pause");
+        browser.press("Enter", 13);
+        assertThat(browser.await("document.getElementById('pause').textContent", "Play")).isEqualTo("Play");
+        assertThat(get("/api/replay").path("paused").asBoolean()).isTrue();
+        browser.press("Tab", 9);
+        browser.press("Home", 36);
+        assertThat(browser.await("document.getElementById('clock').textContent", "00:00 / 00:04"))
+                .isEqualTo("00:00 / 00:04");
+        assertThat(browser.await("document.getElementById('link').textContent", "live")).isEqualTo("live");
+    }
+
+    @Test
+    void itConnectsAgainWhenTheServerIsBack() throws Exception {
+        int http = server.metricsPort();
+        int webSocket = server.webSocketPort();
+        server.close();
+        assertThat(browser.await("document.getElementById('link').className", "off")).isEqualTo("off");
+        assertThat(text("link")).startsWith("not connected, trying again in ");
+        server = serve(http, webSocket);
+        assertThat(browser.await("document.getElementById('link').className", "")).isEmpty();
+    }
+
+    private MetricsServer serve(int httpPort, int webSocketPort) throws IOException {
+        return MetricsServer.start(
+                new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
+                new MetricsServer.Options(InetAddress.getLoopbackAddress(), httpPort, webSocketPort,
+                        Duration.ofMillis(100), 100, false, Optional.empty()));
+    }
+
+    private String text(String id) throws InterruptedException {
+        return browser.text("document.getElementById('" + id + "').textContent");
+    }
+
+    private static String millis(JsonNode value) {
+        return String.format(Locale.ROOT, "%.1f ms", value.asDouble());
+    }
+
+    private JsonNode get(String path) throws IOException, InterruptedException {
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            return new JsonMapper().readTree(http.send(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.metricsPort() + path)).build(),
+                    HttpResponse.BodyHandlers.ofString()).body());
+        }
+    }
+}
