@@ -59,6 +59,18 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
         engine = new AlertEngine(rules, this::tell);
     }
 
+    /// The alerts that are pending or fire.
+    List<Snapshot.Raised> raised() {
+        return engine.active().stream()
+                .map(alert -> new Snapshot.Raised(
+                        alert.rule().name(),
+                        alert.state().label(),
+                        alert.rule().severity().label(),
+                        alert.rule().summary() + ": " + alert.labels() + " " + alert.condition(),
+                        alert.sinceNanos() / 1_000_000))
+                .toList();
+    }
+
     String json() {
         return AlertsPage.json(engine);
     }

@@ -92,7 +92,7 @@ public final class MetricsServer implements AutoCloseable {
         private final String option;
 
         PortException(int port, String option, BindException cause) {
-            super(cause.getMessage(), cause);
+            super(cause.getMessage() + PortOwner.of(port).map(owner -> " by " + owner).orElse(""), cause);
             this.port = port;
             this.option = option;
         }
@@ -245,7 +245,7 @@ public final class MetricsServer implements AutoCloseable {
     private String snapshotJson() {
         SourceState state = source.state();
         Snapshots.Context context = new Snapshots.Context(
-                state, source.playback().map(Playback::status).orElse(null), findings.latest());
+                state, source.playback().map(Playback::status).orElse(null), findings.latest(), alerting.raised());
         AtomicReference<@Nullable Snapshot> snapshot = new AtomicReference<>();
         live.read(source.nowNanos(), state.ended(), view -> snapshot.set(Snapshots.of(view, context)));
         return Snapshots.json(Objects.requireNonNull(snapshot.get()));

@@ -42,6 +42,7 @@ public record Snapshot(
     /// @param timings all durations by metric name and labels
     /// @param gpus what the driver says of the devices
     /// @param findings what the analyzer says about the recording
+    /// @param alerts those that are pending or fire
     public record More(
             int version,
             SourceState source,
@@ -53,7 +54,8 @@ public record Snapshot(
             List<Training> processes,
             List<Timing> timings,
             List<Device> gpus,
-            Findings.Latest findings) {}
+            Findings.Latest findings,
+            List<Raised> alerts) {}
 
     /// A GPU, as the driver counts it; null is what it did not say.
     ///
@@ -65,6 +67,12 @@ public record Snapshot(
             @Nullable Double memoryTotalBytes,
             @Nullable Double powerWatts,
             @Nullable Double temperatureCelsius) {}
+
+    /// An alert.
+    ///
+    /// @param state `pending` or `firing`
+    /// @param text what it is about, in one line
+    public record Raised(String name, String state, String severity, String text, long sinceMs) {}
 
     /// A process that trains.
     ///

@@ -34,7 +34,11 @@ final class Snapshots {
     /// What a snapshot says beside the metrics.
     ///
     /// @param replay null where there is nothing to control
-    record Context(SourceState source, Playback.@Nullable Status replay, Findings.Latest findings) {}
+    record Context(
+            SourceState source,
+            Playback.@Nullable Status replay,
+            Findings.Latest findings,
+            List<Snapshot.Raised> alerts) {}
 
     /// Writes a record in snake case.
     static String json(Record what) {
@@ -65,7 +69,8 @@ final class Snapshots {
                         processes(view),
                         timings(view),
                         devices(view),
-                        context.findings()));
+                        context.findings(),
+                        context.alerts()));
     }
 
     private static List<Snapshot.GpuUse> gpus(LiveMetrics.View view) {

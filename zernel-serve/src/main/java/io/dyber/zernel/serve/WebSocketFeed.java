@@ -5,6 +5,7 @@ import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
+import java.util.ArrayList;
 import java.util.List;
 import org.java_websocket.WebSocket;
 import org.java_websocket.drafts.Draft;
@@ -69,12 +70,20 @@ final class WebSocketFeed implements SnapshotFeed {
     @Override
     public void publish(String json) {
         latest = json;
+        List<WebSocket> upToDate = new ArrayList<>();
         for (WebSocket client : List.copyOf(server.getConnections())) {
             Backlog backlog = client.getAttachment();
-            if (backlog != null && client.isOpen()) {
-                publish(json, client, backlog);
+            if (backlog == null || !client.isOpen()) {
+                continue;
+            }
+            if (client.hasBufferedData() || backlog.missed > 0) {
+                catchUp(json, client, backlog);
+            } else {
+                upToDate.add(client);
             }
         }
+        // Encodes it once for all of them.
+        server.broadcast(json, upToDate);
     }
 
     @Override
@@ -86,7 +95,7 @@ final class WebSocketFeed implements SnapshotFeed {
         }
     }
 
-    private static void publish(String json, WebSocket client, Backlog backlog) {
+    private static void catchUp(String json, WebSocket client, Backlog backlog) {
         if (client.hasBufferedData()) {
             backlog.missed++;
             if (backlog.missed >= MISSES) {
@@ -94,9 +103,8 @@ final class WebSocketFeed implements SnapshotFeed {
             }
             return;
         }
-        String text = backlog.missed == 0 ? json : withMissed(json, backlog.missed);
+        send(client, withMissed(json, backlog.missed));
         backlog.missed = 0;
-        send(client, text);
     }
 
     private static String withMissed(String json, int missed) {

@@ -256,7 +256,8 @@ final class MetricsServerTest {
     void aPortInUseIsSaid() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Path file = folder.resolve("run.parquet");
-            assertThatThrownBy(() -> start(file, taken.getLocalPort(), 0).close()).isInstanceOf(MetricsServer.PortException.class);
+            assertThatThrownBy(() -> start(file, taken.getLocalPort(), 0).close()).isInstanceOf(MetricsServer.PortException.class)
+                    .hasMessageContaining("(pid " + ProcessHandle.current().pid() + ")");
             assertThatThrownBy(() -> start(file, 0, taken.getLocalPort()).close()).isInstanceOf(MetricsServer.PortException.class);
         }
     }

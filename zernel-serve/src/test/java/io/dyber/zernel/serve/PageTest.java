@@ -3,6 +3,7 @@ package io.dyber.zernel.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Speed;
 import io.dyber.zernel.serve.source.WrittenRecording;
@@ -102,7 +103,8 @@ final class PageTest {
         return MetricsServer.start(
                 new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
                 new MetricsServer.Options(InetAddress.getLoopbackAddress(), httpPort, webSocketPort,
-                        Duration.ofMillis(100), 100, false, Optional.empty()));
+                        Duration.ofMillis(100), 100, false, Optional.empty()),
+                new Alerting(AlertRules.defaults(), _ -> {}));
     }
 
     private String text(String id) throws InterruptedException {

@@ -61,6 +61,20 @@ final class WebSocketFeedTest {
     }
 
     @Test
+    void aThousandClientsGetEverySnapshot() throws Exception {
+        String snapshot = "{\"filler\":\"" + "y".repeat(10_000) + "\"}";
+        try (WebSocketFeed feed = start();
+                ManyClients clients = new ManyClients(feed.port(), 1000)) {
+            awaitClients(feed, 1000);
+            long handshakes = settled(clients);
+            for (int round = 1; round <= 3; round++) {
+                feed.publish(snapshot);
+                assertThat(settled(clients) - handshakes).isEqualTo(round * 1000L * (snapshot.length() + 4));
+            }
+        }
+    }
+
+    @Test
     void whoComesLateGetsTheLatestSnapshotAtOnce() throws Exception {
         try (WebSocketFeed feed = start()) {
             feed.publish("{\"n\":1}");
@@ -74,6 +88,18 @@ final class WebSocketFeedTest {
     private static WebSocketFeed start() throws IOException {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         return WebSocketFeed.start(new InetSocketAddress(loopback, 0), new HostGuard(loopback, Optional.empty()));
+    }
+
+    /// What all have got, once that grows no more.
+    private static long settled(ManyClients clients) throws InterruptedException {
+        long before = -1;
+        long now = clients.bytes();
+        for (int i = 0; i < 200 && (now != before || now == 0); i++) {
+            Thread.sleep(250);
+            before = now;
+            now = clients.bytes();
+        }
+        return now;
     }
 
     private static int readOrNothing(Socket socket, byte[] buffer) throws IOException {

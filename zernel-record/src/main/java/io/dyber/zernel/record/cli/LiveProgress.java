@@ -13,15 +13,18 @@ final class LiveProgress implements Progress {
     private final PrintWriter err;
     private final RecordOptions options;
     private final boolean quiet;
+    private final Runnable onStart;
     private final boolean terminal = onTerminal();
     private long lastEvents;
     private long lastNanos;
     private boolean lineOpen;
 
-    LiveProgress(PrintWriter err, RecordOptions options, boolean quiet) {
+    /// @param onStart called once, when events are being recorded
+    LiveProgress(PrintWriter err, RecordOptions options, boolean quiet, Runnable onStart) {
         this.err = err;
         this.options = options;
         this.quiet = quiet;
+        this.onStart = onStart;
     }
 
     private static boolean onTerminal() {
@@ -34,6 +37,7 @@ final class LiveProgress implements Progress {
         say("recording " + what() + " to " + options.output() + " (" + started.functions() + " functions probed, "
                 + started.backend() + " backend" + cost(started.callNanos()) + ")"
                 + (options.command().isEmpty() ? "; Ctrl-C stops" : ""));
+        onStart.run();
     }
 
     private static String cost(double callNanos) {

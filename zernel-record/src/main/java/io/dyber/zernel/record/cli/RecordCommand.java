@@ -156,6 +156,9 @@ final class RecordCommand implements Callable<Integer> {
             description = "of one CPU that the probes may take, e.g. 1%%: above it, less is recorded of launches")
     private OptionalDouble overheadBudget = OptionalDouble.empty();
 
+    @Option(names = "--serve", description = "meanwhile serve it as metrics and a web page, as 'zernel serve' does")
+    private boolean serve;
+
     @Option(
             names = "--redact",
             description = "of command lines keep only the program and the number of arguments, which may be secret")
@@ -212,7 +215,9 @@ final class RecordCommand implements Callable<Integer> {
                     .call(simulate.get(), seed, steps, events, ranks, strength);
         }
         RecordOptions options = options();
-        LiveProgress progress = new LiveProgress(spec.commandLine().getErr(), options, quiet);
+        Optional<ServeProcess> serving = serve ? Optional.of(new ServeProcess(output, Invoker.owner())) : Optional.empty();
+        LiveProgress progress = new LiveProgress(
+                spec.commandLine().getErr(), options, quiet, () -> serving.ifPresent(ServeProcess::start));
         Recorder recorder = new Recorder(options, progress);
         if (flightRecorder.isPresent()) {
             OnUserSignal.install(recorder::dump);
@@ -223,6 +228,8 @@ final class RecordCommand implements Callable<Integer> {
             int status = result.diskFull() ? Record.ENVIRONMENT : result.commandStatus().orElse(0);
             signal.exitWith(status);
             return status;
+        } finally {
+            serving.ifPresent(ServeProcess::close);
         }
     }
 

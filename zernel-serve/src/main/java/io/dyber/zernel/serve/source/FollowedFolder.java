@@ -7,9 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +18,6 @@ public final class FollowedFolder implements EventSource {
     private static final Duration POLL = Duration.ofMillis(200);
 
     private final Path folder;
-    private final Set<Object> done = new HashSet<>();
     private boolean begun;
     private volatile @Nullable EventSource current;
     private volatile String last = "";
@@ -58,22 +55,20 @@ public final class FollowedFolder implements EventSource {
     }
 
     private boolean openNext() throws IOException {
-        Optional<Path> live = newest(path -> path.toString().endsWith(".live") && isNew(new LiveFolder(path)));
+        Optional<Path> live = newest(path -> path.toString().endsWith(".live") && isAlive(new LiveFolder(path)));
         Optional<Path> finished =
                 begun ? Optional.empty() : newest(path -> path.toString().endsWith(".parquet") && Files.isRegularFile(path));
         begun = true;
         if (live.isPresent()) {
-            LiveFolder found = new LiveFolder(live.get());
-            found.key().ifPresent(done::add);
-            current = new Tail(found.path());
+            current = new Tail(live.get());
         } else if (finished.isPresent()) {
             current = new Replay(finished.get(), Replay.Options.at(Speed.MAX));
         }
         return current != null;
     }
 
-    private boolean isNew(LiveFolder live) {
-        return live.exists() && live.key().filter(key -> !done.contains(key)).isPresent() && !live.isAbandoned();
+    private static boolean isAlive(LiveFolder live) {
+        return live.exists() && !live.isAbandoned();
     }
 
     private Optional<Path> newest(Predicate<Path> wanted) throws IOException {
