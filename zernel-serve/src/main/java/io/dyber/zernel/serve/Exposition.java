@@ -3,87 +3,103 @@ package io.dyber.zernel.serve;
 import io.dyber.zernel.serve.Durations.Window;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
-import io.prometheus.metrics.model.snapshots.CounterSnapshot;
-import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import io.prometheus.metrics.model.snapshots.Quantile;
-import io.prometheus.metrics.model.snapshots.Quantiles;
-import io.prometheus.metrics.model.snapshots.SummarySnapshot;
-import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Unit;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
-/// Turns the series into what Prometheus reads. Families without a series are left out.
+/// Writes the series as Prometheus reads them. Families without a series are left out.
 final class Exposition {
-    private static final double[] QUANTILES =
-            Metrics.QUANTILES.stream().mapToDouble(Double::parseDouble).toArray();
+    private static final List<Double> QUANTILES =
+            Metrics.QUANTILES.stream().map(Double::valueOf).toList();
 
-    private Exposition() {}
+    private final StringBuilder text = new StringBuilder(1 << 16);
+    private final Format format;
 
-    static MetricSnapshots of(LiveMetrics.View view) {
-        List<MetricSnapshot> families = new ArrayList<>();
+    /// The ways to write them.
+    enum Format {
+        TEXT("text/plain; version=0.0.4; charset=utf-8"),
+        OPEN_METRICS("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+        private final String contentType;
+
+        Format(String contentType) {
+            this.contentType = contentType;
+        }
+
+        String contentType() {
+            return contentType;
+        }
+
+        /// What a client with this header `Accept` is given.
+        static Format of(@Nullable String accept) {
+            return accept != null && accept.contains("application/openmetrics-text") ? OPEN_METRICS : TEXT;
+        }
+    }
+
+    private Exposition(Format format) {
+        this.format = format;
+    }
+
+    static String of(LiveMetrics.View view, Format format) {
+        Exposition exposition = new Exposition(format);
         for (Metric metric : Metrics.ALL) {
-            if (view.series().numbers(metric).isEmpty() && view.series().durations(metric).isEmpty()) {
-                continue;
-            }
-            families.add(switch (metric.type()) {
-                case GAUGE -> gauge(metric, view);
-                case COUNTER -> counter(metric, view);
-                case SUMMARY -> summary(metric, view);
-            });
+            exposition.family(metric, view);
         }
-        return new MetricSnapshots(families);
-    }
-
-    private static MetricSnapshot gauge(Metric metric, LiveMetrics.View view) {
-        GaugeSnapshot.Builder builder = named(GaugeSnapshot.builder(), metric);
-        view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(GaugeDataPointSnapshot.builder()
-                .labels(labels(metric, values))
-                .value(sum.value)
-                .build()));
-        return builder.build();
-    }
-
-    private static MetricSnapshot counter(Metric metric, LiveMetrics.View view) {
-        CounterSnapshot.Builder builder = named(CounterSnapshot.builder(), metric);
-        view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(CounterDataPointSnapshot.builder()
-                .labels(labels(metric, values))
-                .value(sum.value)
-                .build()));
-        return builder.build();
-    }
-
-    private static MetricSnapshot summary(Metric metric, LiveMetrics.View view) {
-        SummarySnapshot.Builder builder = named(SummarySnapshot.builder(), metric);
-        view.series().durations(metric).forEach((values, durations) -> builder.dataPoint(
-                SummaryDataPointSnapshot.builder()
-                        .labels(labels(metric, values))
-                        .count(durations.count())
-                        .sum(durations.sumSeconds())
-                        .quantiles(quantiles(durations, view.nowNanos()))
-                        .build()));
-        return builder.build();
-    }
-
-    private static <B extends MetricSnapshot.Builder<B>> B named(B builder, Metric metric) {
-        builder.name(metric.stem()).help(metric.help());
-        return metric.unit().isEmpty() ? builder : builder.unit(new Unit(metric.unit()));
-    }
-
-    private static Quantiles quantiles(Durations durations, long nowNanos) {
-        List<Quantile> quantiles = new ArrayList<>();
-        for (double quantile : QUANTILES) {
-            quantiles.add(new Quantile(quantile, durations.seconds(Window.MINUTE, quantile, nowNanos)));
+        if (format == Format.OPEN_METRICS) {
+            exposition.text.append("# EOF\n");
         }
-        return Quantiles.of(quantiles);
+        return exposition.text.toString();
     }
 
-    private static Labels labels(Metric metric, List<String> values) {
-        return Labels.of(metric.labels(), values);
+    private void family(Metric metric, LiveMetrics.View view) {
+        if (view.series().numbers(metric).isEmpty() && view.series().durations(metric).isEmpty()) {
+            return;
+        }
+        boolean open = format == Format.OPEN_METRICS;
+        String name = open ? metric.stem() : metric.name();
+        text.append("# HELP ").append(name).append(' ');
+        text.append(open ? metric.help().replace("\"", "\\\"") : metric.help()).append('\n');
+        text.append("# TYPE ").append(name).append(' ').append(metric.type().name().toLowerCase(Locale.ROOT));
+        text.append('\n');
+        if (open && !metric.unit().isEmpty()) {
+            text.append("# UNIT ").append(name).append(' ').append(metric.unit()).append('\n');
+        }
+        view.series().numbers(metric).forEach((values, sum) ->
+                line(metric.name(), "", labels(metric, values)).append(sum.value).append('\n'));
+        view.series().durations(metric).forEach((values, durations) -> summary(metric, values, durations, view));
+    }
+
+    private void summary(Metric metric, List<String> values, Durations durations, LiveMetrics.View view) {
+        String labels = labels(metric, values);
+        for (int i = 0; i < QUANTILES.size(); i++) {
+            String quantile = "quantile=\"" + Metrics.QUANTILES.get(i) + "\"";
+            line(metric.name(), "", labels.isEmpty() ? quantile : labels + "," + quantile)
+                    .append(durations.seconds(Window.MINUTE, QUANTILES.get(i), view.nowNanos()))
+                    .append('\n');
+        }
+        line(metric.name(), "_count", labels).append(durations.count()).append('\n');
+        line(metric.name(), "_sum", labels).append(durations.sumSeconds()).append('\n');
+    }
+
+    /// The line up to its value.
+    private StringBuilder line(String name, String suffix, String labels) {
+        text.append(name).append(suffix);
+        if (!labels.isEmpty()) {
+            text.append('{').append(labels).append('}');
+        }
+        return text.append(' ');
+    }
+
+    private static String labels(Metric metric, List<String> values) {
+        StringBuilder labels = new StringBuilder();
+        for (int i = 0; i < values.size(); i++) {
+            labels.append(i == 0 ? "" : ",").append(metric.labels().get(i)).append("=\"");
+            labels.append(escaped(values.get(i))).append('"');
+        }
+        return labels.toString();
+    }
+
+    private static String escaped(String value) {
+        return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
     }
 }

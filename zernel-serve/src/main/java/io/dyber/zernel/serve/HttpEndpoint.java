@@ -5,12 +5,14 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
 /// The HTTP side: pages at fixed paths, one virtual thread per request.
@@ -153,11 +155,19 @@ final class HttpEndpoint implements AutoCloseable {
         exchange.getResponseBody().write(body);
     }
 
-    private static byte[] gzip(byte[] body) throws IOException {
+    /// Quickly rather than well: a scrape is read once, mostly on this machine.
+    static byte[] gzip(byte[] body) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(body.length / 4);
-        try (GZIPOutputStream gzip = new GZIPOutputStream(bytes)) {
+        try (QuickGzip gzip = new QuickGzip(bytes)) {
             gzip.write(body);
         }
         return bytes.toByteArray();
+    }
+
+    private static final class QuickGzip extends GZIPOutputStream {
+        QuickGzip(OutputStream out) throws IOException {
+            super(out);
+            def.setLevel(Deflater.BEST_SPEED);
+        }
     }
 }

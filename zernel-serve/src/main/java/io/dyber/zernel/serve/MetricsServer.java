@@ -5,16 +5,11 @@ import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.Findings;
 import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
-import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
-import io.prometheus.metrics.expositionformats.ExpositionFormats;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -34,7 +29,6 @@ public final class MetricsServer implements AutoCloseable {
     private final Alerting alerting;
     private volatile LiveMetrics live;
     private final Findings findings;
-    private final ExpositionFormats formats = ExpositionFormats.init();
     private final HttpEndpoint http;
     private final SnapshotFeed feed;
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -227,13 +221,11 @@ public final class MetricsServer implements AutoCloseable {
         return pages;
     }
 
-    private HttpEndpoint.Answer metrics(HttpEndpoint.Request request) throws IOException {
-        ExpositionFormatWriter writer = formats.findWriter(request.headers().getFirst("Accept"));
-        ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 14);
-        AtomicReference<MetricSnapshots> families = new AtomicReference<>(MetricSnapshots.of());
-        live.read(source.nowNanos(), source.state().ended(), view -> families.set(Exposition.of(view)));
-        writer.write(body, families.get());
-        return new HttpEndpoint.Answer(200, writer.getContentType(), body.toString(StandardCharsets.UTF_8));
+    private HttpEndpoint.Answer metrics(HttpEndpoint.Request request) {
+        Exposition.Format format = Exposition.Format.of(request.headers().getFirst("Accept"));
+        AtomicReference<String> text = new AtomicReference<>("");
+        live.read(source.nowNanos(), source.state().ended(), view -> text.set(Exposition.of(view, format)));
+        return new HttpEndpoint.Answer(200, format.contentType(), text.get());
     }
 
     private String percentilesJson() {

@@ -7,11 +7,7 @@ import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
-import io.prometheus.metrics.expositionformats.ExpositionFormats;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 final class ExpositionTest {
@@ -199,14 +196,8 @@ final class ExpositionTest {
     }
 
     private String text(String accept) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        live.read(nowNanos, false, view -> {
-            try {
-                ExpositionFormats.init().findWriter(accept).write(bytes, Exposition.of(view));
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
-        return bytes.toString(StandardCharsets.UTF_8);
+        AtomicReference<String> text = new AtomicReference<>("");
+        live.read(nowNanos, false, view -> text.set(Exposition.of(view, Exposition.Format.of(accept))));
+        return text.get();
     }
 }
