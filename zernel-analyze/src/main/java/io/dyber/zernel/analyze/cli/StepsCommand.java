@@ -35,7 +35,7 @@ final class StepsCommand implements Runnable {
                 ? "recording, pid, tid, step"
                 : "dur_ns DESC, recording, pid, tid, step LIMIT " + slowest;
         return """
-                SELECT recording, pid, tid, step, step_kind, dur_ns, data_loading_ns, gpu_compute_ns,
+                SELECT recording, pid, tid, step, steps.step_kind, dur_ns, data_loading_ns, gpu_compute_ns,
                     nccl_collective_ns, optimizer_step_ns, unknown_ns, batches, launches, copied_bytes, allocs, syncs,
                     sync_ns, collectives, late_rank, late_ns, source, confidence
                 FROM steps

@@ -43,6 +43,8 @@ class EveryCommandTest {
                 nccl --ranks
                 nccl --clocks
                 io --files
+                gpu
+                gpu --idle
                 anomalies
                 timeline
                 info
