@@ -18,7 +18,7 @@ final class SeriesTable {
     /// The label value of everything that has no series of its own.
     static final String OTHER = "other";
 
-    private static final int SERIES_PER_METRIC = 2000;
+    private static final int SERIES_PER_METRIC = 1000;
 
     private final IdentityHashMap<Metric, Map<List<String>, Sum>> numbers = new IdentityHashMap<>();
     private final IdentityHashMap<Metric, Map<List<String>, Durations>> durations = new IdentityHashMap<>();

@@ -181,6 +181,19 @@ final class ExpositionTest {
     }
 
     @Test
+    void aMetricHasABoundedNumberOfSeries() {
+        Events calls = new Events();
+        for (int i = 0; i < 5000; i++) {
+            calls.add("call", "function_" + i, 1, EveryKind.START, MS);
+        }
+        live.apply(calls.batch());
+        Map<String, Double> values = PrometheusText.parse(text("text/plain")).values();
+        assertThat(values.keySet().stream().filter(series -> series.startsWith("zernel_call_seconds_count")))
+                .hasSize(1001);
+        assertThat(values).containsEntry("zernel_call_seconds_count{name=\"other\",pid=\"other\"}", 4000.0);
+    }
+
+    @Test
     void aBusyLateProcessTakesTheSeriesOfAQuietOne() {
         live.apply(new Events().add("io", "read", 1, EveryKind.START, MS).add("io", "read", 2, EveryKind.START, MS).batch());
         live.apply(new Events().add("io", "read", 4, EveryKind.START, MS).batch());
