@@ -7,6 +7,12 @@
 -- tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
 CREATE MACRO outermost(depth, ts_ns) AS coalesce(depth, ts_ns * 0) = 0;
 
+-- Quantiles of durations over all rows of a group: exact, or of a histogram where `histogram.sql` takes this one's place.
+CREATE MACRO quantiles(ns, shares) AS quantile_cont(ns, shares);
+
+-- By how much they may be wrong, as a share of their value.
+CREATE MACRO quantile_error() AS 0.0::DOUBLE;
+
 -- Nanoseconds as text in milliseconds: 12345678 -> '12.3 ms'.
 CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);
 

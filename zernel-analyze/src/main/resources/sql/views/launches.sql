@@ -55,7 +55,7 @@ WITH
             sum(kernels) AS kernels,
             count(CASE WHEN status <> 0 THEN 1 END) AS failed,
             sum(dur_ns) AS sum_ns,
-            quantile_cont(dur_ns, [0.5, 0.99]) AS q,
+            quantiles(dur_ns, [0.5, 0.99]) AS q,
             max(dur_ns) AS max_ns
         FROM calls
         GROUP BY ALL
@@ -77,7 +77,7 @@ SELECT
     everything.launches / counts.steps AS per_step, -- calls, divided by the steps of the process
     everything.failed, -- calls that returned an error
     CAST(everything.sum_ns AS BIGINT) AS sum_ns, -- [ns] time to enqueue, all calls
-    CAST(everything.q[1] AS BIGINT) AS p50_ns, -- [ns] median
+    CAST(everything.q[1] AS BIGINT) AS p50_ns, -- [ns] median, as exact as `percentiles`
     CAST(everything.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
     everything.max_ns -- [ns] longest
 FROM everything

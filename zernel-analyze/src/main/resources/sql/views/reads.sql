@@ -16,7 +16,7 @@ WITH
             sum(dur_ns) AS sum_ns,
             sum(io_ns) AS disk_ns,
             sum(miss_bytes) AS miss_bytes,
-            quantile_cont(dur_ns, [0.5, 0.99]) AS q,
+            quantiles(dur_ns, [0.5, 0.99]) AS q,
             max(dur_ns) AS max_ns
         FROM events
         WHERE kind = 'io'
@@ -33,7 +33,7 @@ SELECT
     CAST(sums.miss_bytes AS BIGINT) AS miss_bytes, -- [bytes] added to the page cache meanwhile
     CAST(coalesce(sums.sum_ns, 0) AS BIGINT) AS sum_ns, -- [ns] blocked in the calls
     CAST(sums.disk_ns AS BIGINT) AS disk_ns, -- [ns] of it, blocked on block devices
-    CAST(sums.q[1] AS BIGINT) AS p50_ns, -- [ns] median
+    CAST(sums.q[1] AS BIGINT) AS p50_ns, -- [ns] median, as exact as `percentiles`
     CAST(sums.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
     sums.max_ns -- [ns] longest
 FROM sums

@@ -15,6 +15,9 @@ import java.util.stream.Collectors;
 ///
 /// Library views and kind views come into being when a query first reads them, so opening stays fast. Not thread-safe.
 public final class Database implements AutoCloseable {
+    /// DuckDB's lists of durations grow by doubling.
+    private static final int DURATION_BYTES = 16;
+
     private final DuckDb duckDb;
     private final List<Recording> recordings;
     private final Map<String, String> eventColumns;
@@ -28,7 +31,7 @@ public final class Database implements AutoCloseable {
         this.eventColumns = eventColumns(attached);
         duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
         createFooterTables(attached);
-        this.onDemand = new OnDemand(duckDb, library, List.copyOf(eventColumns.keySet()));
+        this.onDemand = new OnDemand(duckDb, library, columns(), exactQuantilesFit(rows(), duckDb.memoryLimit()));
     }
 
     /// What was opened; a row's `recording` is a position in this list.
@@ -127,6 +130,11 @@ public final class Database implements AutoCloseable {
     @Override
     public void close() {
         duckDb.close();
+    }
+
+    /// Whether the durations of all events, which exact quantiles keep, fit into half of the memory.
+    static boolean exactQuantilesFit(long rows, long memoryLimit) {
+        return rows <= memoryLimit / 2 / DURATION_BYTES;
     }
 
     private static Map<String, String> eventColumns(List<AttachedRecording> attached) {

@@ -64,6 +64,13 @@ final class DuckDb implements AutoCloseable {
         return connection;
     }
 
+    /// The bound on memory, in bytes.
+    long memoryLimit() {
+        return query("SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT) AS bytes")
+                .only()
+                .integer("bytes");
+    }
+
     void execute(String sql) {
         // A failed statement closes itself, so each one is new.
         try (Statement statement = connection.createStatement()) {

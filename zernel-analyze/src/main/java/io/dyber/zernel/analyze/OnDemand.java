@@ -39,11 +39,14 @@ final class OnDemand {
     private final Map<String, RecordingException> failed = new HashMap<>();
     private @Nullable Map<String, Set<String>> kinds;
 
-    OnDemand(DuckDb duckDb, SqlLibrary library, List<String> columns) {
+    OnDemand(DuckDb duckDb, SqlLibrary library, List<String> columns, boolean exactQuantiles) {
         this.duckDb = duckDb;
         this.library = library;
         this.columns = columns;
         duckDb.execute(library.prelude());
+        if (!exactQuantiles) {
+            duckDb.execute(SqlLibrary.histogram());
+        }
     }
 
     /// Runs a statement, again after each view that it was missing. DuckDB looks for them before it does anything.

@@ -116,6 +116,11 @@ public final class SqlLibrary {
         return prelude;
     }
 
+    /// Macros that take the place of those of the prelude where exact quantiles need too much memory.
+    static String histogram() {
+        return shipped("histogram.sql");
+    }
+
     private static SqlObject.Role roleOf(String sql) {
         return CREATE.matcher(sql).find() ? SqlObject.Role.VIEW : SqlObject.Role.FINDING;
     }

@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "percentiles",
         mixinStandardHelpOptions = true,
-        description = "Exact percentiles of durations per kind and name.",
+        description = "Percentiles of durations per kind and name: exact, or within 1 %% where --memory is too small (column error).",
         footer = {
             "",
             "Examples:",

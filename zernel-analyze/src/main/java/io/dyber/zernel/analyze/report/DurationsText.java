@@ -20,6 +20,9 @@ record DurationsText(Page page) {
             head.append(String.format(Locale.ROOT, " %9s", HEADS.get(column)));
         }
         page.heading(head.toString());
+        if (percentiles.rows().stream().anyMatch(row -> row.real("error") > 0)) {
+            page.line(page.dim("percentiles are of a histogram, within 1 %: more --memory makes them exact"));
+        }
         Map<String, List<Table.Row>> kinds = new LinkedHashMap<>();
         for (Table.Row row : percentiles.rows()) {
             kinds.computeIfAbsent(row.requiredText("kind"), _ -> new ArrayList<>()).add(row);
