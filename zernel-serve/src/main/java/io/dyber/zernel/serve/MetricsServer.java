@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,8 @@ public final class MetricsServer implements AutoCloseable {
     private final EventSource source;
     private final Options options;
     private final Alerting alerting;
+    private final Charts charts = new Charts();
+    private final Semaphore news = new Semaphore(0);
     private volatile LiveMetrics live;
     private final Findings findings;
     private final HttpEndpoint http;
@@ -74,9 +77,21 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     private LiveMetrics emptyMetrics() {
-        LiveMetrics empty = new LiveMetrics(options.pidLimit(), alerting);
+        LiveMetrics empty = new LiveMetrics(options.pidLimit(), new LiveMetrics.Watcher() {
+            @Override
+            public void second(LiveMetrics.View view) {
+                alerting.second(view);
+                charts.second(view);
+            }
+
+            @Override
+            public void export(SeriesTable series) {
+                alerting.export(series);
+            }
+        });
         empty.overhead(source.overheadShare());
         alerting.startOver();
+        charts.startOver();
         return empty;
     }
 
@@ -182,16 +197,36 @@ public final class MetricsServer implements AutoCloseable {
             live = emptyMetrics();
         }
         live.apply(batch);
+        if (batch.rows() > 0) {
+            news.release();
+        }
     }
 
     private void publishSnapshots() {
         try {
-            while (!closed.await(options.interval().toMillis(), TimeUnit.MILLISECONDS)) {
+            while (!awaitsClose()) {
                 publishSnapshot();
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /// Waits for an interval. Of a recording that is being written, a little less or more: until just after a batch has
+    /// come, so that what is in it need not wait for the next snapshot.
+    private boolean awaitsClose() throws InterruptedException {
+        SourceState state = source.state();
+        long millis = options.interval().toMillis();
+        if (state.mode().equals("replay") || state.ended()) {
+            return closed.await(millis, TimeUnit.MILLISECONDS);
+        }
+        long slack = millis * 3 / 20;
+        if (closed.await(millis - slack, TimeUnit.MILLISECONDS)) {
+            return true;
+        }
+        news.drainPermits();
+        boolean _ = news.tryAcquire(2 * slack, TimeUnit.MILLISECONDS);
+        return closed.getCount() == 0;
     }
 
     private void publishSnapshot() {
@@ -217,6 +252,7 @@ public final class MetricsServer implements AutoCloseable {
         pages.put("/api/percentiles", _ -> HttpEndpoint.Answer.json(200, percentilesJson()));
         pages.put("/api/alerts", _ -> HttpEndpoint.Answer.json(200, alerting.json()));
         pages.put("/json", snapshot);
+        pages.put("/api/charts", _ -> HttpEndpoint.Answer.json(200, Snapshots.json(charts.all())));
         pages.put("/api/replay", new ReplayPage(source));
         return pages;
     }

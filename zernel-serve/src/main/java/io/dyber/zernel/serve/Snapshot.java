@@ -43,6 +43,7 @@ public record Snapshot(
     /// @param gpus what the driver says of the devices
     /// @param findings what the analyzer says about the recording
     /// @param alerts those that are pending or fire
+    /// @param point what the page adds to its charts
     public record More(
             int version,
             SourceState source,
@@ -55,7 +56,8 @@ public record Snapshot(
             List<Timing> timings,
             List<Device> gpus,
             Findings.Latest findings,
-            List<Raised> alerts) {}
+            List<Raised> alerts,
+            Charts.Point point) {}
 
     /// A GPU, as the driver counts it; null is what it did not say.
     ///

@@ -70,7 +70,8 @@ final class Snapshots {
                         timings(view),
                         devices(view),
                         context.findings(),
-                        context.alerts()));
+                        context.alerts(),
+                        Charts.point(view)));
     }
 
     private static List<Snapshot.GpuUse> gpus(LiveMetrics.View view) {

@@ -205,6 +205,15 @@ final class MetricsServerTest {
     }
 
     @Test
+    void theChartsGoBackToTheStartOfTheRecording() throws Exception {
+        JsonNode points = json.readTree(get("/api/charts").body()).path("points");
+        assertThat(points.valueStream().map(point -> point.path("t").asLong()))
+                .containsExactly(1_700_000_001_000L, 1_700_000_002_000L, 1_700_000_003_000L, 1_700_000_004_000L);
+        assertThat(points.path(3).at("/values/zernel_step_seconds p50 4242").asDouble()).isCloseTo(100, within(1.0));
+        assertThat(points.path(3).at("/values/data_loading 4242").asDouble()).isCloseTo(0.3, within(0.02));
+    }
+
+    @Test
     void nonsenseDoesNotMoveAReplay() throws Exception {
         assertThat(post("{").body()).isEqualTo("{\"error\":\"the body is not JSON\"}");
         assertThat(post("{\"speed\":\"fast\"}").statusCode()).isEqualTo(400);

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 
-/// What a scrape of 12,000 series costs, and how fast a recording is taken in at `--speed max`.
+/// What a scrape of 12,000 series costs, and how fast a recording is taken in at `--speed max`; then [ClientsBenchmark].
 final class ServeBenchmark {
     private static final int PIDS = 200;
     private static final int ROUNDS = 200;
@@ -46,6 +46,8 @@ final class ServeBenchmark {
             run(List.of(ServeBenchmark.class.getName(),
                     recording(Long.parseLong(millions.strip()) * 1_000_000).toString()));
         }
+        System.out.println();
+        ClientsBenchmark.main(new String[0]);
     }
 
     private static void scrape() throws IOException {

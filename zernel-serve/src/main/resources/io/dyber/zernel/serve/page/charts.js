@@ -7,11 +7,11 @@ export class History {
   points = [];
 
   /// Adds a point; time that went back means that a replay started over.
-  add(t, values) {
+  add(point) {
     const last = this.points.at(-1);
-    if (last && t < last.t) this.points = [];
-    else if (last && t === last.t) this.points.pop();
-    this.points.push({t, values});
+    if (last && point.t < last.t) this.points = this.points.filter(p => p.t < point.t);
+    else if (last && point.t === last.t) this.points.pop();
+    this.points.push(point);
     if (this.points.length > POINTS) this.points.shift();
   }
 }

@@ -34,7 +34,7 @@ const percentiles = (metric, focus) => [
   {key: `${metric} p99 ${focus}`, label: "99 %", color: COLORS[1]}];
 const ofKeys = prefix => () => [...new Set(history.points.flatMap(p => Object.keys(p.values)))]
     .filter(key => key.startsWith(prefix)).sort().slice(0, COLORS.length)
-    .map((key, i) => ({key, label: key.slice(prefix.length), color: COLORS[i]}));
+    .map((key, i) => ({key, label: words(key.slice(prefix.length)), color: COLORS[i]}));
 const charts = [
   new Chart($("charts"), "Step time", {lines: f => percentiles("zernel_step_seconds", f), format: millis}),
   new Chart($("charts"), "Where a step goes", {stacked: true, format: percent,
@@ -44,22 +44,6 @@ const charts = [
   new Chart($("charts"), "GPU memory, by process : GPU", {lines: ofKeys("memory "), format: bytes}),
   new Chart($("charts"), "NCCL calls, 99 %, by operation", {lines: ofKeys("nccl "), format: millis}),
 ];
-
-function remember(snapshot) {
-  const values = {}, z = snapshot.zernel;
-  for (const t of z.timings) {
-    const pid = t.labels.pid;
-    values[`${t.metric} p50 ${pid}`] = t.p50_ms;
-    values[`${t.metric} p99 ${pid}`] = t.p99_ms;
-    if (t.metric === "zernel_nccl_collective_duration_seconds") {
-      const key = "nccl " + words(t.labels.op);
-      values[key] = Math.max(values[key] ?? 0, t.p99_ms ?? 0);
-    }
-  }
-  for (const p of z.processes) for (const phase of PHASES) values[`${phase} ${p.pid}`] = p.phases[phase];
-  for (const g of snapshot.gpu_utilization) values[`memory ${g.key}`] = g.current_bytes;
-  history.add(z.event_time_ms, values);
-}
 
 // ---- numbers and tables
 
@@ -83,7 +67,7 @@ function show(snapshot) {
   showTimings(z.timings);
   showReplay(z.replay);
   showAlerts(z.alerts ?? []);
-  remember(snapshot);
+  history.add(z.point);
   for (const chart of charts) chart.draw(history, focus);
 }
 
@@ -238,12 +222,13 @@ const token = () => sessionStorage.getItem("zernel-token");
 const authorization = () => token() ? {Authorization: `Bearer ${token()}`} : {};
 
 async function connect() {
-  const probe = await fetch("/api/snapshot", {headers: authorization()}).catch(() => null);
+  const probe = await fetch("/api/charts", {headers: authorization()}).catch(() => null);
   if (probe?.status === 401) {
     $("login").hidden = false;
     state("the token is needed", true);
     return;
   }
+  history.points = (await probe?.json().catch(() => null))?.points ?? history.points;
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const socket = new WebSocket(`${scheme}://${location.hostname}:${WS_PORT}/` + (token() ? `?token=${token()}` : ""));
   socket.onmessage = message => {

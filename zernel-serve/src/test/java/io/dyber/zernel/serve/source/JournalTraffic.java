@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
@@ -12,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class JournalTraffic implements AutoCloseable {
     private static final long BATCH_NANOS = 250_000_000;
     private static final int EVENTS = 500;
+    private static final List<String> KINDS = List.of("io", "wait", "call", "cuda_launch", "cuda_sync", "backward", "nccl");
 
     private final WrittenJournal journal;
     private final TreeMap<Long, Long> flushes = new TreeMap<>();
@@ -40,7 +42,7 @@ public final class JournalTraffic implements AutoCloseable {
                 long now = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
                 for (int i = 0; i < EVENTS; i++) {
                     long pid = 4000L + i % 40;
-                    journal.add("io", "read", now - BATCH_NANOS + i * BATCH_NANOS / EVENTS, 50_000, pid);
+                    journal.add(KINDS.get(i % KINDS.size()), "read", now - BATCH_NANOS + i * BATCH_NANOS / EVENTS, 50_000, pid);
                 }
                 journal.flush();
                 events += EVENTS;
