@@ -73,7 +73,7 @@ final class GpuTrace {
                     "opening '" + path + "': its times have no date, so they cannot be compared with a recording's",
                     "PyTorch 2.3 and newer write baseTimeNanoseconds");
         }
-        Owner owner = owner(recordings);
+        Owner owner = owner(recordings, span);
         AttachedRecording recording = recordings.get(owner.position());
         ObjectNode about = about(owner.pid());
         AttachedRecording.Relation rows = null;
@@ -90,17 +90,17 @@ final class GpuTrace {
         recordings.set(owner.position(), recording.with(rows, activities, metadata(recording.recording(), about)));
     }
 
-    private Owner owner(List<AttachedRecording> recordings) {
+    private Owner owner(List<AttachedRecording> recordings, Table.Row span) {
         List<Owner> owners = new ArrayList<>();
         for (int i = 0; i < recordings.size(); i++) {
-            if (process != null && has(recordings.get(i), process)) {
+            if (process != null && has(recordings.get(i), process, span)) {
                 owners.add(new Owner(i, process));
             }
         }
         for (int i = 0; owners.isEmpty() && header.rank() != null && i < recordings.size(); i++) {
             // In a container the profiler knows its process by another number.
             Long pid = ofRank(recordings.get(i), header.rank());
-            if (pid != null) {
+            if (pid != null && has(recordings.get(i), pid, span)) {
                 owners.add(new Owner(i, pid));
             }
         }
@@ -108,15 +108,20 @@ final class GpuTrace {
             throw new RecordingException(
                     "opening '" + path + "': " + (owners.isEmpty() ? "no recording has" : owners.size() + " recordings have")
                             + " its process " + (process == null ? "" : process)
-                            + (header.rank() == null ? "" : " (rank " + header.rank() + ")"),
+                            + (header.rank() == null ? "" : " (rank " + header.rank() + ")")
+                            + (activities > 0 ? " at that time" : ""),
                     "give it with the recording of the same run");
         }
         return owners.getFirst();
     }
 
-    private boolean has(AttachedRecording recording, long pid) {
+    /// Whether a process has events while the trace has activities: its number may have been another's before.
+    private boolean has(AttachedRecording recording, long pid, Table.Row span) {
+        long first = activities == 0 ? 0 : span.integer("first_ns") - MOST_CLOCKS_DIFFER_NANOS;
+        long last = activities == 0 ? Long.MAX_VALUE : span.integer("last_ns") + MOST_CLOCKS_DIFFER_NANOS;
         return recording.relations().stream().anyMatch(relation -> duckDb.query(
-                        "SELECT count(*) > 0 AS found FROM (SELECT 1 FROM " + relation.sql() + " WHERE pid = ? LIMIT 1)", pid)
+                        "SELECT count(*) > 0 AS found FROM (SELECT 1 FROM " + relation.sql()
+                                + " WHERE pid = ? AND ts_ns BETWEEN ? AND ? LIMIT 1)", pid, first, last)
                 .only()
                 .flag("found"));
     }

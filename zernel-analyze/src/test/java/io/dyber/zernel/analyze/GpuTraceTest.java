@@ -140,10 +140,23 @@ class GpuTraceTest {
         Path trace = trace(4711).kernel("gemm", 7, 1, 2, 3).write(folder.resolve("trace.json"));
         assertThatThrownBy(() -> Recordings.open(run.toString(), trace.toString()))
                 .isInstanceOf(RecordingException.class)
-                .hasMessage("opening '" + trace + "': no recording has its process 4711");
+                .hasMessage("opening '" + trace + "': no recording has its process 4711 at that time");
         assertThatThrownBy(() -> Recordings.open(trace.toString()))
                 .isInstanceOf(RecordingException.class)
-                .hasMessage("opening '" + trace + "': no recording has its process 4711");
+                .hasMessage("opening '" + trace + "': no recording has its process 4711 at that time");
+    }
+
+    @Test
+    void aProcessNumberThatWasUsedAgainIsToldByTime() {
+        String early = step().write(folder.resolve("early.parquet")).toString();
+        String late = recording().region(NEXT, 5000, 10).write(folder.resolve("late.parquet")).toString();
+        String trace = trace(100).kernel("gemm", 7, 5001, 5002, 3).write(folder.resolve("trace.json")).toString();
+        try (Database database = Recordings.open(early, late, trace)) {
+            assertThat(database.query("SELECT recording FROM gpu_traces").only().integer("recording")).isEqualTo(1);
+        }
+        assertThatThrownBy(() -> Recordings.open(early, trace))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + trace + "': no recording has its process 100 at that time");
     }
 
     @Test
