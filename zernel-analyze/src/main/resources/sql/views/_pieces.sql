@@ -28,7 +28,8 @@ WITH
         FROM edges
         WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, enters, tie)
     ),
-    -- After an end, the call that is open again is the last one that began at this depth.
+    -- After an end, the call that is open again is the last one that began at this depth. At depth 0 there is none: to
+    -- look for it there would take time that grows with the square of the rows.
     open_calls AS (
         SELECT
             recording,
@@ -36,14 +37,17 @@ WITH
             tid,
             at_ns AS start_ns,
             next_ns AS end_ns,
-            CASE
-                WHEN depth > 0 THEN last_value(part IGNORE NULLS) OVER (
-                    PARTITION BY recording, pid, tid, depth
-                    ORDER BY position
-                    ROWS UNBOUNDED PRECEDING
-                )
-            END AS part
+            last_value(part IGNORE NULLS) OVER (
+                PARTITION BY recording, pid, tid, depth
+                ORDER BY position
+                ROWS UNBOUNDED PRECEDING
+            ) AS part
         FROM levels
+        WHERE depth > 0
+        UNION ALL
+        SELECT recording, pid, tid, at_ns, next_ns, NULL
+        FROM levels
+        WHERE depth = 0
     ),
     pieces AS (
         SELECT recording, pid, tid, start_ns, end_ns, part
