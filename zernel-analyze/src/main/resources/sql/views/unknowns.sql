@@ -80,11 +80,11 @@ WITH
             waits.most_ns / waits.step_ns AS upper_share,
             format('at least {} of a step is not hidden: its threads were blocked for it alone; at most {}: ',
                 ms(waits.exposed_ns), ms(waits.most_ns))
-                || format('from the first of {:.0f} collectives ({:.1f} MB) to the end of the next wait for the GPU',
-                    work.collectives, work.bytes / 1e6) AS bounds
+                || format('from the first collective to the end of the next wait for the GPU; {:.1f} MB are sent',
+                    work.bytes / 1e6) AS bounds
         FROM _communication AS waits
         JOIN (
-            SELECT recording, pid, avg(collectives) AS collectives, avg(collective_bytes) AS bytes
+            SELECT recording, pid, avg(collective_bytes) AS bytes
             FROM step_work
             WHERE step_kind <> 'warmup'
             GROUP BY ALL

@@ -40,14 +40,17 @@ class PeriodicityTest {
         try (Database database = Recordings.open(folder.resolve("silent.parquet").toString())) {
             Table found = database.query(
                     """
-                    SELECT count(*) AS steps, median(dur_ns) AS median_ns, any_value(source) AS source
+                    SELECT
+                        count(*) AS steps,
+                        avg(CASE WHEN step > 1 THEN dur_ns END) AS mean_ns,
+                        any_value(source) AS source
                     FROM steps
                     WHERE pid = 4001
                     """);
             Table.Row row = found.rows().getFirst();
             // A step ends where the next begins, so the last one has no end.
             assertThat(row.integer("steps")).as(row.text("source")).isBetween(STEPS - 2L, STEPS + 0L);
-            assertThat(row.real("median_ns")).isCloseTo(trueNanos, within(0.1 * trueNanos));
+            assertThat(row.real("mean_ns")).isCloseTo(trueNanos, within(0.1 * trueNanos));
         }
     }
 

@@ -39,7 +39,7 @@ final class StepsCommand implements Runnable {
                     nccl_collective_ns, optimizer_step_ns, unknown_ns, batches, launches, copied_bytes, allocs, syncs,
                     sync_ns, collectives, late_rank, late_ns, source, confidence
                 FROM steps
-                LEFT JOIN step_work USING (recording, pid, tid, step, start_ns, end_ns, dur_ns)
+                LEFT JOIN step_work USING (recording, pid, tid, step, start_ns, end_ns, dur_ns, step_kind)
                 LEFT JOIN step_late_ranks USING (recording, pid, tid, step)
                 ORDER BY\s""" + order;
     }
