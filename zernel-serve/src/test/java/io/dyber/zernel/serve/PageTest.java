@@ -89,6 +89,12 @@ final class PageTest {
     }
 
     @Test
+    void itsChartsBeginWithTheRecording() throws Exception {
+        String points = "document.querySelector('.chart polyline').getAttribute('points').split(' ').length";
+        assertThat(browser.await(points, "5")).isEqualTo("5");
+    }
+
+    @Test
     void itConnectsAgainWhenTheServerIsBack() throws Exception {
         int http = server.metricsPort();
         int webSocket = server.webSocketPort();

@@ -99,9 +99,8 @@ public final class WatchScreen {
     public List<String> draw(int width, int height) {
         List<ScreenLine> lines = new ArrayList<>();
         JsonNode now = held == null ? latest : held;
-        lines.add(line(width).add(Style.BOLD, "Zernel").add("  ")
-                .add(connected ? Style.GREEN : Style.RED, connection).add("  " + address)
-                .add(Style.RED, held == null ? "" : "  paused"));
+        lines.add(line(width).add(Style.BOLD, "Zernel").add(Style.RED, held == null ? "" : "  paused").add("  ")
+                .add(connected ? Style.GREEN : Style.RED, connection).add("  " + address));
         if (now == null) {
             lines.add(line(width));
             lines.add(line(width).add("start a server: zernel serve run.parquet"));

@@ -188,11 +188,13 @@ function row(cells) {
 
 // ---- replay
 
-let dragging = false;
+let dragging = false, jumped = false;
 
 function showReplay(replay) {
   $("replay").hidden = !replay;
   if (!replay) return;
+  if (jumped && !replay.seeking) loadCharts(); // what lies between was not shown
+  jumped = replay.seeking;
   $("pause").textContent = replay.paused ? "Play" : "Pause";
   $("pause").onclick = () => control({paused: !replay.paused});
   if (document.activeElement !== $("speed")) {
@@ -213,6 +215,7 @@ $("position").onchange = () => control({position_s: Number($("position").value)}
 async function control(change) {
   const answer = await fetch("/api/replay", {method: "POST", headers: authorization(), body: JSON.stringify(change)});
   if (answer.ok) showReplay(await answer.json());
+  jumped ||= "position_s" in change;
 }
 
 // ---- connection
@@ -221,14 +224,19 @@ let wait = 1000;
 const token = () => sessionStorage.getItem("zernel-token");
 const authorization = () => token() ? {Authorization: `Bearer ${token()}`} : {};
 
+async function loadCharts() {
+  const answer = await fetch("/api/charts", {headers: authorization()}).catch(() => null);
+  if (answer?.ok) history.points = (await answer.json()).points;
+  return answer;
+}
+
 async function connect() {
-  const probe = await fetch("/api/charts", {headers: authorization()}).catch(() => null);
+  const probe = await loadCharts();
   if (probe?.status === 401) {
     $("login").hidden = false;
     state("the token is needed", true);
     return;
   }
-  history.points = (await probe?.json().catch(() => null))?.points ?? history.points;
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const socket = new WebSocket(`${scheme}://${location.hostname}:${WS_PORT}/` + (token() ? `?token=${token()}` : ""));
   socket.onmessage = message => {

@@ -72,7 +72,7 @@ final class WatchScreenTest {
         screen.accept(SNAPSHOT);
         screen.key('p');
         screen.accept(SNAPSHOT.replace("1234567", "2234567"));
-        assertThat(screen.draw(100, 24).getFirst()).endsWith("paused");
+        assertThat(screen.draw(100, 24).getFirst()).startsWith("Zernel  paused  connected");
         assertThat(screen.draw(100, 24).get(1)).contains("1,234,567 events");
         screen.key('p');
         assertThat(screen.draw(100, 24).get(1)).contains("2,234,567 events");
