@@ -14,7 +14,7 @@ import java.util.zip.GZIPOutputStream;
 
 /// A file that appears under its name only when it is whole; `-` is standard output.
 ///
-/// Until then it has a temporary name beside it, which [#close] removes.
+/// Until then it has a temporary name beside it, which [#close] removes, or the end of a program that is stopped.
 public final class OutputFile implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 16;
 
@@ -37,6 +37,9 @@ public final class OutputFile implements AutoCloseable {
         this.temporary = standardOutput
                 ? Path.of("/dev/stdout")
                 : file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
+        if (!standardOutput) {
+            temporary.toFile().deleteOnExit();
+        }
     }
 
     /// What to write to.

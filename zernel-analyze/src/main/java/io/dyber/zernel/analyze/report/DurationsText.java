@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 /// Percentiles, grouped by kind, because a kind decides what its durations mean.
 record DurationsText(Page page) {
@@ -20,7 +21,7 @@ record DurationsText(Page page) {
             head.append(String.format(Locale.ROOT, " %9s", HEADS.get(column)));
         }
         page.heading(head.toString());
-        if (percentiles.rows().stream().anyMatch(row -> row.real("error") > 0)) {
+        if (percentiles.rows().stream().anyMatch(row -> Objects.requireNonNull(row.real("error")) > 0)) {
             page.line(page.dim("percentiles are of a histogram, within 1 %: more --memory makes them exact"));
         }
         Map<String, List<Table.Row>> kinds = new LinkedHashMap<>();

@@ -11,7 +11,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -146,7 +148,7 @@ class ExportCommandTest {
 
     @Test
     void timesOfAnotherMachineAreMovedToTheClockOfTheFirst() throws IOException {
-        List<String> files = new java.util.ArrayList<>();
+        List<String> files = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {
             double ahead = 2000.0 * rank;
             RecordingFixture fixture = recording().on(100 + rank, 100 + rank, "python3")
@@ -162,7 +164,7 @@ class ExportCommandTest {
         String out = folder.resolve("job.json").toString();
         Outcome outcome = Outcome.of("export", "--chrome", "--to", "0.5", "-o", out, files.get(0), files.get(1));
         assertThat(outcome.err()).containsPattern("times of .*rank1.parquet are moved by -(1999|2000)\\.\\d{3} ms, \\+-0\\.\\d{3} ms, to the first");
-        List<Double> starts = new java.util.ArrayList<>();
+        List<Double> starts = new ArrayList<>();
         new JsonMapper().readTree(Files.newInputStream(Path.of(out))).path("traceEvents").forEach(event -> {
             if (event.path("cat").asString("").equals("nccl") && event.path("ph").asString("").equals("X")) {
                 starts.add(event.path("ts").asDouble());
@@ -174,15 +176,7 @@ class ExportCommandTest {
 
     @Test
     void standardOutputTakesTextAndNothingElse() throws Exception {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "io.dyber.zernel.analyze.cli.Analyze",
-                        "export", "--csv", "--sql", "SELECT 1 AS one", "-o", "-", file)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
+        Process process = program("export", "--csv", "--sql", "SELECT 1 AS one", "-o", "-", file);
         assertThat(new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8))
                 .isEqualTo("one\n1\n");
         assertThat(process.waitFor()).isZero();
@@ -190,8 +184,39 @@ class ExportCommandTest {
                 .startsWith("zernel-analyze: Parquet cannot go to standard output\n");
     }
 
+    @Test
+    void aStoppedExportLeavesNothingBehind() throws Exception {
+        Process process = program("export", "--csv", "--sql", "SELECT i FROM range(100000000000) t(i)",
+                "-o", folder.resolve("out.csv").toString(), file);
+        try {
+            Path temporary = folder.resolve(".out.csv." + process.pid() + ".tmp");
+            while (process.isAlive() && Files.notExists(temporary)) {
+                Thread.sleep(20);
+            }
+            assertThat(temporary).exists();
+            process.destroy();
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files.map(Path::toString)).containsExactly(file);
+        }
+    }
+
+    private static Process program(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "io.dyber.zernel.analyze.cli.Analyze"));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+    }
+
     private Outcome csv(String... options) {
-        List<String> arguments = new java.util.ArrayList<>(List.of("export", "--csv", "-f", "-o", folder.resolve("out.csv").toString()));
+        List<String> arguments = new ArrayList<>(List.of("export", "--csv", "-f", "-o", folder.resolve("out.csv").toString()));
         arguments.addAll(List.of(options));
         arguments.add(file);
         return Outcome.of(arguments.toArray(String[]::new));
