@@ -39,8 +39,8 @@ SELECT
         WHEN 'unseen' THEN 'the recording does not show the workers; record them too: leave out -p'
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         ELSE format(
-            'make transforms cheaper, or do them on the GPU: {} workers would be needed, and no CPU is left for them',
-            workers_needed
+            'make transforms cheaper, or do them on the GPU: {} worker{} would be needed, and no CPU is left for them',
+            workers_needed, CASE WHEN workers_needed = 1 THEN '' ELSE 's' END
         )
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
