@@ -1,10 +1,11 @@
 -- Durations per kind and name, over all processes: percentiles.
 --
--- All durations but *gpu*, GPU execution time in a profiler's trace, are taken on the CPU. *blocked*: the thread waited,
--- in a system call, for the GPU or for other ranks. *enqueue*: the call hands work to the GPU and returns. *off-cpu*: the
--- thread was not running. *wall*: from call to return, whatever happened in between. Calls inside a call of the same
--- kind are left out. Events without an end have no duration; they are counted apart. Percentiles are exact where the
--- memory limit holds all durations (16 bytes an event in half of it), else of a histogram: `error` says which.
+-- All durations but *gpu*, GPU execution time in a profiler's trace, are taken on the CPU. *blocked*: the thread
+-- waited, in a system call, for the GPU or for other ranks. *enqueue*: the call hands work to the GPU and returns.
+-- *off-cpu*: the thread was not running. *wall*: from call to return, whatever happened in between. Calls inside a
+-- call of the same kind are left out. Events without an end have no duration; they are counted apart. Percentiles are
+-- exact where the memory limit holds all durations (16 bytes an event in half of it), else of a histogram: `error`
+-- says which.
 --
 -- needs: events
 CREATE VIEW percentiles AS
