@@ -4,7 +4,8 @@ package io.dyber.zernel.analyze;
 ///
 /// The profiler notes a call of CUDA just after the recorder's probe did. So the differences between a call of the trace
 /// and all calls of that name about that time in the recording are scattered, but for one that is found again and
-/// again. The rarest calls are taken, which are the least likely to be confused.
+/// again. The rarest calls are taken, which are the least likely to be confused, and one that may be any of many
+/// counts little: launches in a loop are as far apart in the next difference as in the right one.
 ///
 /// @param shiftNanos to add to the trace's times
 /// @param errorNanos how far off they may be then
@@ -20,7 +21,7 @@ record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
                         2000 AS bin_ns, -- [ns] differences within two such bins are the same
                         10 AS min_votes, -- calls with the same difference
                         0.3 AS min_share, -- of those that were looked for
-                        2 AS min_contrast, -- over any other difference
+                        2 AS min_contrast, -- in weight over any other difference
                         50000 AS most_error_ns -- [ns] a call that is further off is another one
                 ),
                 frequencies AS (
@@ -58,30 +59,34 @@ record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
                         near.name,
                         near.ts_ns AS traced_ns,
                         placed.ts_ns - near.ts_ns AS shift_ns,
-                        CAST(floor((placed.ts_ns - near.ts_ns) / thresholds.bin_ns) AS BIGINT) AS bin
+                        CAST(floor((placed.ts_ns - near.ts_ns) / thresholds.bin_ns) AS BIGINT) AS bin,
+                        1.0 / pow(count(*) OVER (PARTITION BY near.name, near.ts_ns), 2) AS weight
                     FROM placed
                     JOIN near ON near.name = placed.name AND near.stretch = placed.stretch
                     CROSS JOIN thresholds
                     WHERE abs(placed.ts_ns - near.ts_ns) <= thresholds.window_ns
                 ),
                 bins AS (
-                    SELECT bin, count(*) AS votes
+                    SELECT bin, count(*) AS votes, sum(weight) AS weight
                     FROM differences
                     GROUP BY bin
                 ),
                 peaks AS (
-                    SELECT bins.bin, bins.votes + coalesce(next.votes, 0) AS votes
+                    SELECT
+                        bins.bin,
+                        bins.votes + coalesce(next.votes, 0) AS votes,
+                        bins.weight + coalesce(next.weight, 0) AS weight
                     FROM bins
                     LEFT JOIN bins AS next ON next.bin = bins.bin + 1
                 ),
                 best AS (
-                    SELECT bin, votes
+                    SELECT bin, votes, weight
                     FROM peaks
-                    ORDER BY votes DESC, abs(bin), bin
+                    ORDER BY weight DESC, abs(bin), bin
                     LIMIT 1
                 ),
                 others AS (
-                    SELECT coalesce(max(peaks.votes), 0) AS votes
+                    SELECT coalesce(max(peaks.weight), 0) AS weight
                     FROM peaks
                     CROSS JOIN best
                     WHERE abs(peaks.bin - best.bin) > 10
@@ -111,7 +116,7 @@ record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
                 count(*) AS matched,
                 any_value(best.votes >= thresholds.min_votes
                     AND best.votes >= thresholds.min_share * (SELECT count(*) FROM sampled)
-                    AND best.votes >= thresholds.min_contrast * others.votes) AS is_sure
+                    AND best.weight >= thresholds.min_contrast * others.weight) AS is_sure
             FROM kept
             CROSS JOIN best
             CROSS JOIN others

@@ -119,6 +119,24 @@ class GpuTraceTest {
     }
 
     @Test
+    void launchesInALoopAreNotTakenForTheirNeighbours() {
+        SplittableRandom random = new SplittableRandom(7);
+        RecordingFixture fixture = step();
+        TraceFixture trace = trace(100).ahead(3).activity("kernel", "gemm", 0, 7, 1, 1);
+        double at = 0;
+        for (int step = 0; step < 30; step++) {
+            for (int i = 0; i < 20; i++) {
+                fixture.launch("gemm", at + 0.03 * i, 0.005);
+                trace.call("cudaLaunchKernel", at + 0.03 * i + 0.001);
+            }
+            fixture.sync(at + 0.6, 9);
+            trace.call("cudaStreamSynchronize", at + 0.601);
+            at += 10 + random.nextDouble();
+        }
+        assertThat(query(fixture, trace, "SELECT clock, shift_ns FROM gpu_traces")).isEqualTo("clock\tshift_ns\ncalls\t-3001000");
+    }
+
+    @Test
     void clocksAreTheTimeOfDayWhereCallsAreMissing() {
         assertThat(query(step(), activity(), "SELECT clock, matched, shift_ns, error_ns FROM gpu_traces"))
                 .isEqualTo("clock\tmatched\tshift_ns\terror_ns\ntime of day\t0\t0\t10000000");
