@@ -245,7 +245,7 @@ final class Description {
         if (to.ended()) {
             reasons.addAll(Accounts.open(kernel, decoder.counts()));
         }
-        if (stop.equals(Recorder.DISK_FULL)) {
+        if (stop.equals(Session.DISK_FULL)) {
             reasons.add("no space left on the disk");
         }
         return reasons;

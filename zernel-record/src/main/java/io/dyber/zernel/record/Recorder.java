@@ -1,27 +1,16 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.bpf.Clock;
-import io.dyber.zernel.record.bpf.Demangler;
-import io.dyber.zernel.record.event.Batch;
-import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.event.WarmUp;
-import io.dyber.zernel.record.job.Job;
-import io.dyber.zernel.record.mark.Mark;
-import io.dyber.zernel.record.mark.MarkListener;
-import io.dyber.zernel.record.probe.MappedInode;
 import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.sink.RecordingException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /// One recording, from attaching to the finished file.
 ///
@@ -32,22 +21,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 ///
 /// [#stop] and [#mark] may be called from any thread; everything else belongs to the thread that called [#record].
 public final class Recorder {
-    static final String DISK_FULL = "disk-full";
-
-    private static final int BATCH_ROWS = 32_768;
-    private static final long TICK_MILLIS = 20;
-    private static final long STATUS_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private final RecordOptions options;
     private final Progress progress;
-    private final Texts texts = new Texts();
     private final Clock.Source time;
-    private final Clock clock;
+    private final Requests requests = new Requests();
     private final CountDownLatch finished = new CountDownLatch(1);
-    private final CountDownLatch stopRequest = new CountDownLatch(1);
-    private final AtomicBoolean dumpRequest = new AtomicBoolean();
-    private volatile String stopReason = "";
-    private volatile Optional<MarkRows> marks = Optional.empty();
 
     public Recorder(RecordOptions options, Progress progress) {
         this(options, progress, Clock.Source.MACHINE);
@@ -57,20 +35,18 @@ public final class Recorder {
         this.options = options;
         this.progress = progress;
         this.time = time;
-        this.clock = Clock.read(time);
     }
 
     /// Ends the recording soon; [#record] then finishes the file and returns.
     ///
     /// @param reason for the footer: `signal`, ...
     public void stop(String reason) {
-        stopReason = reason;
-        stopRequest.countDown();
+        requests.stop(reason);
     }
 
     /// Has a flight recorder write its file soon, and go on. May be called from any thread.
     public void dump() {
-        dumpRequest.set(true);
+        requests.dump();
     }
 
     /// Names this moment in the recording. May be called from any thread.
@@ -79,10 +55,7 @@ public final class Recorder {
     /// @throws IllegalStateException when nothing is being recorded
     /// @throws IllegalArgumentException when the text is blank or too long
     public void mark(String text) {
-        Mark mark = Mark.ofThisThread(Clock.monotonicNanos(), text);
-        MarkListener.Reply _ = marks.orElseThrow(
-                        () -> new IllegalStateException("marking '" + text + "': the recording has not begun"))
-                .add(mark);
+        requests.mark(text);
     }
 
     /// Waits until [#record] is done, however it ends.
@@ -104,13 +77,16 @@ public final class Recorder {
 
     private RecordResult recordThrough() {
         Schema schema = Programs.schema(UserColumns.of(options.probes()));
+        Texts texts = new Texts();
         RecordingFile.Options defaults = new RecordingFile.Options().keeping(options.division().kept());
         RecordingFile.Options fileOptions = options.owner().map(defaults::withOwner).orElse(defaults);
         try (KernelSide kernel = new KernelSide(options, schema);
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
             warmUp(schema);
-            return new Session(kernel, file, schema, callCost(kernel, schema)).run();
+            return new Session(
+                            options, progress, requests, time, kernel, file, schema, texts, callCost(kernel, schema))
+                    .run();
         }
     }
 
@@ -128,266 +104,12 @@ public final class Recorder {
             try (RecordingFile scratch = RecordingFile.create(
                     folder.resolve("scratch.parquet"), schema.columns(), scratchTexts, new RecordingFile.Options())) {
                 scratch.discard();
-                WarmUp.run(schema, Programs.wire(), scratchTexts, BATCH_ROWS, scratch::write);
+                WarmUp.run(schema, Programs.wire(), scratchTexts, Session.BATCH_ROWS, scratch::write);
             }
             Files.deleteIfExists(folder);
         } catch (IOException | RecordingException e) {
             // Without a temporary folder the first second of a busy job may find the ring full, which is counted.
             System.getLogger(Recorder.class.getName()).log(System.Logger.Level.DEBUG, "warming up", e);
-        }
-    }
-
-    private static boolean isFullDisk(RuntimeException failure) {
-        return failure instanceof RecordingException e && e.reason() == RecordingException.Reason.NO_SPACE;
-    }
-
-    /// The recording while it runs.
-    private final class Session {
-        private final KernelSide kernel;
-        private final RecordingFile file;
-        private final Schema schema;
-        private final Overhead overhead;
-        private final Decoder decoder;
-        private final EventPump pump;
-        private final Attachments attachments;
-        private final FrequentCalls frequent;
-        private final Losses losses;
-        private final TargetSet targets;
-        private final GpuRows gpus;
-        private final MarkRows marking;
-        private final Description description;
-        private final Parts parts;
-        private final Triggers triggers;
-        private long quietUntil = System.nanoTime();
-        private final Job job;
-        private final KernelNames kernelNames;
-        private final ClockWatch clocks = new ClockWatch(clock, time);
-        private Optional<Workload> workload = Optional.empty();
-        private Path written = options.output();
-
-        Session(KernelSide kernel, RecordingFile file, Schema schema, CallCost cost) {
-            this.kernel = kernel;
-            this.file = file;
-            this.schema = schema;
-            this.overhead = new Overhead(cost, schema, texts);
-            this.decoder = new Decoder(
-                    schema, Programs.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
-            decoder.readFiles(Programs.fileRecord(), MappedInode::pathOf);
-            this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
-            Demangler demangler = new Demangler();
-            this.job = new Job(schema, texts, demangler::demangled);
-            this.kernelNames = new KernelNames(job, pump, demangler::demangled);
-            this.decoder.interpret("process", job.processes());
-            this.decoder.onceGone(job::gone);
-            this.frequent = new FrequentCalls(kernel, pump, schema, clock, texts, options);
-            this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, progress);
-            this.losses = new Losses(kernel, pump, schema, clock, texts);
-            this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
-            this.gpus = new GpuRows(options, pump, schema, clock, texts);
-            this.marking = new MarkRows(options, pump, schema, clock, texts);
-            this.description = new Description(
-                    options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
-            description.add("zernel.kernels", kernelNames::describe);
-            description.add("zernel.launches", frequent::describe);
-            description.add("zernel.clock", clocks::describe);
-            description.caveat(targets::caveats);
-            description.caveat(kernelNames::caveats);
-            description.caveat(texts::caveats);
-            description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits()));
-            this.triggers = new Triggers(options.division().triggers(), schema, texts);
-            this.parts = new Parts(options, file, pump, description, this::count);
-        }
-
-        private void write(Batch batch) {
-            overhead.add(batch);
-            triggers.watch(batch);
-            file.write(batch);
-        }
-
-        /// Reads the counters and has rows made of them.
-        private void count() {
-            kernel.readCounters();
-            losses.note();
-            frequent.note();
-        }
-
-        RecordResult run() {
-            kernel.names().forEach((id, function) -> decoder.name(id, function.name()));
-            pump.start();
-            try {
-                begin();
-            } catch (RuntimeException e) {
-                abandon();
-                throw e;
-            }
-            Optional<RuntimeException> failure = Optional.empty();
-            try {
-                loop();
-            } catch (RuntimeException e) {
-                failure = Optional.of(e);
-            }
-            finish(failure);
-            return result();
-        }
-
-        /// Finishes the file also after a failure, and then says which. A full disk is none: that ends a recording.
-        private void finish(Optional<RuntimeException> loopFailure) {
-            try {
-                end();
-            } catch (RuntimeException e) {
-                throw pump.failure().or(() -> loopFailure).filter(first -> !isFullDisk(first)).orElse(e);
-            }
-            pump.failure().or(() -> loopFailure).filter(first -> !isFullDisk(first)).ifPresent(first -> {
-                throw first;
-            });
-        }
-
-        private void begin() {
-            kernel.attach();
-            gpus.start();
-            if (!options.command().isEmpty()) {
-                Workload started = Workload.start(options.command(), options.owner());
-                workload = Optional.of(started);
-                kernel.addTarget(started.pid());
-                targets.follow(started.pid());
-            }
-            targets.begin();
-            attachments.scanAhead(workload.map(Workload::program));
-            targets.addUsers(attachments.scan(targets.scan()));
-            marking.start(options);
-            marks = Optional.of(marking);
-            parts.describe();
-            parts.begin();
-            progress.started(new Progress.Started(
-                    attachments.backend(), attachments.functions().attached(), overhead.cost().recordedNanos()));
-            workload.ifPresent(Workload::resume);
-        }
-
-        /// There is no recording: the output is left as it was.
-        private void abandon() {
-            marking.stop();
-            kernel.detach();
-            gpus.stop();
-            pump.finish();
-            workload.ifPresent(Workload::terminate);
-            file.discard();
-        }
-
-        private void loop() {
-            long start = System.nanoTime();
-            long nextStatus = start + STATUS_NANOS;
-            long nextDescription = nextStatus;
-            while (goesOn(System.nanoTime() - start)) {
-                if (System.nanoTime() >= nextStatus) {
-                    nextStatus += STATUS_NANOS;
-                    count();
-                    gpus.notices().forEach(progress::notice);
-                    clocks.notices().forEach(progress::notice);
-                    if (System.nanoTime() >= nextDescription) {
-                        nextDescription = System.nanoTime() + describe();
-                    }
-                    double share = overhead.shareSinceLast(attachments.functions().hits());
-                    frequent.keepWithinBudget(share).ifPresent(progress::notice);
-                    progress.going(new Progress.Status(
-                            System.nanoTime() - start,
-                            file.events(),
-                            losses.total(),
-                            file.bytes(),
-                            share));
-                }
-                targets.addUsers(attachments.scan(targets.scan()));
-                kernelNames.resolve();
-                parts.tick();
-                dumpWhenAsked();
-                sayNotices();
-            }
-        }
-
-        private void sayNotices() {
-            for (Optional<String> line = file.takeNotice(); line.isPresent(); line = file.takeNotice()) {
-                progress.notice(line.get());
-            }
-        }
-
-        /// Describing thousands of processes takes a while: it never takes more than a fiftieth of a CPU.
-        ///
-        /// @return nanoseconds until it is worth doing again
-        private long describe() {
-            long start = System.nanoTime();
-            parts.describe();
-            return 50 * (System.nanoTime() - start);
-        }
-
-        /// One incident gives one file: after one that a trigger wrote, the others wait until none of it would be in theirs.
-        private void dumpWhenAsked() {
-            if (dumpRequest.getAndSet(false)) {
-                dump("requested", new Triggers.Fired("SIGUSR1", Clock.monotonicNanos() + clock.offsetNanos()));
-            }
-            Optional<Triggers.Fired> fired = triggers.take();
-            if (fired.isPresent() && System.nanoTime() >= quietUntil) {
-                quietUntil = System.nanoTime() + options.division().window().toNanos();
-                dump("triggered", fired.get());
-            }
-        }
-
-        private void dump(String stop, Triggers.Fired why) {
-            long[] row = {schema.index("name"), texts.id(why.text()), schema.index("ts_ns"), why.nanos()};
-            pump.later(decoder -> decoder.add("mark", row));
-            parts.dump(stop, why);
-        }
-
-        /// Waits a tick, or less when the recording is to end.
-        private boolean goesOn(long elapsed) {
-            if (options.duration().isPresent() && elapsed >= options.duration().get().toNanos()) {
-                return ends("duration");
-            }
-            if (workload.isPresent() && !workload.get().isAlive()) {
-                return ends("command-exited");
-            }
-            if (workload.isEmpty() && !options.pids().isEmpty() && !targets.anyAlive()) {
-                return ends("target-exited");
-            }
-            if (pump.failure().isPresent()) {
-                return ends(isFullDisk(pump.failure().get()) ? DISK_FULL : "failed");
-            }
-            try {
-                return !stopRequest.await(TICK_MILLIS, TimeUnit.MILLISECONDS);
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-                return ends("signal");
-            }
-        }
-
-        private boolean ends(String reason) {
-            stopReason = reason;
-            return false;
-        }
-
-        private void end() {
-            marking.stop();
-            kernel.detach();
-            gpus.stop();
-            gpus.notices().forEach(progress::notice);
-            count();
-            kernelNames.resolve();
-            pump.finish();
-            workload.ifPresent(Workload::terminate);
-            written = parts.finish(stopReason);
-            sayNotices();
-        }
-
-        private RecordResult result() {
-            OptionalInt status = workload.isPresent() && !workload.get().isAlive()
-                    ? OptionalInt.of(workload.get().exitStatus())
-                    : OptionalInt.empty();
-            return new RecordResult(
-                    written,
-                    file.events(),
-                    losses.total(),
-                    file.bytes(),
-                    parts.incompleteBecause(stopReason),
-                    stopReason.equals(DISK_FULL),
-                    status);
         }
     }
 }

@@ -1,0 +1,59 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.mark.Mark;
+import io.dyber.zernel.record.mark.MarkListener;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// What other threads ask of a recording: to stop, to write a flight recorder's file now, to note a mark.
+/// All may be asked from any thread, the first two also before the recording has begun.
+final class Requests {
+    private final CountDownLatch stop = new CountDownLatch(1);
+    private final AtomicBoolean dump = new AtomicBoolean();
+    private volatile String stopReason = "";
+    private volatile Optional<MarkRows> marks = Optional.empty();
+
+    void stop(String reason) {
+        stopReason = reason;
+        stop.countDown();
+    }
+
+    void dump() {
+        dump.set(true);
+    }
+
+    /// Names this moment.
+    ///
+    /// @throws IllegalStateException when nothing is being recorded
+    /// @throws IllegalArgumentException when the text is blank or too long
+    void mark(String text) {
+        Mark mark = Mark.ofThisThread(Clock.monotonicNanos(), text);
+        MarkListener.Reply _ = marks.orElseThrow(
+                        () -> new IllegalStateException("marking '" + text + "': the recording has not begun"))
+                .add(mark);
+    }
+
+    /// From now on there are rows that marks become.
+    void openMarks(MarkRows rows) {
+        marks = Optional.of(rows);
+    }
+
+    /// Waits until the recording is to stop, or this long.
+    ///
+    /// @return whether it is to stop
+    boolean awaitStop(long millis) throws InterruptedException {
+        return stop.await(millis, TimeUnit.MILLISECONDS);
+    }
+
+    String stopReason() {
+        return stopReason;
+    }
+
+    /// Tells once that a file was asked for.
+    boolean takeDump() {
+        return dump.getAndSet(false);
+    }
+}
