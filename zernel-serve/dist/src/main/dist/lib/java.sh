@@ -62,10 +62,14 @@ run_java() {
         record) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20' ;;
         *) mode_flags='' ;;
     esac
+    # What lib/make-aot left; another JDK than it ran on goes without, and says nothing.
+    cache=$zernel_home/lib/$artifact.aot
+    [ -r "$cache" ] || cache=
     # The jar's manifest names the jars beside it that it needs. ZERNEL_JAVA_OPTS is split into words on purpose.
     # shellcheck disable=SC2086
-    exec "$java_home/bin/java" $mode_flags --enable-native-access=ALL-UNNAMED \
-        --add-opens=java.base/java.nio=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+    exec "$java_home/bin/java" $mode_flags ${cache:+"-XX:AOTCache=$cache" '-Xlog:aot*=off' '-Xlog:cds*=off'} \
+        --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED \
+        --sun-misc-unsafe-memory-access=allow \
         -Djava.library.path="$zernel_home/lib" -Dzernel.home="$zernel_home" ${ZERNEL_JAVA_OPTS:-} \
         -cp "$zernel_home/lib/$artifact-@VERSION@.jar" "$main" "$@"
 }
