@@ -38,6 +38,8 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze report run.parquet",
             "  zernel-analyze sql run.parquet \"FROM steps WHERE dur_ns > 1e9\"",
             "",
+            "Then: zernel-analyze findings run.parquet",
+            "",
             "Exit status: 0 done, 1 the data or the environment, 2 wrong usage, 3 diff --fail-on, 70 a bug."
         })
 public final class Analyze implements Runnable {

@@ -11,7 +11,9 @@ import picocli.CommandLine.Mixin;
             "",
             "Examples:",
             "  zernel-analyze anomalies run.parquet",
-            "  zernel-analyze anomalies --json 'rank*.parquet'"
+            "  zernel-analyze anomalies --json 'rank*.parquet'",
+            "",
+            "Then: zernel-analyze steps --slowest 10 run.parquet"
         })
 final class AnomaliesCommand implements Runnable {
     @Mixin

@@ -39,6 +39,8 @@ import picocli.CommandLine.TypeConversionException;
             "  zernel-analyze diff before.parquet after.parquet",
             "  zernel-analyze diff --fail-on 'step_p50 > +5%%' --markdown main.parquet branch.parquet",
             "",
+            "Then: zernel-analyze steps --slowest 10 after.parquet",
+            "",
             "Exit status: 0 compared, 3 a rule of --fail-on is broken."
         })
 final class DiffCommand implements Callable<Integer> {

@@ -35,11 +35,11 @@ import picocli.CommandLine.Spec;
         description = "Writes recordings as traces for viewers, or as tables.",
         footer = {
             "",
-            "Traces open in https://ui.perfetto.dev, which keeps them on your machine.",
-            "",
             "Examples:",
             "  zernel-analyze export --perfetto run.parquet",
-            "  zernel-analyze export --csv --kind nccl,cuda_sync --from 10 --to 12 -o - run.parquet"
+            "  zernel-analyze export --csv --kind nccl,cuda_sync --from 10 --to 12 -o - run.parquet",
+            "",
+            "Then: open the trace in https://ui.perfetto.dev; zernel-analyze report cut.parquet"
         })
 final class ExportCommand implements Runnable {
     @Mixin

@@ -27,7 +27,9 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  zernel-analyze findings run.parquet",
-            "  zernel-analyze findings --explain data_bound"
+            "  zernel-analyze findings --explain data_bound",
+            "",
+            "Then: the command that stands behind next, or zernel-analyze sql run.parquet"
         })
 final class FindingsCommand implements Runnable {
     @Option(names = "--explain", paramLabel = "NAME", description = "Say why a finding or view matters, what it reads, its thresholds and its SQL.")

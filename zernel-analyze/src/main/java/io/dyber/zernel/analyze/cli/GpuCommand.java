@@ -17,7 +17,9 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  zernel-analyze gpu run.parquet trace.json.gz",
             "  zernel-analyze gpu --idle run.parquet trace.json.gz",
-            "  zernel-analyze gpu --kernels --csv 'rank*.parquet' 'rank*.json.gz'"
+            "  zernel-analyze gpu --kernels --csv 'rank*.parquet' 'rank*.json.gz'",
+            "",
+            "Then: zernel-analyze export --perfetto run.parquet trace.json.gz"
         })
 final class GpuCommand implements Runnable {
     @ArgGroup(exclusive = true)

@@ -25,7 +25,9 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  zernel-analyze info run.parquet",
-            "  zernel-analyze info --table probes --csv run.parquet"
+            "  zernel-analyze info --table probes --csv run.parquet",
+            "",
+            "Then: zernel-analyze report run.parquet"
         })
 final class InfoCommand implements Runnable {
     /// The tables, in the order of the text.

@@ -12,7 +12,9 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  zernel-analyze io run.parquet",
-            "  zernel-analyze io --files --csv run.parquet"
+            "  zernel-analyze io --files --csv run.parquet",
+            "",
+            "Then: zernel-analyze sql run.parquet \"FROM reads\""
         })
 final class IoCommand implements Runnable {
     @Option(names = "--files", description = "Per file.")

@@ -12,7 +12,9 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  zernel-analyze memory run.parquet",
-            "  zernel-analyze memory --curve --csv run.parquet"
+            "  zernel-analyze memory --curve --csv run.parquet",
+            "",
+            "Then: zernel-analyze findings --explain memory_growth"
         })
 final class MemoryCommand implements Runnable {
     @Option(names = "--curve", description = "Over time, at most 60 points per process and device.")

@@ -15,7 +15,9 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  zernel-analyze nccl run.parquet",
             "  zernel-analyze nccl --ranks 'rank*.parquet'",
-            "  zernel-analyze nccl --hangs 'rank*.parquet'"
+            "  zernel-analyze nccl --hangs 'rank*.parquet'",
+            "",
+            "Then: zernel-analyze steps 'rank*.parquet'"
         })
 final class NcclCommand implements Runnable {
     @ArgGroup(exclusive = true)

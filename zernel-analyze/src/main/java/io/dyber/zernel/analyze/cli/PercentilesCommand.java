@@ -13,7 +13,9 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  zernel-analyze percentiles run.parquet",
-            "  zernel-analyze percentiles --by-process --kind wait run.parquet"
+            "  zernel-analyze percentiles --by-process --kind wait run.parquet",
+            "",
+            "Then: zernel-analyze anomalies run.parquet"
         })
 final class PercentilesCommand implements Runnable {
     @Option(names = "--by-process", description = "Per process, too.")

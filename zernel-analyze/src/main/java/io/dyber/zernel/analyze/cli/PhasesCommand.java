@@ -12,7 +12,9 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  zernel-analyze phases run.parquet",
-            "  zernel-analyze phases --parts --csv run.parquet"
+            "  zernel-analyze phases --parts --csv run.parquet",
+            "",
+            "Then: zernel-analyze findings run.parquet"
         })
 final class PhasesCommand implements Runnable {
     @Option(names = "--parts", description = "Split phases into parts, such as forward and backward.")

@@ -24,7 +24,9 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  zernel-analyze report run.parquet",
-            "  zernel-analyze report --html 'rank*.parquet' > report.html"
+            "  zernel-analyze report --html 'rank*.parquet' > report.html",
+            "",
+            "Then: zernel-analyze findings --explain data_bound, or the command that stands behind next"
         })
 final class ReportCommand implements Runnable {
     @ArgGroup(exclusive = true)

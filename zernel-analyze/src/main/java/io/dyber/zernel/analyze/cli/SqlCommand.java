@@ -24,7 +24,9 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  zernel-analyze sql run.parquet \"SELECT name, avg(dur_ns) FROM region GROUP BY ALL\"",
-            "  zernel-analyze sql run.parquet"
+            "  zernel-analyze sql run.parquet",
+            "",
+            "Then: zernel-analyze export --csv --view steps run.parquet"
         })
 final class SqlCommand implements Runnable {
     @Parameters(

@@ -15,6 +15,8 @@ import picocli.CommandLine.Option;
             "  zernel-analyze steps run.parquet",
             "  zernel-analyze steps --slowest 10 run.parquet",
             "",
+            "Then: zernel-analyze timeline run.parquet",
+            "",
             "late_rank came last to the step's collectives, late_ns after the others.",
             "step_kind is warmup, train, evaluation or checkpoint; confidence is 1 where PyTorch marks the step."
         })

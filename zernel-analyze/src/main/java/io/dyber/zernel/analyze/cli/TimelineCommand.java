@@ -23,7 +23,9 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  zernel-analyze timeline run.parquet",
-            "  zernel-analyze timeline --from 10 --to 12 'rank*.parquet'"
+            "  zernel-analyze timeline --from 10 --to 12 'rank*.parquet'",
+            "",
+            "Then: zernel-analyze export --perfetto run.parquet"
         })
 final class TimelineCommand implements Runnable {
     @Option(names = "--from", paramLabel = "S", description = "Begin so many seconds after the start of the recording.")

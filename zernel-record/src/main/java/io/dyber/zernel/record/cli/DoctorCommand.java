@@ -15,9 +15,9 @@ import tools.jackson.databind.ObjectMapper;
 @Command(
         name = "doctor",
         mixinStandardHelpOptions = true,
+        descriptionHeading = "%n",
         description = {
-            "",
-            "Says what this machine can record and how to fix what it can't.",
+            "Says what this machine can record and how to fix what it cannot.",
             "Exit status: 0 it can record, 1 it cannot.",
             ""
         },

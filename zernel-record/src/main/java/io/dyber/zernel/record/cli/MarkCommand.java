@@ -24,9 +24,10 @@ import tools.jackson.databind.ObjectMapper;
 @Command(
         name = "mark",
         mixinStandardHelpOptions = true,
+        descriptionHeading = "%n",
         description = {
-            "",
-            "Names this moment in all running recordings: a row of kind 'mark' at the time of the call.",
+            "Names this moment in all running recordings.",
+            "It is a row of kind 'mark' at the time of the call.",
             "Exit status: 0 at least one recording has it, 1 none.",
             ""
         },

@@ -21,9 +21,9 @@ import tools.jackson.databind.ObjectMapper;
 @Command(
         name = "probes",
         mixinStandardHelpOptions = true,
+        descriptionHeading = "%n",
         description = {
-            "",
-            "Lists the kinds of events, the functions they are seen in and whether these are there:",
+            "Lists the kinds of events, their functions, and whether these are there:",
             "in the libraries that running processes have loaded, or in the given files.",
             ""
         },

@@ -6,6 +6,7 @@ import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.probe.ProbeSyntaxException;
 import io.dyber.zernel.record.sink.RecordingException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import picocli.CommandLine;
@@ -32,16 +33,26 @@ public final class Record {
     }
 
     private static int run(LongSupplier calledAt, String... arguments) {
-        CommandLine line = new CommandLine(new RecordCommand())
+        return commandLine(calledAt).execute(arguments);
+    }
+
+    /// The command, ready to execute.
+    public static CommandLine commandLine() {
+        return commandLine(Clock::monotonicNanos);
+    }
+
+    private static CommandLine commandLine(LongSupplier calledAt) {
+        return new CommandLine(new RecordCommand())
                 .addSubcommand(new ProbesCommand())
                 .addSubcommand(new DoctorCommand())
                 .addSubcommand(new RecoverCommand())
                 .addSubcommand(new MarkCommand(calledAt))
                 .setStopAtPositional(true)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler((exception, command, _) -> report(exception, command.getErr()))
+                .setUsageHelpAutoWidth(true)
+                .setUsageHelpLongOptionsMaxWidth(24)
+                .setExecutionExceptionHandler((exception, command, _) -> report(exception, command))
                 .setParameterExceptionHandler((exception, _) -> usage(exception));
-        return line.execute(arguments);
     }
 
     private static int usage(CommandLine.ParameterException exception) {
@@ -61,7 +72,8 @@ public final class Record {
         return USAGE;
     }
 
-    private static int report(Exception exception, PrintWriter err) {
+    private static int report(Exception exception, CommandLine command) {
+        PrintWriter err = command.getErr();
         switch (exception) {
             case BpfException e -> print(err, e.getMessage(), e.hint());
             case RecorderException e -> print(err, e.getMessage(), e.hint());
@@ -77,7 +89,20 @@ public final class Record {
             }
         }
         boolean notFound = exception instanceof RecorderException e && e.getMessage().endsWith("no such command");
-        return notFound ? 127 : ENVIRONMENT;
+        if (notFound) {
+            suggest(command);
+            return 127;
+        }
+        return ENVIRONMENT;
+    }
+
+    /// A mistyped command of ours is to the recorder a program that is not there.
+    private static void suggest(CommandLine command) {
+        List<String> words = command.getParseResult().matchedPositionalValue(0, List.of());
+        List<String> meant = words.isEmpty()
+                ? List.of()
+                : new CommandLine.UnmatchedArgumentException(command, words.subList(0, 1)).getSuggestions();
+        meant.stream().limit(1).forEach(name -> command.getErr().println("hint: did you mean 'zernel-record " + name + "'?"));
     }
 
     private static void print(PrintWriter err, String message, Optional<String> hint) {

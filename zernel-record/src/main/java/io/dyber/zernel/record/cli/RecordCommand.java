@@ -36,14 +36,16 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         sortOptions = false,
-        synopsisHeading = "Usage: ",
-        description = {"", "Records what a job does, with eBPF probes, into one Parquet file.", ""},
+        customSynopsis = "zernel-record [OPTION...] [--] [COMMAND [ARGUMENT...]]",
+        descriptionHeading = "%n",
+        description = {"Records what a job does, with eBPF probes, into one Parquet file.", ""},
         footer = {
             "",
             "Examples:",
-            "  sudo zernel-record -o run.parquet -d 10s                  every job on this machine, ten seconds",
-            "  sudo zernel-record -o run.parquet -- python3 train.py     one command, from its start",
+            "  sudo zernel-record -o run.parquet -d 10s                every job on this machine, ten seconds",
+            "  sudo zernel-record -o run.parquet -- python3 train.py   one command, from its start",
             "  sudo zernel-record -p 4711 --probe 'libfoo.so:step(bytes=arg2)'",
+            "  zernel-record --simulate=healthy --ranks 2 --steps 200 --strength 30%% --seed 1   (or --events N)",
             "",
             "Then: zernel-analyze report run.parquet"
         })
@@ -68,7 +70,7 @@ final class RecordCommand implements Callable<Integer> {
 
     @Option(
             names = {"-a", "--all"},
-            description = "record every process that loads a probed library (the default without PID and command)")
+            description = "record all processes with a probed library: the default")
     private boolean all;
 
     @Option(
@@ -82,20 +84,20 @@ final class RecordCommand implements Callable<Integer> {
             names = "--rotate",
             paramLabel = "TIME|SIZE",
             converter = Rotate.Converter.class,
-            description = "begin a new file after this, e.g. 1h or 1GB: run-20261121T110000Z.parquet (UTC), ...")
+            description = "begin a new file after e.g. 1h or 1GB: run-20261121T110000Z.parquet")
     private Optional<Rotate> rotate = Optional.empty();
 
     @Option(
             names = "--flight-recorder",
             paramLabel = "TIME",
             converter = Time.class,
-            description = "keep only the last e.g. 60s; write them at SIGUSR1, when a trigger fires, and at the end")
+            description = "keep the last e.g. 60s; write them at SIGUSR1, a trigger and the end")
     private Optional<Duration> flightRecorder = Optional.empty();
 
     @Option(
             names = "--trigger",
             paramLabel = "WHEN",
-            description = "'step > 3x median', or 'KIND > 500ms' or 'NAME > 500ms' of an event; repeatable")
+            description = "'step > 3x median', 'KIND > 500ms' or 'NAME > 500ms'; repeatable")
     private List<String> triggers = new ArrayList<>();
 
     @Option(
@@ -108,8 +110,8 @@ final class RecordCommand implements Callable<Integer> {
             names = "--probe",
             paramLabel = "SPEC",
             description = {
-                "also record calls of 'LIBRARY:SYMBOL(column=argN, ...)', PyTorch operators ('torch_op:aten::*')",
-                "or Python functions that C calls ('py_call:Trainer.*'); repeatable"
+                "also (repeatable) 'LIBRARY:SYMBOL(column=argN, ...)', operators like",
+                "'torch_op:aten::*', Python functions like 'py_call:Trainer.*'"
             })
     private List<String> probes = new ArrayList<>();
 
@@ -145,7 +147,7 @@ final class RecordCommand implements Callable<Integer> {
             paramLabel = "HOW",
             converter = LaunchesOption.class,
             defaultValue = "all",
-            description = "kernel launches and PyTorch's allocator: all, sample:N (one in N), count or off"
+            description = "launches and allocations: all, sample:N, count or off"
                     + " (default: ${DEFAULT-VALUE})")
     private Launches launches = Launches.ALL;
 
@@ -153,15 +155,15 @@ final class RecordCommand implements Callable<Integer> {
             names = "--overhead-budget",
             paramLabel = "SHARE",
             converter = Share.class,
-            description = "of one CPU that the probes may take, e.g. 1%%: above it, less is recorded of launches")
+            description = "of one CPU for probes, e.g. 1%%; above it launches are thinned out")
     private OptionalDouble overheadBudget = OptionalDouble.empty();
 
-    @Option(names = "--serve", description = "meanwhile serve it as metrics and a web page, as 'zernel serve' does")
+    @Option(names = "--serve", description = "meanwhile serve metrics and a web page, as 'zernel serve' does")
     private boolean serve;
 
     @Option(
             names = "--redact",
-            description = "of command lines keep only the program and the number of arguments, which may be secret")
+            description = "keep of command lines the program and the number of arguments only")
     private boolean redact;
 
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
@@ -177,29 +179,32 @@ final class RecordCommand implements Callable<Integer> {
             paramLabel = "SCENARIO",
             arity = "0..1",
             fallbackValue = "healthy",
-            description = "write a recording of a simulated training instead; needs no privilege. A wrong name lists all")
+            description = "write a simulated training, as any user; a wrong name lists them")
     private Optional<String> simulate = Optional.empty();
 
-    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the simulation (default: 1)")
+    @Option(names = "--seed", hidden = true, paramLabel = "N", defaultValue = "1", description = "of the simulation (default: 1)")
     private long seed;
 
-    @Option(names = "--steps", paramLabel = "N", defaultValue = "200", description = "to simulate (default: 200)")
+    @Option(names = "--steps", hidden = true, paramLabel = "N", defaultValue = "200", description = "to simulate (default: 200)")
     private int steps;
 
     @Option(
             names = "--events",
+            hidden = true,
             paramLabel = "N",
             description = "to simulate: instead of --steps, as many steps as make about so many events")
     private Optional<Long> events = Optional.empty();
 
     @Option(
             names = "--ranks",
+            hidden = true,
             paramLabel = "N",
             description = "to simulate (default: 1, and 4 where the scenario is about ranks)")
     private Optional<Integer> ranks = Optional.empty();
 
     @Option(
             names = "--strength",
+            hidden = true,
             paramLabel = "SHARE",
             converter = Share.class,
             description = "of the step's time that the simulated cause should cost, at most 80%% (default: 30%%)")

@@ -13,7 +13,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "recover",
         mixinStandardHelpOptions = true,
-        description = {"", "Turns what a killed recorder left behind into the final file.", ""},
+        descriptionHeading = "%n",
+        description = {"Turns what a killed recorder left behind into the final file.", ""},
         footer = {
             "",
             "Examples:",

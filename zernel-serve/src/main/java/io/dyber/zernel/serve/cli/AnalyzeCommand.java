@@ -6,7 +6,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Unmatched;
 
 /// `zernel analyze`: the command `zernel-analyze`, with the same arguments.
-@Command(name = "analyze", description = "Report what to fix in a recording: the same as zernel-analyze.")
+@Command(
+        name = "analyze",
+        description = "Report what to fix in a recording: the same as zernel-analyze.",
+        footer = {
+            "",
+            "Examples:",
+            "  zernel analyze report run.parquet",
+            "  zernel analyze --help",
+            "",
+            "Then: zernel serve run.parquet"
+        })
 final class AnalyzeCommand implements Callable<Integer> {
     @Unmatched
     private List<String> arguments = List.of();

@@ -23,7 +23,15 @@ import picocli.CommandLine.Spec;
             "Record a small job and report it: a PyTorch training where PyTorch is installed, else a stand-in.",
             "Where this machine lets nobody probe, a simulated recording takes its place. Says which and why."
         },
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Examples:",
+            "  sudo zernel demo",
+            "  zernel demo --simulate -o simulated.parquet",
+            "",
+            "Then: zernel serve run.parquet"
+        })
 final class DemoCommand implements Callable<Integer> {
     private static final int ENVIRONMENT = 1;
 

@@ -7,7 +7,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Unmatched;
 
 /// `zernel doctor`: the command `zernel-record doctor`, with the same arguments.
-@Command(name = "doctor", description = "Say what this machine can record: the same as zernel-record doctor.")
+@Command(
+        name = "doctor",
+        description = "Say what this machine can record: the same as zernel-record doctor.",
+        footer = {
+            "",
+            "Examples:",
+            "  sudo zernel doctor",
+            "  zernel doctor --json",
+            "",
+            "Then: sudo zernel record -o run.parquet -- python3 train.py"
+        })
 final class DoctorCommand implements Callable<Integer> {
     @Unmatched
     private List<String> arguments = List.of();

@@ -6,7 +6,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Unmatched;
 
 /// `zernel record`: the command `zernel-record`, with the same arguments.
-@Command(name = "record", description = "Record a job into a file: the same as zernel-record.")
+@Command(
+        name = "record",
+        description = "Record a job into a file: the same as zernel-record.",
+        footer = {
+            "",
+            "Examples:",
+            "  sudo zernel record -o run.parquet -- python3 train.py",
+            "  zernel record --help",
+            "",
+            "Then: zernel analyze report run.parquet"
+        })
 final class RecordCommand implements Callable<Integer> {
     @Unmatched
     private List<String> arguments = List.of();

@@ -39,7 +39,17 @@ import picocli.CommandLine.Spec;
             "A finished recording is replayed in its own time; one that is still being written is followed.",
             "While a replay runs, the page's buttons, or a POST to /api/replay, pause it and move it."
         },
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        abbreviateSynopsis = true,
+        footer = {
+            "",
+            "Examples:",
+            "  zernel serve run.parquet --speed 10x",
+            "  zernel serve run.parquet --rules rules.yaml --alerts-only --speed max",
+            "  zernel serve --generate prometheus-rules",
+            "",
+            "Then: zernel watch"
+        })
 final class ServeCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init")

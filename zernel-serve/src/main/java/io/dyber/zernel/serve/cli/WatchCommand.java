@@ -27,7 +27,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "watch",
         description = "Watch in the terminal what a zernel serve says; q quits.",
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Examples:",
+            "  zernel watch",
+            "  zernel watch --once --host gpu7 --token-file token",
+            "",
+            "Then: zernel analyze report run.parquet"
+        })
 final class WatchCommand implements Callable<Integer> {
     private static final int ONCE_WIDTH = 120;
     private static final Duration ONCE_PATIENCE = Duration.ofSeconds(10);

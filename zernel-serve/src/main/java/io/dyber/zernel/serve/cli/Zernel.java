@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve.cli;
 
+import io.dyber.zernel.analyze.cli.Analyze;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.List;
@@ -21,12 +22,22 @@ import picocli.CommandLine.Spec;
             ServeCommand.class,
             WatchCommand.class,
             DemoCommand.class,
-            DoctorCommand.class,
-            CommandLine.HelpCommand.class
+            DoctorCommand.class
         },
         mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Examples:",
+            "  sudo zernel record -o run.parquet -- python3 train.py",
+            "  zernel analyze report run.parquet",
+            "",
+            "Then: zernel COMMAND --help"
+        },
         versionProvider = Version.class)
 public final class Zernel implements Callable<Integer> {
+    /// The recorder is a program of its own, which is not on this one's class path.
+    static final List<String> RECORDER_COMMANDS = List.of("probes", "recover", "mark");
+
     @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
@@ -47,17 +58,22 @@ public final class Zernel implements Callable<Integer> {
 
     /// Runs one command line and gives its exit code: 0 fine, 1 environment or data, 2 usage, 70 bug.
     static int run(PrintWriter out, PrintWriter err, String... arguments) {
-        Optional<Integer> passedOn = passOn(err, List.of(arguments));
+        List<String> words = asked(List.of(arguments));
+        Optional<Integer> passedOn = passOn(err, words);
         if (passedOn.isPresent()) {
             return passedOn.get();
         }
+        return commandLine().setOut(out).setErr(err).execute(words.toArray(String[]::new));
+    }
+
+    /// The command, ready to execute.
+    static CommandLine commandLine() {
         Zernel zernel = new Zernel();
-        CommandLine commandLine = new CommandLine(zernel)
-                .setOut(out)
-                .setErr(err)
+        return new CommandLine(zernel)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpAutoWidth(true)
+                .setParameterExceptionHandler((mistake, arguments) -> usage(mistake, List.of(arguments)))
                 .setExecutionExceptionHandler((failure, command, _) -> zernel.report(failure, command));
-        return commandLine.execute(arguments);
     }
 
     @Override
@@ -78,6 +94,14 @@ public final class Zernel implements Callable<Integer> {
         return 0;
     }
 
+    /// `help serve` is `serve --help`, which also the commands answer that are passed on.
+    private static List<String> asked(List<String> arguments) {
+        if (arguments.isEmpty() || !arguments.getFirst().equals("help")) {
+            return arguments;
+        }
+        return arguments.size() == 1 ? List.of("--help") : List.of(arguments.get(1), "--help");
+    }
+
     /// Runs the commands that have an argument syntax of their own, `--` and all; empty for the others.
     private static Optional<Integer> passOn(PrintWriter err, List<String> arguments) {
         if (arguments.isEmpty()) {
@@ -94,6 +118,30 @@ public final class Zernel implements Callable<Integer> {
         } catch (Failure | InterruptedException e) {
             return Optional.of(Failure.report("zernel " + arguments.getFirst(), e, false, err));
         }
+    }
+
+    private static int usage(CommandLine.ParameterException mistake, List<String> arguments) {
+        CommandLine command = mistake.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName(" ");
+        PrintWriter err = command.getErr();
+        err.println(name + ": " + mistake.getMessage());
+        Optional<String> owner = arguments.isEmpty() ? Optional.empty() : ownerOf(arguments.getFirst());
+        if (owner.isPresent()) {
+            err.println("hint: " + owner.get() + " " + String.join(" ", arguments));
+        } else {
+            CommandLine.UnmatchedArgumentException.printSuggestions(mistake, err);
+            err.println("hint: '" + name + " --help' lists " + (command.getParent() == null ? "the commands" : "the options"));
+        }
+        err.flush();
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    /// Which of the programs behind this one has such a command, e.g. `report`.
+    private static Optional<String> ownerOf(String command) {
+        if (Analyze.commandLine().getSubcommands().containsKey(command)) {
+            return Optional.of("zernel analyze");
+        }
+        return RECORDER_COMMANDS.contains(command) ? Optional.of("zernel record") : Optional.empty();
     }
 
     private int report(Exception failure, CommandLine command) {
