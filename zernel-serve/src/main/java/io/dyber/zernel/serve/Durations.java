@@ -1,6 +1,5 @@
 package io.dyber.zernel.serve;
 
-import org.HdrHistogram.AbstractHistogram;
 import org.HdrHistogram.Histogram;
 
 /// Durations of one series: count and sum since the start, quantiles since the start and of the latest time.
@@ -10,7 +9,7 @@ final class Durations {
     /// Two significant digits: neighbours that are told apart differ by less than 0.8 %.
     static final int DIGITS = 2;
 
-    private final Histogram sinceStart = new Histogram(DIGITS);
+    private final QuantileCounts sinceStart = new QuantileCounts(new Histogram(DIGITS));
     private final RecentDurations recent = new RecentDurations();
     private long sumNanos;
 
@@ -31,20 +30,16 @@ final class Durations {
         }
     }
 
-    Durations() {
-        sinceStart.setAutoResize(true);
-    }
-
     /// Adds a duration that was measured at the event time `atNanos`.
     void record(long nanos, long atNanos) {
         long value = Math.max(0, nanos);
         recent.record(value, atNanos);
-        sinceStart.recordValue(value);
+        sinceStart.record(value, 1);
         sumNanos += value;
     }
 
     long count() {
-        return sinceStart.getTotalCount();
+        return sinceStart.total();
     }
 
     double sumSeconds() {
@@ -53,16 +48,12 @@ final class Durations {
 
     /// How many were recorded in the window that ends at the event time `nowNanos`.
     long count(Window window, long nowNanos) {
-        return histogram(window, nowNanos).getTotalCount();
+        return counts(window, nowNanos).total();
     }
 
     /// A quantile of the window that ends at the event time `nowNanos`, in seconds; NaN when it has nothing.
     double seconds(Window window, double quantile, long nowNanos) {
-        AbstractHistogram histogram = histogram(window, nowNanos);
-        if (histogram.getTotalCount() == 0) {
-            return Double.NaN;
-        }
-        return histogram.medianEquivalentValue(histogram.getValueAtPercentile(quantile * 100)) / 1e9;
+        return counts(window, nowNanos).quantile(quantile) / 1e9;
     }
 
     /// Adds everything `other` holds.
@@ -72,7 +63,7 @@ final class Durations {
         sumNanos += other.sumNanos;
     }
 
-    private AbstractHistogram histogram(Window window, long nowNanos) {
+    private QuantileCounts counts(Window window, long nowNanos) {
         recent.moveTo(nowNanos);
         return switch (window) {
             case TEN_SECONDS -> recent.tenSeconds();

@@ -12,7 +12,7 @@ final class Exposition {
     private static final List<Double> QUANTILES =
             Metrics.QUANTILES.stream().map(Double::valueOf).toList();
 
-    private final StringBuilder text = new StringBuilder(1 << 16);
+    private final StringBuilder text = new StringBuilder(1 << 20);
     private final Format format;
 
     /// The ways to write them.

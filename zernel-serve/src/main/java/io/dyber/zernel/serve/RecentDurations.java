@@ -4,7 +4,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import org.HdrHistogram.AbstractHistogram;
 import org.HdrHistogram.HistogramIterationValue;
 import org.HdrHistogram.IntCountsHistogram;
 
@@ -17,9 +16,9 @@ final class RecentDurations {
     private static final int TEN_SECONDS = 5;
     private static final int MINUTE = 30;
 
-    private final IntCountsHistogram tenSeconds = histogram();
-    private final IntCountsHistogram minute = histogram();
-    private final IntCountsHistogram current = histogram();
+    private final QuantileCounts tenSeconds = counts();
+    private final QuantileCounts minute = counts();
+    private final QuantileCounts current = counts();
     private final Deque<Slice> slices = new ArrayDeque<>();
     private long number;
 
@@ -28,19 +27,19 @@ final class RecentDurations {
         final long number;
         private final long[] valuesAndCounts;
 
-        Slice(long number, AbstractHistogram histogram) {
+        Slice(long number, QuantileCounts counts) {
             this.number = number;
             List<Long> pairs = new ArrayList<>();
-            for (HistogramIterationValue value : histogram.recordedValues()) {
+            for (HistogramIterationValue value : counts.values().recordedValues()) {
                 pairs.add(value.getValueIteratedTo());
                 pairs.add(value.getCountAtValueIteratedTo());
             }
             this.valuesAndCounts = pairs.stream().mapToLong(Long::longValue).toArray();
         }
 
-        void addTo(AbstractHistogram histogram) {
+        void addTo(QuantileCounts counts) {
             for (int i = 0; i < valuesAndCounts.length; i += 2) {
-                histogram.recordValueWithCount(valuesAndCounts[i], valuesAndCounts[i + 1]);
+                counts.record(valuesAndCounts[i], valuesAndCounts[i + 1]);
             }
         }
     }
@@ -48,16 +47,16 @@ final class RecentDurations {
     /// Adds a value at the event time `atNanos`; one of a slice that is over counts for the current one.
     void record(long value, long atNanos) {
         moveTo(atNanos);
-        tenSeconds.recordValue(value);
-        minute.recordValue(value);
-        current.recordValue(value);
+        tenSeconds.record(value, 1);
+        minute.record(value, 1);
+        current.record(value, 1);
     }
 
-    AbstractHistogram tenSeconds() {
+    QuantileCounts tenSeconds() {
         return tenSeconds;
     }
 
-    AbstractHistogram minute() {
+    QuantileCounts minute() {
         return minute;
     }
 
@@ -67,9 +66,9 @@ final class RecentDurations {
         if (now <= number) {
             return;
         }
-        if (current.getTotalCount() > 0) {
+        if (current.total() > 0) {
             slices.addLast(new Slice(number, current));
-            current.reset();
+            current.clear();
         }
         long before = number;
         number = now;
@@ -97,8 +96,8 @@ final class RecentDurations {
         refill(minute, MINUTE);
     }
 
-    private void refill(IntCountsHistogram window, int length) {
-        window.reset();
+    private void refill(QuantileCounts window, int length) {
+        window.clear();
         for (Slice slice : slices) {
             if (slice.number >= number - length) {
                 slice.addTo(window);
@@ -107,9 +106,7 @@ final class RecentDurations {
         window.add(current);
     }
 
-    private static IntCountsHistogram histogram() {
-        IntCountsHistogram histogram = new IntCountsHistogram(Durations.DIGITS);
-        histogram.setAutoResize(true);
-        return histogram;
+    private static QuantileCounts counts() {
+        return new QuantileCounts(new IntCountsHistogram(Durations.DIGITS));
     }
 }

@@ -23,19 +23,35 @@ final class StepHistory {
     };
 
     private static final class Trainer {
-        final Deque<Ended> steps = new ArrayDeque<>();
-        long lastNanos;
+        private final Deque<Ended> steps = new ArrayDeque<>();
+        /// Of all `steps`.
+        private final Map<Phase, Long> phaseNanos = new EnumMap<>(Phase.class);
+        private long lastNanos;
+
+        void add(Ended step) {
+            if (steps.size() == STEPS) {
+                removeFirst();
+            }
+            steps.addLast(step);
+            step.phaseNanos().forEach((phase, nanos) -> phaseNanos.merge(phase, nanos, Long::sum));
+            lastNanos = step.endNanos();
+        }
+
+        void forgetBefore(long nanos) {
+            while (!steps.isEmpty() && steps.element().endNanos() < nanos) {
+                removeFirst();
+            }
+        }
+
+        private void removeFirst() {
+            steps.removeFirst().phaseNanos().forEach((phase, nanos) -> phaseNanos.merge(phase, -nanos, Long::sum));
+        }
     }
 
     private record Ended(long endNanos, Map<Phase, Long> phaseNanos) {}
 
     void add(long pid, long endNanos, Map<Phase, Long> phaseNanos) {
-        Trainer trainer = processes.computeIfAbsent(pid, _ -> new Trainer());
-        if (trainer.steps.size() == STEPS) {
-            trainer.steps.removeFirst();
-        }
-        trainer.steps.addLast(new Ended(endNanos, phaseNanos));
-        trainer.lastNanos = endNanos;
+        processes.computeIfAbsent(pid, _ -> new Trainer()).add(new Ended(endNanos, phaseNanos));
     }
 
     /// A process has ended.
@@ -52,14 +68,11 @@ final class StepHistory {
     /// `nowNanos`. Processes without any are left out.
     void forEachRecent(long nowNanos, BiConsumer<Long, Map<Phase, Double>> action) {
         processes.forEach((pid, trainer) -> {
-            trainer.steps.removeIf(entry -> entry.endNanos() < nowNanos - MINUTE_NANOS);
-            Map<Phase, Double> shares = new EnumMap<>(Phase.class);
-            for (Ended entry : trainer.steps) {
-                entry.phaseNanos().forEach((phase, nanos) -> shares.merge(phase, (double) nanos, Double::sum));
-            }
-            double total = shares.values().stream().mapToDouble(Double::doubleValue).sum();
+            trainer.forgetBefore(nowNanos - MINUTE_NANOS);
+            double total = trainer.phaseNanos.values().stream().mapToLong(Long::longValue).sum();
             if (total > 0) {
-                shares.replaceAll((_, nanos) -> nanos / total);
+                Map<Phase, Double> shares = new EnumMap<>(Phase.class);
+                trainer.phaseNanos.forEach((phase, nanos) -> shares.put(phase, nanos / total));
                 action.accept(pid, shares);
             }
         });

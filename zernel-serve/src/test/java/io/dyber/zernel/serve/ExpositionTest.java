@@ -7,7 +7,11 @@ import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -73,6 +77,22 @@ final class ExpositionTest {
                 .contains("# UNIT zernel_gpu_temperature_celsius celsius\n")
                 .contains("# UNIT zernel_io_bytes bytes\n")
                 .endsWith("# EOF\n");
+    }
+
+    @Test
+    void clientJavaWritesTheSame() throws IOException {
+        live.apply(EveryKind.events().add("call", "operator\"\\\n<", 1, EveryKind.START + 900 * MS, MS).batch());
+        ExpositionFormats formats = ExpositionFormats.init();
+        for (String accept : List.of("text/plain", "application/openmetrics-text; version=1.0.0")) {
+            ByteArrayOutputStream expected = new ByteArrayOutputStream();
+            AtomicReference<MetricSnapshots> families = new AtomicReference<>(MetricSnapshots.of());
+            live.read(nowNanos, false, view -> families.set(ClientJavaExposition.of(view)));
+            formats.findWriter(accept).write(expected, families.get());
+            PrometheusText theirs = PrometheusText.parse(expected.toString(StandardCharsets.UTF_8));
+            PrometheusText ours = PrometheusText.parse(text(accept));
+            assertThat(ours.canonical()).isEqualTo(theirs.canonical());
+            assertThat(ours.helps()).containsExactlyInAnyOrderEntriesOf(theirs.helps());
+        }
     }
 
     @Test

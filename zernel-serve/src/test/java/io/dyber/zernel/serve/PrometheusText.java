@@ -23,6 +23,8 @@ record PrometheusText(Map<String, String> types, Map<String, String> helps, Map<
             String[] words = line.split(" ", 4);
             if (line.startsWith("# TYPE ")) {
                 parsed.types.put(words[2], words[3]);
+            } else if (line.startsWith("# UNIT ")) {
+                parsed.types.put(words[2] + " in", words[3]);
             } else if (line.startsWith("# HELP ")) {
                 parsed.helps.put(words[2], words[3]);
             } else if (!line.equals("# EOF") && !line.isEmpty()) {

@@ -8,6 +8,9 @@ import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Sources;
 import io.dyber.zernel.serve.source.Speed;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -32,8 +35,13 @@ final class ServeBenchmark {
 
     private ServeBenchmark() {}
 
-    /// Without arguments prints the tables; with a recording, one row of the second.
+    /// Without arguments prints the tables; with a recording, rows of the second; with
+    /// `scrape`, the first.
     public static void main(String[] arguments) throws IOException, InterruptedException {
+        if (arguments.length == 1 && arguments[0].equals("scrape")) {
+            scrape();
+            return;
+        }
         if (arguments.length == 1) {
             ingest(Path.of(arguments[0]));
             return;
@@ -50,32 +58,57 @@ final class ServeBenchmark {
         ClientsBenchmark.main(new String[0]);
     }
 
+    /// Both writers in turns, on the same series.
     private static void scrape() throws IOException {
         LiveMetrics live = new LiveMetrics(PIDS, new Alerting(AlertRules.defaults(), _ -> {}));
         SplittableRandom random = new SplittableRandom(1);
-        long[] walls = new long[ROUNDS];
-        long[] cpus = new long[ROUNDS];
-        long[] withGzip = new long[ROUNDS];
-        long series = 0;
-        long bytes = 0;
+        List<Scrapes> ways = List.of(
+                new Scrapes("ours", ServeBenchmark::ours), new Scrapes("client_java", ServeBenchmark::clientJava));
         for (int round = 0; round < ROUNDS; round++) {
             long now = START + round * 1000L * MS;
             live.apply(oneOfEach(now, random));
+            ways.get(round % 2).measure(live, now, round);
+            ways.get(1 - round % 2).measure(live, now, round);
+        }
+        System.out.println("| writer | series | KiB | rounds | CPU ms: least | median | p90 | with gzip: least | median | wall ms: median |");
+        System.out.println("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+        ways.forEach(Scrapes::print);
+    }
+
+    /// Scrapes by one writer.
+    private static final class Scrapes {
+        private final String name;
+        private final Writer writer;
+        private final long[] walls = new long[ROUNDS];
+        private final long[] cpus = new long[ROUNDS];
+        private final long[] withGzip = new long[ROUNDS];
+        private byte[] text = {};
+
+        Scrapes(String name, Writer writer) {
+            this.name = name;
+            this.writer = writer;
+        }
+
+        void measure(LiveMetrics live, long now, int round) throws IOException {
             long cpu = threadCpu();
             long wall = System.nanoTime();
-            byte[] text = text(live, now);
+            text = writer.text(live, now);
             walls[round] = System.nanoTime() - wall;
             cpus[round] = threadCpu() - cpu;
             gzip(text);
             withGzip[round] = threadCpu() - cpu;
-            series = new String(text, StandardCharsets.UTF_8).lines().filter(line -> !line.startsWith("#")).count();
-            bytes = text.length;
         }
-        System.out.println("| series | KiB | rounds | CPU ms: least | median | p90 | with gzip: least | median | wall ms: median |");
-        System.out.println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
-        System.out.printf("| %,d | %,d | %d | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |%n", series, bytes / 1024,
-                ROUNDS, quantile(cpus, 0), quantile(cpus, 0.5), quantile(cpus, 0.9), quantile(withGzip, 0),
-                quantile(withGzip, 0.5), quantile(walls, 0.5));
+
+        void print() {
+            long series = new String(text, StandardCharsets.UTF_8).lines().filter(line -> !line.startsWith("#")).count();
+            System.out.printf("| %s | %,d | %,d | %d | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |%n", name, series,
+                    text.length / 1024, ROUNDS, quantile(cpus, 0), quantile(cpus, 0.5), quantile(cpus, 0.9),
+                    quantile(withGzip, 0), quantile(withGzip, 0.5), quantile(walls, 0.5));
+        }
+    }
+
+    private interface Writer {
+        byte[] text(LiveMetrics live, long now) throws IOException;
     }
 
     /// An event of each kind of span in each process, every series of which is new since the last scrape.
@@ -92,10 +125,18 @@ final class ServeBenchmark {
         return events.batch();
     }
 
-    private static byte[] text(LiveMetrics live, long now) {
+    private static byte[] ours(LiveMetrics live, long now) {
         AtomicReference<String> text = new AtomicReference<>("");
         live.read(now, false, view -> text.set(Exposition.of(view, Exposition.Format.OPEN_METRICS)));
         return text.get().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] clientJava(LiveMetrics live, long now) throws IOException {
+        ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 20);
+        AtomicReference<MetricSnapshots> families = new AtomicReference<>(MetricSnapshots.of());
+        live.read(now, false, view -> families.set(ClientJavaExposition.of(view)));
+        ExpositionFormats.init().getOpenMetricsTextFormatWriter().write(body, families.get());
+        return body.toByteArray();
     }
 
     private static void gzip(byte[] text) throws IOException {
