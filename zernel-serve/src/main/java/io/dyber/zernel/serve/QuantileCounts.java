@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve;
 
 import java.util.Arrays;
+import java.util.stream.LongStream;
 import org.HdrHistogram.AbstractHistogram;
 
 /// Counts of durations and their quantiles: a histogram, and beside it a count for each power of two, so that a quantile
@@ -19,6 +20,7 @@ final class QuantileCounts {
     }
 
     /// @param value not negative
+    /// @param times negative to take back what was recorded
     void record(long value, long times) {
         values.recordValueWithCount(value, times);
         octaves[bits(value)] += times;
@@ -34,7 +36,7 @@ final class QuantileCounts {
         long seen = 0;
         for (int bits = 0; bits < octaves.length; bits++) {
             if (seen + octaves[bits] >= wanted) {
-                return within(bits == 0 ? 0 : 1L << (bits - 1), wanted - seen);
+                return within(octave(bits), wanted - seen);
             }
             seen += octaves[bits];
         }
@@ -63,8 +65,25 @@ final class QuantileCounts {
         Arrays.fill(octaves, 0);
     }
 
-    AbstractHistogram values() {
-        return values;
+    /// Every value and how often it was recorded, in turns.
+    long[] valuesAndCounts() {
+        LongStream.Builder pairs = LongStream.builder();
+        for (int bits = 0; bits < octaves.length; bits++) {
+            long left = octaves[bits];
+            for (long value = octave(bits); left > 0; value = values.nextNonEquivalentValue(value)) {
+                long count = values.getCountAtValue(value);
+                left -= count;
+                if (count > 0) {
+                    pairs.add(value).add(count);
+                }
+            }
+        }
+        return pairs.build().toArray();
+    }
+
+    /// The smallest value with so many bits.
+    private static long octave(int bits) {
+        return bits == 0 ? 0 : 1L << (bits - 1);
     }
 
     private static int bits(long value) {

@@ -1,10 +1,7 @@
 package io.dyber.zernel.serve;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
-import org.HdrHistogram.HistogramIterationValue;
 import org.HdrHistogram.IntCountsHistogram;
 
 /// The durations of the last 10 s and of the last minute, in slices of 2 s of event time: a window has the slice that is
@@ -29,17 +26,13 @@ final class RecentDurations {
 
         Slice(long number, QuantileCounts counts) {
             this.number = number;
-            List<Long> pairs = new ArrayList<>();
-            for (HistogramIterationValue value : counts.values().recordedValues()) {
-                pairs.add(value.getValueIteratedTo());
-                pairs.add(value.getCountAtValueIteratedTo());
-            }
-            this.valuesAndCounts = pairs.stream().mapToLong(Long::longValue).toArray();
+            this.valuesAndCounts = counts.valuesAndCounts();
         }
 
-        void addTo(QuantileCounts counts) {
+        /// @param sign 1, or -1 to take it back
+        void addTo(QuantileCounts counts, int sign) {
             for (int i = 0; i < valuesAndCounts.length; i += 2) {
-                counts.record(valuesAndCounts[i], valuesAndCounts[i + 1]);
+                counts.record(valuesAndCounts[i], sign * valuesAndCounts[i + 1]);
             }
         }
     }
@@ -72,18 +65,13 @@ final class RecentDurations {
         }
         long before = number;
         number = now;
-        if (slices.isEmpty()) {
-            return;
-        }
-        boolean leavesTen = slices.stream().anyMatch(
-                slice -> slice.number >= before - TEN_SECONDS && slice.number < now - TEN_SECONDS);
-        boolean leavesMinute = slices.removeIf(slice -> slice.number < now - MINUTE);
-        if (leavesTen) {
-            refill(tenSeconds, TEN_SECONDS);
-        }
-        if (leavesMinute) {
-            refill(minute, MINUTE);
-        }
+        slices.stream()
+                .filter(slice -> slice.number >= before - TEN_SECONDS && slice.number < now - TEN_SECONDS)
+                .forEach(slice -> slice.addTo(tenSeconds, -1));
+        slices.stream()
+                .filter(slice -> slice.number < now - MINUTE)
+                .forEach(slice -> slice.addTo(minute, -1));
+        slices.removeIf(slice -> slice.number < now - MINUTE);
     }
 
     /// Adds everything `other` holds.
@@ -100,7 +88,7 @@ final class RecentDurations {
         window.clear();
         for (Slice slice : slices) {
             if (slice.number >= number - length) {
-                slice.addTo(window);
+                slice.addTo(window, 1);
             }
         }
         window.add(current);

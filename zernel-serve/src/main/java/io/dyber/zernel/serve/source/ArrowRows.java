@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.arrow.vector.BaseIntVector;
+import org.apache.arrow.vector.BigIntVector;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.arrow.vector.VarCharVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
@@ -14,18 +15,21 @@ import org.apache.arrow.vector.dictionary.DictionaryProvider;
 import org.apache.arrow.vector.types.pojo.DictionaryEncoding;
 import org.jspecify.annotations.Nullable;
 
-/// Reads the rows of Arrow batches, as DuckDB exports them (plain strings) and as the journal holds them (strings of
-/// one shared dictionary that only grows), into an [EventBatch].
+/// Reads Arrow batches, as DuckDB exports them (plain strings) and as the journal holds them (strings of one shared
+/// dictionary that only grows), into an [EventBatch], column by column.
 final class ArrowRows {
     private final VectorSchemaRoot root;
     private final DictionaryProvider dictionaries;
     private final Map<LongColumn, BaseIntVector> longs = new EnumMap<>(LongColumn.class);
     private final Map<TextColumn, FieldVector> texts = new EnumMap<>(TextColumn.class);
-    private final List<String> words = new ArrayList<>();
+    private final List<String> dictionary = new ArrayList<>();
+    private final Words words;
 
-    ArrowRows(VectorSchemaRoot root, DictionaryProvider dictionaries) {
+    /// @param words what is known of plain strings
+    ArrowRows(VectorSchemaRoot root, DictionaryProvider dictionaries, Words words) {
         this.root = root;
         this.dictionaries = dictionaries;
+        this.words = words;
         for (LongColumn column : LongColumn.values()) {
             if (vectorOf(column.column()) instanceof BaseIntVector numbers) {
                 longs.put(column, numbers);
@@ -46,52 +50,70 @@ final class ArrowRows {
                 .orElse(null);
     }
 
-    /// The rows of the batch that is loaded now.
+    /// How many rows the batch has that is loaded now.
     int rows() {
         return root.getRowCount();
     }
 
-    long tsNanos(int row) {
-        BaseIntVector starts = longs.get(LongColumn.TS_NS);
-        return starts == null || starts.isNull(row) ? 0 : starts.getValueAsLong(row);
-    }
-
-    /// Appends a row to `batch`, its start moved by `shiftNanos`.
-    void copy(int row, EventBatch batch, long shiftNanos) {
-        batch.addRow();
+    /// These rows, in their order.
+    EventBatch read() {
+        int rows = rows();
+        EventBatch batch = new EventBatch(rows);
+        batch.addRows(rows);
         longs.forEach((column, vector) -> {
-            if (!vector.isNull(row)) {
-                batch.put(column, vector.getValueAsLong(row));
+            if (vector.getNullCount() < rows) {
+                read(vector, rows, batch.column(column));
             }
         });
-        batch.put(LongColumn.TS_NS, tsNanos(row) + shiftNanos);
-        texts.forEach((column, vector) -> batch.put(column, text(vector, row)));
+        texts.forEach((column, vector) -> {
+            if (vector.getNullCount() < rows) {
+                read(vector, rows, batch.column(column));
+            }
+        });
+        return batch;
     }
 
-    private @Nullable String text(FieldVector vector, int row) {
-        if (vector.isNull(row)) {
-            return null;
+    private static void read(BaseIntVector vector, int rows, long[] to) {
+        if (vector instanceof BigIntVector numbers) { // all that the recorder writes
+            for (int row = 0; row < rows; row++) {
+                if (!numbers.isNull(row)) {
+                    to[row] = numbers.get(row);
+                }
+            }
+            return;
         }
-        if (vector instanceof VarCharVector strings) {
-            return new String(strings.get(row), StandardCharsets.UTF_8);
+        for (int row = 0; row < rows; row++) {
+            if (!vector.isNull(row)) {
+                to[row] = vector.getValueAsLong(row);
+            }
         }
+    }
+
+    private void read(FieldVector vector, int rows, @Nullable String[] to) {
         DictionaryEncoding encoding = vector.getField().getDictionary();
-        return encoding != null && vector instanceof BaseIntVector ids
-                ? word(encoding.getId(), (int) ids.getValueAsLong(row))
-                : null;
+        for (int row = 0; row < rows; row++) {
+            if (vector.isNull(row)) {
+                continue;
+            }
+            if (vector instanceof VarCharVector strings) {
+                to[row] = words.at(strings.getDataBuffer(), strings.getStartOffset(row), strings.getEndOffset(row));
+            } else if (encoding != null && vector instanceof BaseIntVector ids) {
+                to[row] = word(encoding.getId(), (int) ids.getValueAsLong(row));
+            }
+        }
     }
 
     private @Nullable String word(long dictionaryId, int id) {
-        if (id >= words.size()) {
+        if (id >= dictionary.size()) {
             learn(dictionaries.lookup(dictionaryId));
         }
-        return id < words.size() ? words.get(id) : null;
+        return id < dictionary.size() ? dictionary.get(id) : null;
     }
 
-    private void learn(@Nullable Dictionary dictionary) {
-        if (dictionary != null && dictionary.getVector() instanceof VarCharVector strings) {
-            for (int id = words.size(); id < strings.getValueCount(); id++) {
-                words.add(new String(strings.get(id), StandardCharsets.UTF_8));
+    private void learn(@Nullable Dictionary all) {
+        if (all != null && all.getVector() instanceof VarCharVector strings) {
+            for (int id = dictionary.size(); id < strings.getValueCount(); id++) {
+                dictionary.add(new String(strings.get(id), StandardCharsets.UTF_8));
             }
         }
     }

@@ -19,21 +19,30 @@ public final class EventBatch {
     private final long[][] longs;
     private final @Nullable String[][] texts;
     private final boolean startsOver;
+    /// Where the first row lies in the columns.
+    private final int offset;
     private int rows;
 
     public EventBatch(int capacity) {
-        this(capacity, false);
+        this(new long[LONGS.length][capacity], new @Nullable String[TEXTS.length][capacity], false, 0, 0);
     }
 
-    private EventBatch(int capacity, boolean startsOver) {
+    private EventBatch(long[][] longs, @Nullable String[][] texts, boolean startsOver, int offset, int rows) {
+        this.longs = longs;
+        this.texts = texts;
         this.startsOver = startsOver;
-        this.longs = new long[LONGS.length][capacity];
-        this.texts = new @Nullable String[TEXTS.length][capacity];
+        this.offset = offset;
+        this.rows = rows;
     }
 
     /// A batch without rows that says: what comes next is the recording from its start, so forget what was.
     public static EventBatch startOver() {
-        return new EventBatch(0, true);
+        return new EventBatch(new long[0][], new @Nullable String[0][], true, 0, 0);
+    }
+
+    /// The rows from `from` up to `to`, for reading only: they stay where they are.
+    EventBatch part(int from, int to) {
+        return new EventBatch(longs, texts, false, offset + from, to - from);
     }
 
     /// Whether everything handed out before is void.
@@ -57,6 +66,35 @@ public final class EventBatch {
         return this;
     }
 
+    /// Adds rows that are filled by column.
+    void addRows(int more) {
+        while (rows + more > longs[0].length) {
+            grow();
+        }
+        for (long[] column : longs) {
+            Arrays.fill(column, rows, rows + more, NULL);
+        }
+        rows += more;
+    }
+
+    /// The cells of all rows, to be filled.
+    long[] column(LongColumn column) {
+        return longs[column.ordinal()];
+    }
+
+    /// The cells of all rows, to be filled.
+    @Nullable String[] column(TextColumn column) {
+        return texts[column.ordinal()];
+    }
+
+    /// Moves all rows on in time.
+    void shift(long nanos) {
+        long[] starts = longs[LongColumn.TS_NS.ordinal()];
+        for (int row = 0; row < rows && nanos != 0; row++) {
+            starts[row] += nanos;
+        }
+    }
+
     /// Sets a column of the current row.
     public EventBatch put(LongColumn column, long value) {
         longs[column.ordinal()][rows - 1] = value;
@@ -71,17 +109,17 @@ public final class EventBatch {
 
     /// The cell's value, or [#NULL].
     public long number(LongColumn column, int row) {
-        return longs[column.ordinal()][row];
+        return longs[column.ordinal()][offset + row];
     }
 
     /// The cell's value, or `orElse` for a NULL.
     public long number(LongColumn column, int row, long orElse) {
-        long value = longs[column.ordinal()][row];
+        long value = longs[column.ordinal()][offset + row];
         return value == NULL ? orElse : value;
     }
 
     public @Nullable String text(TextColumn column, int row) {
-        return texts[column.ordinal()][row];
+        return texts[column.ordinal()][offset + row];
     }
 
     /// This batch with its rows ordered by `ts_ns`; this very object where they are already.

@@ -31,7 +31,7 @@ final class JournalReader implements AutoCloseable {
                 return Optional.empty();
             }
             if (rows == null) {
-                rows = new ArrowRows(reader.getVectorSchemaRoot(), reader);
+                rows = new ArrowRows(reader.getVectorSchemaRoot(), reader, new Words());
             }
         } catch (IOException | IllegalArgumentException e) {
             if (file.isAtEnd()) { // not even the schema was whole
@@ -39,11 +39,7 @@ final class JournalReader implements AutoCloseable {
             }
             throw new IOException("reading a journal: " + e.getMessage(), e);
         }
-        EventBatch batch = new EventBatch(Math.max(1, rows.rows()));
-        for (int row = 0; row < rows.rows(); row++) {
-            rows.copy(row, batch, 0);
-        }
-        return Optional.of(batch.inTimeOrder());
+        return Optional.of(rows.read().inTimeOrder());
     }
 
     @Override

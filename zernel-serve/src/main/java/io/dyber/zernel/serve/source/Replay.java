@@ -4,6 +4,7 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -21,7 +22,7 @@ public final class Replay implements EventSource {
     /// How finely the clock on the wall is followed: a batch holds no more of event time than this.
     private static final long TICK_NANOS = Duration.ofMillis(50).toNanos();
 
-    private static final int ROWS_PER_BATCH = 8192;
+    private static final System.Logger LOG = System.getLogger(Replay.class.getName());
 
     private final Path path;
     private final Optional<FileVersion> version;
@@ -109,7 +110,7 @@ public final class Replay implements EventSource {
     }
 
     /// Hurries to a moment of the recording; true when that meant to start over.
-    private boolean goTo(long moment) {
+    private boolean goTo(long moment) throws IOException {
         if (!ended && moment + shiftNanos >= pacer.nowNanos()) {
             pacer.hurryTo(moment + shiftNanos);
             return false;
@@ -210,8 +211,17 @@ public final class Replay implements EventSource {
             released = true;
             ended = true;
             ready.clear();
+            closeWindows();
             database.close();
             allocator.close();
+        }
+    }
+
+    private void closeWindows() {
+        try {
+            windows.close();
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "closing a recording", e);
         }
     }
 
@@ -220,41 +230,42 @@ public final class Replay implements EventSource {
         return share instanceof Double known ? OptionalDouble.of(known) : OptionalDouble.empty();
     }
 
-    /// Reads the next window into [#ready]; false at the end.
+    /// Reads more into [#ready]; false at the end.
     private boolean readMore() throws IOException {
-        if (!windows.hasNext()) {
-            if (!loop || windows.isEmpty()) {
-                return false;
-            }
-            windows.rewind();
-            long next = shiftNanos + roundNanos();
-            shiftNanos = next;
-        }
         try {
             changed = version.isPresent() && !version.get().isStillThere();
-            if (!changed) {
-                windows.readNext(this::slice);
+            Optional<EventBatch> batch = changed ? Optional.empty() : windows.next();
+            if (batch.isEmpty() && loop && !changed && !windows.isEmpty()) {
+                windows.rewind();
+                long next = shiftNanos + roundNanos();
+                shiftNanos = next;
+                batch = windows.next();
             }
+            batch.ifPresent(this::slice);
+            return batch.isPresent();
         } catch (IOException e) {
             changed = version.isPresent() && !version.get().isStillThere();
             if (!changed) {
                 throw e;
             }
+            return false;
         }
-        return !changed;
     }
 
-    /// Cuts rows into batches that each lie within one tick.
-    private void slice(ArrowRows rows) {
-        for (int row = 0; row < rows.rows(); row++) {
-            EventBatch last = ready.peekLast();
-            long start = rows.tsNanos(row) + shiftNanos;
-            if (last == null || last.rows() == ROWS_PER_BATCH || start >= tickEnd) {
-                last = new EventBatch(16);
-                ready.addLast(last);
-                tickEnd += Math.max(0, (start - tickEnd) / TICK_NANOS + 1) * TICK_NANOS;
+    /// Cuts a batch into parts that each lie within one tick.
+    private void slice(EventBatch batch) {
+        batch.shift(shiftNanos);
+        int from = 0;
+        for (int row = 0; row < batch.rows(); row++) {
+            long start = batch.number(LongColumn.TS_NS, row);
+            if (start >= tickEnd) {
+                if (row > from) {
+                    ready.addLast(batch.part(from, row));
+                }
+                from = row;
+                tickEnd += ((start - tickEnd) / TICK_NANOS + 1) * TICK_NANOS;
             }
-            rows.copy(row, last, shiftNanos);
         }
+        ready.addLast(batch.part(from, batch.rows()));
     }
 }

@@ -9,8 +9,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.apache.arrow.memory.BufferAllocator;
@@ -22,12 +20,10 @@ import org.jspecify.annotations.Nullable;
 public final class Tail implements EventSource {
     private static final Duration POLL = Duration.ofMillis(20);
     private static final Duration SILENCE = Duration.ofSeconds(5);
-    private static final int ROWS_PER_BATCH = 8192;
 
     private final LiveFolder folder;
     private final Optional<Object> folderKey;
     private final BufferAllocator allocator = new RootAllocator();
-    private final Deque<EventBatch> ready = new ArrayDeque<>();
     private @Nullable Database segment;
     private @Nullable TimeWindows segmentWindows;
     private @Nullable JournalReader journal;
@@ -67,7 +63,7 @@ public final class Tail implements EventSource {
     /// The next batch; empty when there will be none.
     private Optional<EventBatch> await() throws IOException, InterruptedException {
         while (!closed) {
-            Optional<EventBatch> batch = ready.isEmpty() ? advance() : Optional.of(ready.removeFirst());
+            Optional<EventBatch> batch = advance();
             if (batch.isPresent()) {
                 heard(batch.get());
                 return batch;
@@ -161,26 +157,26 @@ public final class Tail implements EventSource {
             return batch;
         }
         if (segmentWindows != null) {
-            if (segmentWindows.hasNext() && readSegment(segmentWindows)) {
-                return Optional.ofNullable(ready.pollFirst());
+            Optional<EventBatch> batch = readSegment(segmentWindows);
+            if (batch.isEmpty()) {
+                closeSegment();
+                number++;
             }
-            closeSegment();
-            number++;
+            return batch;
         }
         return Optional.empty();
     }
 
-    /// False when the recorder has taken the row group away: into a file of a series that was full.
-    private boolean readSegment(TimeWindows windows) throws IOException {
+    /// Empty at its end, and when the recorder has taken the row group away: into a file of a series that was full.
+    private Optional<EventBatch> readSegment(TimeWindows windows) throws IOException {
         try {
-            windows.readNext(this::slice);
-            return true;
+            return windows.next();
         } catch (IOException e) {
             if (Files.exists(folder.segment(number)) || !isSameFolder()) {
                 throw e;
             }
             missed = true;
-            return false;
+            return Optional.empty();
         }
     }
 
@@ -221,21 +217,9 @@ public final class Tail implements EventSource {
                 || isAbandoned();
     }
 
-    private void slice(ArrowRows rows) {
-        for (int row = 0; row < rows.rows(); row++) {
-            EventBatch last = ready.peekLast();
-            if (last == null || last.rows() == ROWS_PER_BATCH) {
-                last = new EventBatch(ROWS_PER_BATCH);
-                ready.addLast(last);
-            }
-            rows.copy(row, last, 0);
-        }
-    }
-
     private Optional<EventBatch> end() throws IOException {
         if (!ended) {
             ended = true;
-            ready.clear();
             closeSegment();
             if (journal != null) {
                 journal.close();
@@ -246,7 +230,10 @@ public final class Tail implements EventSource {
         return Optional.empty();
     }
 
-    private void closeSegment() {
+    private void closeSegment() throws IOException {
+        if (segmentWindows != null) {
+            segmentWindows.close();
+        }
         if (segment != null) {
             segment.close();
         }

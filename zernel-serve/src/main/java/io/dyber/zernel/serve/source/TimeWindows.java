@@ -7,18 +7,20 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.vector.ipc.ArrowReader;
 import org.duckdb.DuckDBResultSet;
+import org.jspecify.annotations.Nullable;
 
-/// The view `events` of an opened recording, read forwards in windows of time that hold about as many rows as fit comfortably in memory:
-/// a recording is ordered by thread, so only a window at a time is ever sorted by time.
-final class TimeWindows {
-    private static final long ROWS_PER_WINDOW = 200_000;
+/// The view `events` of an opened recording, read forwards in windows of time with about as many rows as are sorted
+/// comfortably in memory: a recording is ordered by thread, so only a window at a time is ever sorted by time. A window
+/// with fewer rows than a row group would have that decoded again and again.
+final class TimeWindows implements AutoCloseable {
+    private static final long ROWS_PER_WINDOW = 1_000_000;
     private static final int ROWS_PER_ARROW_BATCH = 8192;
 
     private final Connection connection;
@@ -30,6 +32,8 @@ final class TimeWindows {
     private final long windowNanos;
     private long nextWindow;
     private boolean ended;
+    private final Words words = new Words();
+    private @Nullable Window window;
 
     TimeWindows(Connection connection, BufferAllocator allocator) throws IOException {
         this.connection = connection;
@@ -43,11 +47,12 @@ final class TimeWindows {
                 this.rows = result.getLong(3);
             }
         } catch (SQLException e) {
-            throw new IOException("reading events: " + e.getMessage(), e);
+            throw unreadable(e);
         }
         // As unsigned numbers: a file may claim times that lie further apart than a long can say.
         this.windowNanos = Long.divideUnsigned(lastNanos - firstNanos, rows / ROWS_PER_WINDOW + 1);
-        rewind();
+        this.nextWindow = firstNanos;
+        this.ended = rows == 0;
     }
 
     boolean isEmpty() {
@@ -69,33 +74,76 @@ final class TimeWindows {
         lastNanos = Math.clamp(untilNanos, firstNanos, lastNanos);
     }
 
-    void rewind() {
+    void rewind() throws IOException {
+        close();
         nextWindow = firstNanos;
-        ended = false;
+        ended = rows == 0;
     }
 
-    boolean hasNext() {
-        return rows > 0 && !ended;
+    /// The next events, a few thousand, by start; empty at the end.
+    Optional<EventBatch> next() throws IOException {
+        try {
+            while (window != null || !ended) {
+                if (window == null) {
+                    window = new Window(connection, nextSql(), allocator, words);
+                }
+                if (!window.reader.loadNextBatch()) {
+                    close();
+                } else if (window.events.rows() > 0) {
+                    return Optional.of(window.events.read());
+                }
+            }
+            return Optional.empty();
+        } catch (SQLException e) {
+            throw unreadable(e);
+        }
     }
 
-    /// Gives the next window's events to `sink`, by start, in batches of a few thousand; a window may have none.
-    void readNext(Consumer<ArrowRows> sink) throws IOException {
+    private String nextSql() {
         ended = Long.compareUnsigned(lastNanos - nextWindow, windowNanos) <= 0;
         long last = ended ? lastNanos : nextWindow + windowNanos;
         String sql = "SELECT " + columns + " FROM events WHERE ts_ns BETWEEN " + nextWindow + " AND " + last
                 + " ORDER BY ts_ns";
         nextWindow = last + 1;
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(sql);
-                ArrowReader reader = (ArrowReader)
-                        result.unwrap(DuckDBResultSet.class).arrowExportStream(allocator, ROWS_PER_ARROW_BATCH)) {
-            ArrowRows batch = new ArrowRows(reader.getVectorSchemaRoot(), reader);
-            while (reader.loadNextBatch()) {
-                sink.accept(batch);
-            }
-        } catch (SQLException e) {
-            throw new IOException("reading events: " + e.getMessage(), e);
+        return sql;
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (window != null) {
+            Window open = window;
+            window = null;
+            open.close();
         }
+    }
+
+    /// The window that is being read.
+    private static final class Window implements AutoCloseable {
+        private final Statement statement;
+        final ArrowReader reader;
+        final ArrowRows events;
+
+        Window(Connection connection, String sql, BufferAllocator allocator, Words words)
+                throws SQLException, IOException {
+            this.statement = connection.createStatement();
+            this.reader = (ArrowReader) statement.executeQuery(sql)
+                    .unwrap(DuckDBResultSet.class)
+                    .arrowExportStream(allocator, ROWS_PER_ARROW_BATCH);
+            this.events = new ArrowRows(reader.getVectorSchemaRoot(), reader, words);
+        }
+
+        @Override
+        public void close() throws IOException {
+            try (statement) { // its result is closed with it
+                reader.close();
+            } catch (SQLException e) {
+                throw unreadable(e);
+            }
+        }
+    }
+
+    private static IOException unreadable(SQLException e) {
+        return new IOException("reading events: " + e.getMessage(), e);
     }
 
     private static String knownColumns(Statement statement) throws SQLException {
