@@ -7,11 +7,13 @@ import io.dyber.zernel.serve.source.TextColumn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// Reads the values of a metric's labels from an event, by the labels' names.
 final class EventLabels {
     private static final String UNKNOWN = "unknown";
+    private static final Pattern HUMP = Pattern.compile("(?<=[a-z])(?=[A-Z])");
 
     private final PidLabels pids;
 
@@ -45,7 +47,7 @@ final class EventLabels {
             return UNKNOWN;
         }
         String name = function.startsWith("nccl") ? function.substring("nccl".length()) : function;
-        return name.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
+        return HUMP.matcher(name).replaceAll("_").toLowerCase(Locale.ROOT);
     }
 
     private static String orUnknown(@Nullable String text) {

@@ -102,6 +102,9 @@ final class LiveMetrics {
             observe(batch, row);
             steps.accept(batch, row);
         }
+        if (batch.untilNanos() != NULL) {
+            moveTo(batch.untilNanos());
+        }
         if (batch.rows() > 0) {
             updatedMillis = System.currentTimeMillis();
         }

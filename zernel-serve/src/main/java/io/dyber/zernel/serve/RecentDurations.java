@@ -65,12 +65,14 @@ final class RecentDurations {
         }
         long before = number;
         number = now;
-        slices.stream()
-                .filter(slice -> slice.number >= before - TEN_SECONDS && slice.number < now - TEN_SECONDS)
-                .forEach(slice -> slice.addTo(tenSeconds, -1));
-        slices.stream()
-                .filter(slice -> slice.number < now - MINUTE)
-                .forEach(slice -> slice.addTo(minute, -1));
+        for (Slice slice : slices) {
+            if (slice.number >= before - TEN_SECONDS && slice.number < now - TEN_SECONDS) {
+                slice.addTo(tenSeconds, -1);
+            }
+            if (slice.number < now - MINUTE) {
+                slice.addTo(minute, -1);
+            }
+        }
         slices.removeIf(slice -> slice.number < now - MINUTE);
     }
 

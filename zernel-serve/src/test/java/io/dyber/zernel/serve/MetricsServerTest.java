@@ -85,6 +85,26 @@ final class MetricsServerTest {
     }
 
     @Test
+    void anAlertFiresInASilenceAndDoesNotWaitForTheNextEvent() throws Exception {
+        server.close();
+        Path file = WrittenRecording.write(folder.resolve("silence.parquet"), """
+                SELECT 'gpu_sample' AS kind, e.name, 1700000000000000000 + e.later AS ts_ns, e.value, 0 AS device, 0 AS tid
+                FROM (VALUES ('memory_total', 0, 100), ('memory_used', 0, 99), ('memory_used', 86400000000000, 50))
+                    AS e(name, later, value)
+                """);
+        server = MetricsServer.start(
+                new Replay(file, Replay.Options.at(Speed.parse("10x"))),
+                options(0, 0, false, Optional.empty()),
+                new Alerting(AlertRules.defaults(), _ -> {}));
+        JsonNode alert = json.missingNode();
+        while (!alert.path("state").asString("").equals("firing")) {
+            Thread.sleep(50);
+            alert = json.readTree(get("/api/alerts").body()).at("/alerts/0");
+        }
+        assertThat(alert.path("labels").path("gpu_id").asString()).isEqualTo("0");
+    }
+
+    @Test
     void percentilesAreThereForEachWindow() throws Exception {
         JsonNode series = json.readTree(get("/api/percentiles").body()).path("series");
         JsonNode waits = series.valueStream()

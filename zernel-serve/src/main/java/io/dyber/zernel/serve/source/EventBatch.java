@@ -19,35 +19,56 @@ public final class EventBatch {
     private final long[][] longs;
     private final @Nullable String[][] texts;
     private final boolean startsOver;
+    private final long untilNanos;
     /// Where the first row lies in the columns.
     private final int offset;
     private int rows;
 
     public EventBatch(int capacity) {
-        this(new long[LONGS.length][capacity], new @Nullable String[TEXTS.length][capacity], false, 0, 0);
+        this(new long[LONGS.length][capacity], new @Nullable String[TEXTS.length][capacity], 0, 0);
     }
 
-    private EventBatch(long[][] longs, @Nullable String[][] texts, boolean startsOver, int offset, int rows) {
+    private EventBatch(long[][] longs, @Nullable String[][] texts, int offset, int rows) {
         this.longs = longs;
         this.texts = texts;
-        this.startsOver = startsOver;
+        this.startsOver = false;
+        this.untilNanos = NULL;
         this.offset = offset;
         this.rows = rows;
     }
 
+    /// A batch without rows.
+    private EventBatch(boolean startsOver, long untilNanos) {
+        this.longs = new long[0][];
+        this.texts = new @Nullable String[0][];
+        this.startsOver = startsOver;
+        this.untilNanos = untilNanos;
+        this.offset = 0;
+    }
+
     /// A batch without rows that says: what comes next is the recording from its start, so forget what was.
     public static EventBatch startOver() {
-        return new EventBatch(new long[0][], new @Nullable String[0][], true, 0, 0);
+        return new EventBatch(true, NULL);
+    }
+
+    /// A batch without rows that says: up to this event time there are no more.
+    public static EventBatch silentUntil(long nanos) {
+        return new EventBatch(false, nanos);
     }
 
     /// The rows from `from` up to `to`, for reading only: they stay where they are.
     EventBatch part(int from, int to) {
-        return new EventBatch(longs, texts, false, offset + from, to - from);
+        return new EventBatch(longs, texts, offset + from, to - from);
     }
 
     /// Whether everything handed out before is void.
     public boolean startsOver() {
         return startsOver;
+    }
+
+    /// The event time up to which nothing happens, or [#NULL].
+    public long untilNanos() {
+        return untilNanos;
     }
 
     public int rows() {

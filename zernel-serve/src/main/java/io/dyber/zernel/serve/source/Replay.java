@@ -24,6 +24,9 @@ public final class Replay implements EventSource {
 
     private static final System.Logger LOG = System.getLogger(Replay.class.getName());
 
+    private static final long SECOND_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final long LONGEST_SILENCE_NANOS = Duration.ofHours(1).toNanos();
+
     private final Path path;
     private final Optional<FileVersion> version;
     private final Database database;
@@ -35,6 +38,8 @@ public final class Replay implements EventSource {
     private final Deque<EventBatch> ready = new ArrayDeque<>();
 
     private long tickEnd;
+    private long lastNanos = EventBatch.NULL;
+    private long silentNanos;
     private boolean released;
     private volatile long shiftNanos;
     private volatile boolean ended;
@@ -96,12 +101,26 @@ public final class Replay implements EventSource {
                 return Optional.empty();
             }
             EventBatch batch = ready.element();
-            if (pacer.await(batch.number(LongColumn.TS_NS, batch.rows() - 1))) {
+            if (isSilenceBefore(batch)) {
+                if (pacer.await(silentNanos + SECOND_NANOS)) {
+                    silentNanos += SECOND_NANOS;
+                    return Optional.of(EventBatch.silentUntil(silentNanos));
+                }
+            } else if (pacer.await(batch.number(LongColumn.TS_NS, batch.rows() - 1))) {
+                lastNanos = batch.number(LongColumn.TS_NS, batch.rows() - 1);
+                silentNanos = lastNanos;
                 return Optional.of(ready.removeFirst());
             }
         }
         ended = true;
         return Optional.empty();
+    }
+
+    /// Whether nothing happens for another second, which alerts want to know of; they forget after an hour.
+    private boolean isSilenceBefore(EventBatch batch) {
+        return lastNanos != EventBatch.NULL
+                && batch.number(LongColumn.TS_NS, 0) - silentNanos > SECOND_NANOS
+                && silentNanos - lastNanos < LONGEST_SILENCE_NANOS;
     }
 
     @Override
@@ -120,6 +139,7 @@ public final class Replay implements EventSource {
         windows.rewind();
         shiftNanos = 0;
         tickEnd = windows.firstNanos();
+        lastNanos = EventBatch.NULL;
         pacer.rewind(windows.firstNanos());
         pacer.hurryTo(moment);
         return true;

@@ -1,5 +1,8 @@
 package io.dyber.zernel.serve.source;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.arrow.memory.ArrowBuf;
@@ -9,10 +12,11 @@ import org.apache.arrow.memory.ArrowBuf;
 ///
 /// Not thread-safe.
 final class Words {
-    private static final int SLOTS = 1 << 12;
+    private static final int SLOT_BITS = 12;
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    private final byte[][] keys = new byte[SLOTS][0];
-    private final String[] words = new String[SLOTS];
+    private final byte[][] keys = new byte[1 << SLOT_BITS][0];
+    private final String[] words = new String[1 << SLOT_BITS];
     private byte[] buffer = new byte[64];
 
     Words() {
@@ -22,7 +26,7 @@ final class Words {
     /// The text in the bytes `from` to `to` of `data`.
     String at(ArrowBuf data, long from, long to) {
         int length = Math.toIntExact(to - from);
-        if (length > buffer.length) {
+        if (length + Long.BYTES > buffer.length) {
             buffer = new byte[length * 2];
         }
         data.getBytes(from, buffer, 0, length);
@@ -35,10 +39,15 @@ final class Words {
     }
 
     private int slot(int length) {
-        int hash = length;
-        for (int i = 0; i < length; i++) {
-            hash = 31 * hash + buffer[i];
+        long hash = length;
+        for (int at = 0; at < length; at += Long.BYTES) {
+            hash = (hash ^ (long) LONGS.get(buffer, at) & mask(length - at)) * 0x9E3779B97F4A7C15L;
         }
-        return (hash ^ hash >>> 15) & (SLOTS - 1);
+        return (int) (hash >>> (Long.SIZE - SLOT_BITS));
+    }
+
+    /// So many of the first bytes of a long.
+    private static long mask(int bytes) {
+        return bytes >= Long.BYTES ? -1 : (1L << (8 * bytes)) - 1;
     }
 }

@@ -133,16 +133,16 @@ final class ReplayTest {
         Path file = hours(10);
         try (Replay replay = new Replay(file, Replay.Options.at(Speed.REAL_TIME))) {
             Playback playback = replay.playback().orElseThrow();
-            assertThat(replay.next().orElseThrow().number(LongColumn.TS_NS, 0)).isEqualTo(START);
+            assertThat(events(replay).number(LongColumn.TS_NS, 0)).isEqualTo(START);
             playback.seek(5 * HOUR + HOUR / 2);
             for (int hour = 1; hour <= 5; hour++) {
-                assertThat(replay.next().orElseThrow().number(LongColumn.TS_NS, 0)).isEqualTo(START + hour * HOUR);
+                assertThat(events(replay).number(LongColumn.TS_NS, 0)).isEqualTo(START + hour * HOUR);
             }
-            CompletableFuture<Optional<EventBatch>> sixth = CompletableFuture.supplyAsync(() -> nextOf(replay));
+            CompletableFuture<EventBatch> sixth = CompletableFuture.supplyAsync(() -> events(replay));
             awaitPosition(playback, 5.5 * 3600);
             assertThat(sixth).isNotDone();
             playback.speed(Speed.MAX);
-            assertThat(sixth.get(5, TimeUnit.SECONDS)).isPresent();
+            assertThat(sixth.get(5, TimeUnit.SECONDS).rows()).isOne();
         }
     }
 
@@ -157,10 +157,28 @@ final class ReplayTest {
             playback.seek(HOUR);
             assertThat(replay.awaitMore()).isTrue();
             assertThat(replay.next().orElseThrow().startsOver()).isTrue();
-            assertThat(replay.next().orElseThrow().number(LongColumn.TS_NS, 0)).isEqualTo(START);
-            assertThat(replay.next().orElseThrow().number(LongColumn.TS_NS, 0)).isEqualTo(START + HOUR);
+            assertThat(events(replay).number(LongColumn.TS_NS, 0)).isEqualTo(START);
+            assertThat(events(replay).number(LongColumn.TS_NS, 0)).isEqualTo(START + HOUR);
             assertThat(replay.state().ended()).isFalse();
         }
+    }
+
+    @Test
+    void theSecondsOfASilenceComeOneByOne() throws Exception {
+        Path file = WrittenRecording.write(folder.resolve("run.parquet"), """
+                SELECT 'io' AS kind, 'read' AS name, %d + i * 3500000000 AS ts_ns, 5 AS dur_ns, 1 AS pid, 1 AS tid
+                FROM range(2) AS r(i)
+                """.formatted(START));
+        List<Long> seconds = new ArrayList<>();
+        try (Replay replay = new Replay(file, Replay.Options.at(Speed.MAX))) {
+            assertThat(replay.next().orElseThrow().rows()).isOne();
+            EventBatch batch = replay.next().orElseThrow();
+            for (; batch.rows() == 0; batch = replay.next().orElseThrow()) {
+                seconds.add((batch.untilNanos() - START) / 1_000_000_000);
+            }
+            assertThat(batch.number(LongColumn.TS_NS, 0)).isEqualTo(START + 3_500_000_000L);
+        }
+        assertThat(seconds).containsExactly(1L, 2L, 3L);
     }
 
     @Test
@@ -230,6 +248,15 @@ final class ReplayTest {
 
     private static Replay.Options loop() {
         return new Replay.Options(Speed.MAX, true, Optional.empty(), Optional.empty());
+    }
+
+    /// The next batch with events.
+    private static EventBatch events(Replay replay) {
+        EventBatch batch = nextOf(replay).orElseThrow();
+        while (batch.rows() == 0) {
+            batch = nextOf(replay).orElseThrow();
+        }
+        return batch;
     }
 
     private static Optional<EventBatch> nextOf(Replay replay) {
