@@ -41,7 +41,7 @@ final class Words {
     private int slot(int length) {
         long hash = length;
         for (int at = 0; at < length; at += Long.BYTES) {
-            hash = (hash ^ (long) LONGS.get(buffer, at) & mask(length - at)) * 0x9E3779B97F4A7C15L;
+            hash = (hash ^ ((long) LONGS.get(buffer, at) & mask(length - at))) * 0x9E3779B97F4A7C15L;
         }
         return (int) (hash >>> (Long.SIZE - SLOT_BITS));
     }
