@@ -36,6 +36,13 @@ public final class Recordings {
         return openSides(List.of(arguments), options, library);
     }
 
+    /// Opens two jobs side by side, for a [Diff], with default options.
+    ///
+    /// @throws RecordingException if one is missing, damaged or not a recording
+    public static Database compare(String before, String after) {
+        return compare(before, after, DatabaseOptions.defaults(), SqlLibrary.builtIn());
+    }
+
     /// Opens two jobs side by side, for a [Diff].
     ///
     /// @throws RecordingException if one is missing, damaged or not a recording

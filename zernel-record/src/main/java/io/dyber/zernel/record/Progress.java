@@ -1,15 +1,15 @@
 package io.dyber.zernel.record;
 
-/// Hears how a recording goes. Called from the recording's own thread.
+/// Hears how a recording goes, if it wants to: `new Progress() {}` hears nothing. Called from the recording's own thread.
 public interface Progress {
     /// Probes are attached and events are being recorded.
-    void started(Started started);
+    default void started(Started started) {}
 
     /// About once a second.
-    void going(Status status);
+    default void going(Status status) {}
 
     /// Something worth a line: a library was found, a probe could not be attached.
-    void notice(String line);
+    default void notice(String line) {}
 
     /// What the recording began with.
     ///

@@ -15,8 +15,8 @@ import java.util.concurrent.CountDownLatch;
 /// One recording, from attaching to the finished file.
 ///
 /// ```java
-/// RecordResult result = Recorder.record(
-///         RecordOptions.to(Path.of("run.parquet")).running(List.of("python3", "train.py")), progress);
+/// RecordOptions options = RecordOptions.to(Path.of("run.parquet")).running(List.of("python3", "train.py"));
+/// RecordResult result = new Recorder(options, new Progress() {}).record();
 /// ```
 ///
 /// [#stop] and [#mark] may be called from any thread; everything else belongs to the thread that called [#record].

@@ -6,18 +6,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// One of our commands as a process of its own: `bin/zernel-record` of the installation this program runs from.
+/// One of our commands as a process of its own: `bin/zernel-record` of the installation this program runs from, or its
+/// main class where there is no installation and JBang has put all jars on the class path.
 final class LauncherProcess {
-    private final Path launcher;
+    private static final Map<String, String> MAIN_CLASSES = Map.of(
+            "zernel-record", "io.dyber.zernel.record.cli.Record", "zernel-analyze", "io.dyber.zernel.analyze.cli.Analyze");
 
-    private LauncherProcess(Path launcher) {
-        this.launcher = launcher;
+    private final List<String> program;
+
+    private LauncherProcess(List<String> program) {
+        this.program = program;
     }
 
-    /// Finds the launcher under the system property `zernel.home`, which the launchers set, else `ZERNEL_HOME`.
+    /// Finds the launcher under the system property `zernel.home`, which the launchers set, else `ZERNEL_HOME`, else on
+    /// `PATH`, and the main class when there is none.
     static LauncherProcess find(String command) throws Failure {
         return find(command, System.getProperty("zernel.home"), System.getenv("ZERNEL_HOME"));
     }
@@ -26,31 +32,52 @@ final class LauncherProcess {
             throws Failure {
         for (String home : new @Nullable String[] {property, variable}) {
             if (home != null && Files.isExecutable(Path.of(home, "bin", command))) {
-                return new LauncherProcess(Path.of(home, "bin", command));
+                return new LauncherProcess(List.of(Path.of(home, "bin", command).toString()));
             }
         }
-        Path onPath = Optional.ofNullable(System.getenv("PATH")).stream()
+        return Optional.ofNullable(System.getenv("PATH")).stream()
                 .flatMap(path -> List.of(path.split(":")).stream())
                 .map(folder -> Path.of(folder, command))
                 .filter(Files::isExecutable)
                 .findFirst()
+                .map(launcher -> List.of(launcher.toString()))
+                .or(() -> onClassPath(command))
+                .map(LauncherProcess::new)
                 .orElseThrow(() -> new Failure(
                         "looking for '" + command + "': not in " + (property == null ? "ZERNEL_HOME" : property) + "/bin",
                         "start with the launcher zernel, or set ZERNEL_HOME to the installation's folder"));
-        return new LauncherProcess(onPath);
+    }
+
+    private static Optional<List<String>> onClassPath(String command) {
+        return Optional.ofNullable(MAIN_CLASSES.get(command))
+                .filter(main -> ClassLoader.getSystemResource(main.replace('.', '/') + ".class") != null)
+                .map(main -> List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--add-opens=java.base/java.nio=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        main));
+    }
+
+    /// Whether an installation's launcher starts it, which `sudo` can do too.
+    boolean isInstalled() {
+        return program.size() == 1;
     }
 
     /// Runs it with our terminal until it ends, and gives its exit code. A Ctrl-C reaches both of us, and a recorder
     /// still has a file to finish, so this process outlives it.
     int run(List<String> arguments) throws Failure, InterruptedException {
-        List<String> commandLine = new ArrayList<>();
-        commandLine.add(launcher.toString());
+        List<String> commandLine = new ArrayList<>(program);
         commandLine.addAll(arguments);
         Process process;
         try {
             process = new ProcessBuilder(commandLine).inheritIO().start();
         } catch (IOException e) {
-            throw new Failure("starting '" + launcher + "': " + e.getMessage(), null);
+            throw new Failure("starting '" + program.getFirst() + "': " + e.getMessage(), null);
         }
         Thread waiter = new Thread(() -> outlive(process), "zernel-launcher");
         Runtime.getRuntime().addShutdownHook(waiter);

@@ -18,6 +18,8 @@ import picocli.CommandLine.Unmatched;
             "Then: zernel analyze report run.parquet"
         })
 final class RecordCommand implements Callable<Integer> {
+    private static final int ENVIRONMENT = 1;
+
     @Unmatched
     private List<String> arguments = List.of();
 
@@ -27,6 +29,12 @@ final class RecordCommand implements Callable<Integer> {
     }
 
     static int run(List<String> arguments) throws Failure, InterruptedException {
-        return LauncherProcess.find("zernel-record").run(arguments);
+        LauncherProcess recorder = LauncherProcess.find("zernel-record");
+        int code = recorder.run(arguments);
+        if (code == ENVIRONMENT && !recorder.isInstalled()) {
+            System.err.println("hint: sudo has a home, and so a JBang, of its own; to record, install zernel-record:"
+                    + " https://github.com/dyber/zernel/blob/main/docs/install.md");
+        }
+        return code;
     }
 }
