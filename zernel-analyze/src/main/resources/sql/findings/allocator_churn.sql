@@ -76,8 +76,8 @@ WITH
             sums.frees / work.steps AS frees,
             sums.all_ns / work.steps AS alloc_ns,
             sums.own_ns / work.steps AS own_ns,
-            least(sums.own_ns / work.steps, coalesce(busy.idle_ns, sums.own_ns)) AS lost_ns,
-            least(sums.all_ns / work.steps, coalesce(busy.most_idle_ns, sums.all_ns)) AS bound_ns
+            least(sums.own_ns / work.steps, busy.idle_ns) AS lost_ns,
+            least(sums.all_ns / work.steps, busy.most_idle_ns) AS bound_ns
         FROM work
         JOIN sums ON sums.recording = work.recording AND sums.pid = work.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
@@ -91,7 +91,7 @@ SELECT
     'allocations and releases per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in these calls, at most as the GPU is idle
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when there are none
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
     format('mean of the last {} steps: {:.1f} allocations and {:.1f} releases take {} of {}, {} without waits; ',
         steps, allocs, frees, ms(alloc_ns), ms(step_ns), ms(own_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on

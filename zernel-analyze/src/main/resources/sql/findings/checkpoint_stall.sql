@@ -1,16 +1,17 @@
 -- Training stops to write checkpoints. Steps in which a checkpoint file is opened take longer than the others.
 --
--- Counted is the time of these steps over the median step, at most as the GPU is idle by the driver's samples: what is
--- still queued runs meanwhile. The view checkpoint_steps says what is taken for a checkpoint.
+-- Counted is the time of these steps over the median step, at most as the GPU is idle by the driver's samples or copies
+-- in them, which samples may take for work: what is still queued runs meanwhile. The view checkpoint_steps says what is
+-- taken for a checkpoint.
 -- Does not apply to files that are opened in steps of normal length, such as data sets of `.pt` files.
 --
--- needs: checkpoint_steps, steps, gpu_busy, files
+-- needs: checkpoint_steps, steps, step_work, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
 WITH
     thresholds AS (
         SELECT
-            10 AS min_steps, -- steps after the first
+            10 AS min_steps, -- steps, without warm-up
             0.3 AS min_excess, -- of a step with a checkpoint, as a share of the median step
             0.01 AS min_share -- what can be saved, as a share of step time
     ),
@@ -27,6 +28,7 @@ WITH
             hits.tid,
             count(*) AS stalls,
             sum(hits.dur_ns - medians.median_ns) / any_value(medians.steps) AS excess_ns,
+            coalesce(sum(work.copy_ns), 0) / any_value(medians.steps) AS copy_ns,
             any_value(medians.steps) AS steps,
             any_value(medians.all_ns / medians.steps) AS step_ns,
             any_value(medians.median_ns) AS median_ns,
@@ -36,6 +38,11 @@ WITH
             ON medians.recording = hits.recording
             AND medians.pid = hits.pid
             AND medians.tid = hits.tid
+        LEFT JOIN step_work AS work
+            ON work.recording = hits.recording
+            AND work.pid = hits.pid
+            AND work.tid = hits.tid
+            AND work.step = hits.step
         CROSS JOIN thresholds
         WHERE medians.steps >= thresholds.min_steps
             AND hits.dur_ns >= (1 + thresholds.min_excess) * medians.median_ns
@@ -44,7 +51,7 @@ WITH
     costs AS (
         SELECT
             stalls.*,
-            least(excess_ns, coalesce(busy.idle_ns, excess_ns)) AS lost_ns
+            least(excess_ns, busy.idle_ns + copy_ns) AS lost_ns
         FROM stalls
         LEFT JOIN gpu_busy AS busy ON busy.recording = stalls.recording AND busy.pid = stalls.pid
     )
@@ -54,7 +61,7 @@ SELECT
     format('of {} steps', steps) AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    round(step_ns / greatest(step_ns - excess_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
+    speedup(step_ns, excess_ns) AS max_speedup, -- bound when they cost nothing
     format('{} over the median step of {} each; file {}; ', ms(excess_ns * steps / stalls), ms(median_ns), path)
         || bound_text(step_ns, excess_ns) AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'

@@ -20,7 +20,7 @@ SELECT
     '% of wall time' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] ready without a CPU, at most as the GPU is idle
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when a CPU is always free
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when a CPU is always free
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
         steps, ms(delay_ns), ms(step_ns), spans, preempted)
         || format('longest {}; {} CPUs; ', ms(max_ns), coalesce(CAST(cpus AS VARCHAR), 'unknown'))

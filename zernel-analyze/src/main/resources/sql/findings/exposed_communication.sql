@@ -2,11 +2,12 @@
 --
 -- Lost is the time in waits for the GPU that began when it had nothing but collectives to do, and in waits of
 -- torch.distributed without NCCL, less what many small collectives cost (small_collectives). Of several ranks the one
--- that waits least counts, because the others also wait for late ranks (nccl_straggler).
--- Does not apply where computation was enqueued too: how much of such a wait is for communication only the GPU knows,
--- and there may be more where the program does not wait. The view unknowns has the bounds.
+-- that waits least counts, because the others also wait for late ranks (nccl_straggler). With a profiler's trace, lost
+-- is what the GPU communicates without computing meanwhile, also where the program does not wait for it.
+-- Without one, does not apply where computation was enqueued too: how much of such a wait is for communication only the
+-- GPU knows. The view unknowns has the bounds.
 --
--- needs: _communication, _small_collectives, files
+-- needs: _communication, _small_collectives, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view collectives lists what is sent
 WITH
@@ -22,9 +23,14 @@ WITH
             waits.tid,
             waits.steps,
             waits.step_ns,
-            greatest(waits.phase_ns, waits.exposed_ns) AS bound_ns,
-            greatest(waits.exposed_ns - coalesce(small.lost_ns, 0), 0) AS lost_ns
+            gpu.exposed_communication_ns IS NOT NULL AS traced,
+            greatest(waits.exposed_ns, coalesce(gpu.exposed_communication_ns, waits.phase_ns)) AS bound_ns,
+            greatest(
+                greatest(waits.exposed_ns, gpu.exposed_communication_ns) - coalesce(small.lost_ns, 0),
+                0
+            ) AS lost_ns
         FROM _communication AS waits
+        LEFT JOIN gpu_busy AS gpu ON gpu.recording = waits.recording AND gpu.pid = waits.pid
         LEFT JOIN _small_collectives AS small
             ON small.recording = waits.recording
             AND small.pid = waits.pid
@@ -33,8 +39,8 @@ WITH
     least_waiting AS (
         SELECT
             costs.*,
-            row_number() OVER (ORDER BY lost_ns, recording, pid) AS place,
-            count(*) OVER () AS ranks
+            row_number() OVER (ORDER BY traced DESC, lost_ns, recording, pid) AS place,
+            count(*) OVER (PARTITION BY traced) AS ranks
         FROM costs
     )
 SELECT
@@ -42,10 +48,13 @@ SELECT
     round(100 * lost_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] blocked on communication
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when all of it is hidden
-    format('mean of {} steps: {} of {} blocked on other ranks, {} of it with nothing else to do for the GPU; ',
-        steps, ms(bound_ns), ms(step_ns), ms(lost_ns))
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] of nothing but communication
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when all of it is hidden
+    format('mean of {} steps: {} of {} ', steps, ms(bound_ns), ms(step_ns))
+        || CASE
+            WHEN traced THEN 'in which the GPU communicates and computes nothing, by its trace; '
+            ELSE format('blocked on other ranks, {} of it with nothing else to do for the GPU; ', ms(lost_ns))
+        END
         || CASE WHEN ranks > 1 THEN format('the least of {} ranks; ', ranks) ELSE '' END
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'overlap it: DDP buckets (bucket_cap_mb), FSDP prefetch, no_sync() while accumulating; or send less (bf16)'

@@ -11,7 +11,7 @@
 WITH
     thresholds AS (
         SELECT
-            10 AS min_steps, -- steps after the first
+            10 AS min_steps, -- steps, without warm-up
             3 AS min_pauses, -- pauses
             0.02 AS min_share -- what can be saved, as a share of step time
     ),
@@ -42,8 +42,8 @@ WITH
     costs AS (
         SELECT
             paused.*,
-            least(pause_ns, coalesce(busy.idle_ns, pause_ns)) AS lost_ns,
-            least(pause_ns, coalesce(busy.most_idle_ns, pause_ns)) AS bound_ns
+            least(pause_ns, busy.idle_ns) AS lost_ns,
+            least(pause_ns, busy.most_idle_ns) AS bound_ns
         FROM paused
         LEFT JOIN gpu_busy AS busy ON busy.recording = paused.recording AND busy.pid = paused.pid
         CROSS JOIN thresholds
@@ -55,7 +55,7 @@ SELECT
     format('pauses in {} steps', steps) AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] pauses spread over all steps
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when there are none
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
     format('one in {:.0f} steps, {} each (median), {} the longest, {} per step; ',
         steps / pauses, ms(usual_ns), ms(longest_ns), ms(pause_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on

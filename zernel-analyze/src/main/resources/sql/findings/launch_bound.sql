@@ -13,7 +13,7 @@
 WITH
     thresholds AS (
         SELECT
-            5 AS min_steps, -- steps after the first
+            5 AS min_steps, -- steps of kind train
             100 AS min_launches, -- launches per step
             0.6 AS min_dispatch, -- dispatching, as a share of the step
             0.05 AS min_share, -- what can be saved, as a share of the step
@@ -62,7 +62,7 @@ WITH
                 WHEN busy.idle_ns IS NULL THEN work.launch_ns
                 ELSE least(work.dispatch_ns, (1 - busy.busy) * work.step_ns - work.runq_ns)
             END AS lost_ns,
-            least(work.dispatch_ns, coalesce(busy.most_idle_ns, work.step_ns)) AS bound_ns
+            least(work.dispatch_ns, busy.most_idle_ns) AS bound_ns
         FROM undisturbed AS work
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
@@ -79,7 +79,7 @@ SELECT
     'launches per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] idle GPU, or time in launch calls
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when dispatching costs nothing
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when dispatching costs nothing
     format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
         steps, launches, ms(dispatch_ns), ms(step_ns), ms(launch_ns), launch_ns / launches / 1e3)
         || format('waits for the GPU {}; ', ms(sync_ns))

@@ -14,7 +14,7 @@
 WITH
     thresholds AS (
         SELECT
-            5 AS min_steps, -- steps after the first with collectives
+            5 AS min_steps, -- steps with collectives, without warm-up
             0.05 AS min_delay, -- after the middle rank, as a share of a step
             3 AS min_late, -- steps with such a delay
             0.8 AS min_share, -- of them, those in which the rank was late
@@ -41,7 +41,7 @@ WITH
             late_steps.cause_ns
         FROM late_steps
         JOIN paces ON paces.recording = late_steps.recording AND paces.pid = late_steps.pid
-        WHERE late_steps.step > 1
+        WHERE late_steps.step_kind <> 'warmup'
     ),
     communicators AS (
         SELECT
@@ -153,11 +153,8 @@ WITH
             sums.nranks,
             communicators.steps,
             communicators.step_ns,
-            least(sums.delay_ns / communicators.steps, coalesce(gpu_busy.idle_ns, sums.delay_ns)) AS lost_ns,
-            least(
-                sums.all_skew_ns / communicators.steps,
-                coalesce(gpu_busy.most_idle_ns, sums.all_skew_ns)
-            ) AS most_ns,
+            least(sums.delay_ns / communicators.steps, gpu_busy.idle_ns) AS lost_ns,
+            least(sums.all_skew_ns / communicators.steps, gpu_busy.most_idle_ns) AS most_ns,
             gpu_busy.idle_ns,
             sums.usual_ns,
             sums.skew_ns,
@@ -235,7 +232,7 @@ SELECT
     'ms late' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that the last of the others waits for it
-    round(step_ns / greatest(step_ns - most_ns, 1), 2) AS max_speedup, -- bound when it comes with the first
+    speedup(step_ns, most_ns) AS max_speedup, -- bound when it comes with the first
     coalesce(
         why,
         format('late in {} of {} steps, then {} after the last of the others and {} after the first (medians)',

@@ -12,7 +12,7 @@
 WITH
     thresholds AS (
         SELECT
-            5 AS min_steps, -- steps after the first
+            5 AS min_steps, -- steps of kind train
             0.02 AS min_share, -- what can be saved, as a share of step time
             65536 AS min_bytes, -- [bytes] smaller copies are buffered at once
             2.0 AS min_rate, -- [bytes/ns] a pageable copy is not slower
@@ -77,7 +77,7 @@ WITH
             (copied.copy_ns - copied.bytes / thresholds.pinned_rate) / work.steps AS lost_ns,
             least(
                 copied.blocked_ns / work.steps,
-                coalesce(busy.most_idle_ns, copied.blocked_ns) + copied.copy_ns / work.steps
+                busy.most_idle_ns + copied.copy_ns / work.steps
             ) AS bound_ns
         FROM copied
         JOIN work ON work.recording = copied.recording AND work.pid = copied.pid
@@ -91,7 +91,7 @@ SELECT
     'MB per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what pinned memory would take
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when they cost nothing
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when they cost nothing
     format('mean of {} steps: {:.1f} copies from pageable memory, {:.1f} MB in {} at {:.1f} GB/s; ',
         steps, copies, bytes / 1e6, ms(copy_ns), rate)
         || format('{} from pinned memory; ', ms(pinned_ns))

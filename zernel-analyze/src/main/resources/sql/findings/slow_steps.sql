@@ -203,7 +203,7 @@ SELECT
     format('of {} steps', steps) AS unit, -- unit of value
     severity_of(excess_ns / all_ns) AS severity, -- high, medium or low
     round(excess_ns / steps / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    round(all_ns / greatest(all_ns - excess_ns, 1), 2) AS max_speedup, -- bound when slow steps took the median
+    speedup(all_ns, excess_ns) AS max_speedup, -- bound when slow steps took the median
     why || '; ' || bound_text(all_ns / steps, excess_ns / steps) AS evidence, -- what it rests on
     CASE
         WHEN what <> 'some'

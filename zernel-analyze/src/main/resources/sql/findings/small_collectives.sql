@@ -22,7 +22,7 @@ SELECT
     'small collectives per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] of those that are too many
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when none costs anything
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when none costs anything
     format('mean of {} steps: {:.0f} of {:.0f} collectives are below 4 MiB, median {:.1f} KiB; {:.0f} would do; ',
         steps, small, collectives, median_bytes / 1024, enough)
         || format('the calls take {}, a round trip {}; ',

@@ -14,7 +14,7 @@
 WITH
     thresholds AS (
         SELECT
-            5 AS min_steps, -- steps after the first
+            5 AS min_steps, -- steps of kind train
             0.05 AS min_share, -- what can be saved, as a share of step time
             2 AS max_usual -- times the usual gap (75th percentile) that one can count
     ),
@@ -128,15 +128,8 @@ WITH
             idle.stops / work.steps AS stops,
             idle.idle_ns / work.steps AS idle_ns,
             idle.blocked_ns / work.steps AS blocked_ns,
-            least(
-                idle.idle_ns / work.steps,
-                idle.blocked_ns / work.steps,
-                coalesce(busy.idle_ns, idle.idle_ns / work.steps)
-            ) AS lost_ns,
-            least(
-                idle.blocked_ns / work.steps,
-                coalesce(busy.most_idle_ns, idle.blocked_ns / work.steps)
-            ) AS bound_ns
+            least(idle.idle_ns / work.steps, idle.blocked_ns / work.steps, busy.idle_ns) AS lost_ns,
+            least(idle.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns
         FROM idle
         JOIN work ON work.recording = idle.recording AND work.pid = idle.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = idle.recording AND busy.pid = idle.pid
@@ -149,7 +142,7 @@ SELECT
     'stops per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] from waits to the next launch
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when the waits vanish
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when the waits vanish
     format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; at most ',
         steps, ms(blocked_ns), stops, ms(idle_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on

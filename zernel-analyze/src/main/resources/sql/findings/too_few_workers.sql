@@ -11,7 +11,7 @@
 WITH
     thresholds AS (
         SELECT
-            5 AS min_steps, -- steps after the first
+            5 AS min_steps, -- steps of kind train
             0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
@@ -20,7 +20,7 @@ SELECT
     '% of step time' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] wait per step, at most as the GPU is idle
-    round(step_ns / greatest(step_ns - bound_ns, 1), 2) AS max_speedup, -- bound when no wait is left
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when no wait is left
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
             WHEN loads_in_process THEN 'the training thread loads the data itself (num_workers=0)'

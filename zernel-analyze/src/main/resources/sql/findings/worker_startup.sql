@@ -24,7 +24,7 @@ WITH
             crews.processes,
             crews.at_once,
             busy.most_idle_ns,
-            least(starts.start_ns / threads.steady_steps, coalesce(busy.idle_ns, starts.start_ns)) AS lost_ns,
+            least(starts.start_ns / threads.steady_steps, busy.idle_ns) AS lost_ns,
             starts.all_ns / threads.steady_steps AS bound_ns
         FROM worker_starts AS starts
         JOIN worker_crews AS crews ON crews.recording = starts.recording AND crews.pid = starts.pid
@@ -38,7 +38,7 @@ WITH
     bounds AS (
         SELECT
             costs.*,
-            least(bound_ns, coalesce(most_idle_ns, bound_ns)) AS most_ns
+            least(bound_ns, most_idle_ns) AS most_ns
         FROM costs
         CROSS JOIN thresholds
         WHERE lost_ns >= thresholds.min_share * step_ns
@@ -49,7 +49,7 @@ SELECT
     '% of step time' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
-    round(step_ns / greatest(step_ns - most_ns, 1), 2) AS max_speedup, -- bound when later starts cost nothing
+    speedup(step_ns, most_ns) AS max_speedup, -- bound when later starts cost nothing
     format('{} later pass{}: first waits {} against a usual {}; {} worker processes for {} at once',
         passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(first_ns), ms(usual_ns), processes, at_once)
         || '; ' || bound_text(step_ns, most_ns) AS evidence, -- what it rests on

@@ -1,7 +1,7 @@
 -- What is compared of each step, before and after: one row per step and measure.
 --
--- Recordings of side 0 are *before*, those of side 1 *after*. Steps are those of each process's
--- training thread with the most; the first holds start-up and is left out.
+-- Recordings of side 0 are *before*, those of side 1 *after*. Steps are those of each process's training thread with
+-- the most; warm-up is left out.
 --
 -- needs: files, steps, step_work
 CREATE TABLE _diff_steps AS
@@ -37,7 +37,7 @@ WITH
             AND steps.tid = step_work.tid
             AND steps.step = step_work.step
         JOIN files ON files.recording = steps.recording
-        WHERE steps.step > 1
+        WHERE steps.step_kind <> 'warmup'
     )
 SELECT
     side, -- 0 before, 1 after

@@ -28,7 +28,7 @@ WITH
             pid,
             count(*) AS steps,
             median(dur_ns) AS step_ns,
-            max(CASE WHEN step > 1 THEN dur_ns END) AS longest_ns,
+            max(CASE WHEN step_kind <> 'warmup' THEN dur_ns END) AS longest_ns,
             max(end_ns) AS last_step_ns
         FROM steps
         GROUP BY ALL
@@ -43,7 +43,7 @@ SELECT
     coalesce(exits.exited_ns, ends.ended_ns) AS watched_ns, -- [ns] until when it could have gone on
     coalesce(paces.steps, 0) AS steps, -- steps
     CAST(paces.step_ns AS BIGINT) AS step_ns, -- [ns] median step
-    paces.longest_ns, -- [ns] longest step after the first
+    paces.longest_ns, -- [ns] longest step, without warm-up
     paces.last_step_ns -- [ns] end of its last step
 FROM seen
 JOIN ends ON ends.recording = seen.recording

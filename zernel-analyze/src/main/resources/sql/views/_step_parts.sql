@@ -20,6 +20,7 @@ WITH
             steps.start_ns,
             steps.end_ns,
             steps.dur_ns,
+            steps.step_kind,
             steps.data_loading_ns,
             work.alloc_ns,
             work.sync_ns - work.collective_sync_ns AS gpu_wait_ns,
@@ -67,6 +68,7 @@ WITH
             spans.start_ns,
             spans.end_ns,
             spans.dur_ns,
+            spans.step_kind,
             spans.data_loading_ns,
             coalesce(happened.runq_ns, 0) AS runq_ns,
             spans.alloc_ns,
@@ -92,7 +94,7 @@ WITH
             median(compute_ns) AS compute_ns,
             median(unknown_ns) AS unknown_ns
         FROM parts
-        WHERE step > 1
+        WHERE step_kind = 'train'
         GROUP BY ALL
     ),
     others AS (
@@ -117,6 +119,7 @@ SELECT
     parts.start_ns, -- [ns] when it began, by the clock of the machine
     parts.end_ns, -- [ns] when it ended
     parts.dur_ns, -- [ns] wall time
+    parts.step_kind, -- warmup, train, evaluation or checkpoint
     parts.checkpoints, -- checkpoint files opened in it
     parts.data_loading_ns - others.data_loading_ns AS data_more_ns, -- [ns] more than others in waiting for data
     parts.runq_ns - others.runq_ns AS runq_more_ns, -- [ns] ready without a CPU

@@ -87,7 +87,7 @@ WITH
         JOIN delays ON delays.comm_id = late_steps.comm_id
         CROSS JOIN thresholds
         WHERE late_steps.late_rank IS NOT NULL
-            AND late_steps.step > 1
+            AND late_steps.step_kind <> 'warmup'
             AND delays.steps >= 10
             AND late_steps.lag_ns >= delays.median_ns + greatest(
                 thresholds.min_deviations * 1.4826 * delays.mad_ns,

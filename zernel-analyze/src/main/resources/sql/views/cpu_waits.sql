@@ -32,8 +32,8 @@ WITH
     costs AS (
         SELECT
             delays.*,
-            least(delays.delay_ns, coalesce(busy.idle_ns, delays.delay_ns)) AS lost_ns,
-            least(delays.delay_ns, coalesce(busy.most_idle_ns, delays.delay_ns)) AS bound_ns
+            least(delays.delay_ns, busy.idle_ns) AS lost_ns,
+            least(delays.delay_ns, busy.most_idle_ns) AS bound_ns
         FROM delays
         LEFT JOIN gpu_busy AS busy ON busy.recording = delays.recording AND busy.pid = delays.pid
     )

@@ -128,7 +128,7 @@ SELECT
     needs.recording, -- recording
     needs.pid, -- process
     needs.tid, -- training thread
-    needs.steps, -- steps after the first
+    needs.steps, -- steps of kind train
     needs.step_ns, -- [ns] mean step
     needs.data_ns, -- [ns] inside DataLoader __next__, of a mean step
     needs.rest_ns, -- [ns] of it, without the first waits for new workers

@@ -3,7 +3,8 @@
 -- A sample says in which share of the time before it a kernel ran; copies do not count, and a collective that waits
 -- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
 -- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled. A
--- trace that covers at least two steps is exact, and counts instead of samples.
+-- trace that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much
+-- communication no computation hides.
 --
 -- needs: _rare_events, _trained, gpu_time
 CREATE TABLE gpu_busy AS
@@ -71,6 +72,7 @@ WITH
             device,
             count(*) AS samples,
             sum(weight * value) / sum(weight) / 100 AS busy,
+            NULL AS exposed,
             any_value(step_ns) AS step_ns
         FROM weighted
         WHERE 2 * weight >= span_ns AND span_ns > 0
@@ -83,6 +85,7 @@ WITH
             arg_max(gpu_time.device, gpu_time.busy_ns) AS device,
             0 AS samples,
             max(gpu_time.busy_share) AS busy,
+            arg_max(gpu_time.exposed_communication_share, gpu_time.busy_ns) AS exposed,
             any_value(trained.step_ns) AS step_ns
         FROM _trained AS trained
         JOIN gpu_time ON gpu_time.recording = trained.recording AND gpu_time.pid = trained.pid
@@ -91,10 +94,10 @@ WITH
         GROUP BY ALL
     ),
     best AS (
-        SELECT recording, pid, device, samples, busy, step_ns
+        SELECT recording, pid, device, samples, busy, exposed, step_ns
         FROM traced
         UNION ALL
-        SELECT recording, pid, device, samples, busy, step_ns
+        SELECT recording, pid, device, samples, busy, exposed, step_ns
         FROM sampled
         WHERE (recording, pid) NOT IN (SELECT (recording, pid) FROM traced)
     )
@@ -106,7 +109,9 @@ SELECT
     best.busy, -- share of that time in which a kernel ran, 0 to 1
     greatest(1 - best.busy, 0) * best.step_ns AS idle_ns, -- [ns] of a mean step in which none ran
     (greatest(1 - best.busy, 0) + constants.error) * best.step_ns
-        AS most_idle_ns -- [ns] the same at most, for bounds: the samples are not exact
+        AS most_idle_ns, -- [ns] the same at most, for bounds: the samples are not exact
+    best.exposed * best.step_ns
+        AS exposed_communication_ns -- [ns] in which only communication ran; NULL without a trace
 FROM best
 CROSS JOIN constants
 ORDER BY best.recording, best.pid

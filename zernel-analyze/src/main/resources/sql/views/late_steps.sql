@@ -30,6 +30,7 @@ WITH
             parts.tid,
             parts.step,
             parts.dur_ns AS step_ns,
+            parts.step_kind,
             parts.checkpoints,
             parts.data_more_ns,
             parts.runq_more_ns,
@@ -87,6 +88,7 @@ SELECT
     tid, -- its training thread
     late_ns, -- [ns] when it came, by the clock of its machine
     step_ns, -- [ns] how long its step took
+    step_kind, -- warmup, train, evaluation or checkpoint
     skew_ns, -- [ns] how much later it came than the first rank
     lag_ns, -- [ns] how much later than the middle one
     behind_ns, -- [ns] how much later than the last but one

@@ -3,9 +3,9 @@
 -- Looked at are steps that take a fifth longer than the median, and as many as 20 usual ones to compare with: a pause
 -- is three times as long as the longest stretch without a call in a usual step, and what it has beyond that counts.
 -- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
--- Steps that open a checkpoint are left out, and processes that launch nothing on a GPU: their work looks the same.
+-- Warm-up, evaluation, checkpoints and processes that launch nothing on a GPU are left out: their work looks the same.
 --
--- needs: events, _switches, _rare_events, _launched, _launching_threads, steps, _step_counts, checkpoint_steps
+-- needs: events, _switches, _rare_events, _launched, _launching_threads, steps, _step_counts
 CREATE TABLE pauses AS
 WITH
     constants AS (
@@ -18,7 +18,7 @@ WITH
     medians AS (
         SELECT recording, pid, tid, median(dur_ns) AS dur_ns
         FROM steps
-        WHERE step > 1
+        WHERE step_kind = 'train'
         GROUP BY ALL
     ),
     compared AS (
@@ -41,12 +41,7 @@ WITH
             AND medians.pid = steps.pid
             AND medians.tid = steps.tid
         CROSS JOIN constants
-        ANTI JOIN checkpoint_steps AS checkpoints
-            ON checkpoints.recording = steps.recording
-            AND checkpoints.pid = steps.pid
-            AND checkpoints.tid = steps.tid
-            AND checkpoints.step = steps.step
-        WHERE steps.step > 1
+        WHERE steps.step_kind = 'train'
     ),
     ranked AS (
         SELECT

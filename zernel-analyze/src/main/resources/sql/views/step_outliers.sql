@@ -102,7 +102,7 @@ WITH
         SELECT comm_id, late_rank, recording, late_ns, count(*) OVER (PARTITION BY comm_id, late_rank) AS times
         FROM late_steps
         CROSS JOIN thresholds
-        WHERE late_rank IS NOT NULL AND step > 1 AND lag_ns >= thresholds.min_excess * step_ns
+        WHERE late_rank IS NOT NULL AND step_kind <> 'warmup' AND lag_ns >= thresholds.min_excess * step_ns
     ),
     moments AS (
         SELECT recording, ts_ns AS at_ns, 'checkpoint' AS reason
@@ -141,7 +141,8 @@ WITH
         WHERE waits.lost_ns >= thresholds.slow_input * waits.step_ns
             AND 2 * outliers.data_loading_ns >= outliers.dur_ns - outliers.usual_ns
         GROUP BY waits.recording, waits.pid, waits.tid
-        HAVING count(*) >= any_value(thresholds.often) * any_value(outliers.steps)
+        -- Single long waits are what slow storage is like; of other causes they would be no more than slow steps.
+        HAVING count(*) >= any_value(thresholds.often) * any_value(outliers.steps) OR any_value(waits.cause) = 'storage'
     )
 SELECT
     outliers.recording, -- recording

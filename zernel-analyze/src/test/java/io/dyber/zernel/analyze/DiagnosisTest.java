@@ -7,21 +7,26 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// Every simulated cause is named first, with what it costs. `-Ddiagnosis=full` tries 20 seeds and three strengths, and
 /// writes what came out into `docs/diagnosis.md`; `-Ddiagnosis.seeds=N` tries so many seeds, and
-/// `-Ddiagnosis.scenario=NAME` one scenario only.
+/// `-Ddiagnosis.scenario=NAME` one scenario only. As many run at once as there are CPUs.
+@Execution(ExecutionMode.CONCURRENT)
 class DiagnosisTest {
     private static final boolean FULL = System.getProperty("diagnosis", "").equals("full");
     private static final long SEEDS = Long.getLong("diagnosis.seeds", FULL ? 20 : 1);
     private static final String ONLY = System.getProperty("diagnosis.scenario", "");
-    private static final List<DiagnosedRun> RUNS = new ArrayList<>();
+    private static final List<DiagnosedRun> RUNS = Collections.synchronizedList(new ArrayList<>());
 
     @TempDir
     Path folder;
@@ -51,6 +56,8 @@ class DiagnosisTest {
 
     @AfterAll
     static void writeTheDocument() throws IOException {
+        List<DiagnosedRun.Case> order = cases();
+        RUNS.sort(Comparator.comparingInt(run -> order.indexOf(run.planted())));
         boolean whole = FULL && ONLY.isEmpty();
         Path document = Path.of(whole ? "../docs/diagnosis.md" : "target/diagnosis.md");
         Path _ = Files.writeString(document, DiagnosisDocument.of(RUNS));

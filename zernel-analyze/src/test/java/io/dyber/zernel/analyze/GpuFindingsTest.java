@@ -181,6 +181,27 @@ class GpuFindingsTest {
     }
 
     @Test
+    void exposedCommunicationFiresForWhatOnlyTheGpuWaitsForByItsTrace() {
+        TraceFixture trace = TraceFixture.trace(100);
+        for (int i = 2; i <= 6; i++) {
+            double at = i * 50;
+            trace.kernel("gemm", 7, at + 2, at + 2, 20).kernel("ncclDevKernel_AllReduce", 9, at + 5, at + 12, 20);
+        }
+        trace.kernel("adam", 7, 350, 351, 1);
+        Path run = syncsBehindCollectives(false).write(folder.resolve("run.parquet"));
+        Path json = trace.write(folder.resolve("trace.json"));
+        try (Database database = Recordings.open(run.toString(), json.toString())) {
+            Finding finding = Finding.run(Objects.requireNonNull(database.library().find("exposed_communication")), database)
+                    .getFirst();
+            // Half of each all-reduce; 50 ms of the 250 ms that the trace covers.
+            assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+            assertThat(finding.evidence())
+                    .isEqualTo("mean of 10 steps: 10.0 ms of 50.0 ms in which the GPU communicates and computes nothing, "
+                            + "by its trace; 50.0 ms / (50.0 - 10.0) ms = 1.25x");
+        }
+    }
+
+    @Test
     void exposedCommunicationIsSilentForShortWaits() {
         assertThat(run("exposed_communication", waits(2))).isEmpty();
     }
