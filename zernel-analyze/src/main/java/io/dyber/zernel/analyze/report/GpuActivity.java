@@ -2,7 +2,9 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Table;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,6 +31,14 @@ record GpuActivity(String label, String text) {
         }
         report.section("gpu_traces").rows().forEach(trace -> facts.add(trace(trace)));
         return facts;
+    }
+
+    /// What each GPU did over time, by its name: the rows of `gpu_curve`.
+    static Map<String, List<Table.Row>> curves(Report report) {
+        ThreadLabel labels = new ThreadLabel(report);
+        return report.section("gpu_curve").rows().stream()
+                .collect(Collectors.groupingBy(
+                        row -> labels.ofProcess(row) + ", GPU " + row.text("device"), LinkedHashMap::new, Collectors.toList()));
     }
 
     private static String time(Table.Row device) {

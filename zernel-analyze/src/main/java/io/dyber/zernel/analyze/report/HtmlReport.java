@@ -99,6 +99,10 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
             activity.forEach(fact ->
                     out.println("<dt>" + Html.text(fact.label()) + "</dt><dd>" + Html.text(fact.text()) + "</dd>"));
             out.println("</dl>");
+            GpuHtml pictures = new GpuHtml(out);
+            GpuActivity.curves(report).entrySet().stream()
+                    .limit(MOST_PICTURES)
+                    .forEach(curve -> pictures.write(curve.getKey(), curve.getValue()));
         }
     }
 

@@ -30,6 +30,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "gpu_time",
             "gpu_idle_causes",
             "gpu_kernels",
+            "gpu_curve",
             "launches",
             "copies",
             "syncs",

@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recording;
 import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.TraceFixture;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -129,6 +130,23 @@ class ExportCommandTest {
             assertThat(database.diagnose("data_bound")).hasSize(1);
         }
         assertThat(Outcome.of("report", cut).out()).contains("note: cut out of ");
+    }
+
+    @Test
+    void aRecordingThatWasExportedWithATraceKnowsItsClock() {
+        String run = recording().training(6, 15).launch("a", 20, 0.1).launch("b", 120, 0.1)
+                .write(folder.resolve("whole.parquet")).toString();
+        String trace = TraceFixture.trace(100).kernel("a", 7, 20, 21, 30).kernel("b", 7, 120, 121, 30)
+                .write(folder.resolve("trace.json")).toString();
+        String joined = folder.resolve("joined.parquet").toString();
+        assertThat(Outcome.of("export", "--parquet", "-o", joined, run, trace).status()).isZero();
+        String clocks = "SELECT pid, activities, clock, shift_ns, error_ns, matched, started_ns, ended_ns FROM gpu_traces";
+        try (Database both = Recordings.open(run, trace);
+                Database one = Recordings.open(joined)) {
+            assertThat(one.query(clocks).toString()).isEqualTo(both.query(clocks).toString());
+            assertThat(one.query("FROM gpu_time").toString()).isEqualTo(both.query("FROM gpu_time").toString());
+            assertThat(one.query("FROM gpu_time").rows()).hasSize(1);
+        }
     }
 
     @Test

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.TraceFixture;
 import java.io.PrintWriter;
 import java.io.StringReader;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -65,6 +68,19 @@ class HtmlReportTest {
     }
 
     @Test
+    void aTraceOfTheGpuIsDrawn() throws Exception {
+        TraceFixture trace = TraceFixture.trace(100)
+                .kernel("gemm", 7, 10, 10, 60).kernel("ncclDevKernel_AllReduce", 9, 60, 60, 40)
+                .copy("Memcpy HtoD", 11, 120, 120, 10);
+        String text = page(recording().training(6, 15), trace.write(folder.resolve("trace.json")));
+        // 120 ms in 120 points.
+        assertThat(titles(parsed(text)))
+                .contains("compute 100.0 %\nidle 0.0 %", "copies alone 100.0 %\nidle 0.0 %", "idle 100.0 %")
+                .contains("communication that nothing hides 100.0 %\nidle 0.0 %");
+        assertThat(text).contains("pid 100, GPU 0</h3>").contains("<path class=\"NcclCollective\" d=\"M60 100.0h1V0.0h-1z");
+    }
+
+    @Test
     void aLongRecordingStaysSmall() {
         String text = page(recording().alter("""
                 INSERT INTO events BY NAME
@@ -90,9 +106,11 @@ class HtmlReportTest {
         });
     }
 
-    private String page(RecordingFixture fixture) {
+    private String page(RecordingFixture fixture, Path... traces) {
         StringWriter page = new StringWriter();
-        try (Database database = Recordings.open(fixture.write(folder.resolve("run.parquet")).toString())) {
+        List<String> files = new ArrayList<>(List.of(fixture.write(folder.resolve("run.parquet")).toString()));
+        Arrays.stream(traces).map(Path::toString).forEach(files::add);
+        try (Database database = Recordings.open(files.toArray(String[]::new))) {
             new HtmlReport(new PrintWriter(page), database.library()).write(Report.of(database, (_, _) -> {}));
         }
         return page.toString();
