@@ -67,7 +67,7 @@ public final class Zernel implements Callable<Integer> {
     }
 
     /// The command, ready to execute.
-    static CommandLine commandLine() {
+    public static CommandLine commandLine() {
         Zernel zernel = new Zernel();
         return new CommandLine(zernel)
                 .setCaseInsensitiveEnumValuesAllowed(true)
