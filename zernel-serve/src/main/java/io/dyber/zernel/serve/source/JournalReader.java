@@ -33,13 +33,13 @@ final class JournalReader implements AutoCloseable {
             if (rows == null) {
                 rows = new ArrowRows(reader.getVectorSchemaRoot(), reader, new Words());
             }
-        } catch (IOException | IllegalArgumentException e) {
-            if (file.isAtEnd()) { // not even the schema was whole
+            return Optional.of(rows.read().inTimeOrder());
+        } catch (IOException | RuntimeException e) { // Arrow throws all kinds at what is no schema
+            if (rows == null && file.isAtEnd()) { // not even the schema was whole
                 return Optional.empty();
             }
             throw new IOException("reading a journal: " + e.getMessage(), e);
         }
-        return Optional.of(rows.read().inTimeOrder());
     }
 
     @Override
