@@ -72,6 +72,12 @@ final class Browser implements AutoCloseable {
         JsonNode _ = call("Page.navigate", Map.of("url", address));
     }
 
+    /// Makes the window that of a phone.
+    void phone(int width, int height) throws InterruptedException {
+        JsonNode _ = call("Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", height, "deviceScaleFactor", 2, "mobile", true));
+    }
+
     /// The value of an expression as a text.
     String text(String expression) throws InterruptedException {
         return call("Runtime.evaluate", Map.of("expression", "String(" + expression + ")"))

@@ -92,6 +92,16 @@ final class PageTest {
     }
 
     @Test
+    void itIsAsWideAsAPhone() throws Exception {
+        browser.phone(390, 844);
+        assertThat(browser.await("document.documentElement.scrollWidth", "390")).isEqualTo("390");
+        assertThat(browser.text("Math.round(document.querySelector('.chart').getBoundingClientRect().right) <= 390"))
+                .isEqualTo("true");
+        assertThat(browser.text("document.getElementById('pause').getBoundingClientRect().right <= 390"))
+                .isEqualTo("true");
+    }
+
+    @Test
     void itsChartsBeginWithTheRecording() throws Exception {
         String points = "document.querySelector('.chart polyline').getAttribute('points').split(' ').length";
         assertThat(browser.await(points, "5")).isEqualTo("5");
