@@ -23,7 +23,7 @@ expect() {
 # wait_for WHAT FILE PROCESS: until FILE contains WHAT, the process ended, or half a minute went by.
 wait_for() {
     tries=0
-    until grep -q "$1" "$2" || ! kill -0 "$3" || [ $tries = 300 ]; do
+    until grep -q "$1" "$2" 2> /dev/null || ! kill -0 "$3" || [ $tries = 300 ]; do
         tries=$((tries + 1))
         sleep 0.1
     done
