@@ -10,6 +10,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -100,6 +101,15 @@ final class Browser implements AutoCloseable {
                     "type", type, "key", key, "code", key, "windowsVirtualKeyCode", code,
                     "text", key.equals("Enter") ? "\r" : ""));
         }
+    }
+
+    /// The upper part of the page as a PNG.
+    byte[] picture(int width, int height) throws InterruptedException {
+        JsonNode _ = call("Emulation.setScrollbarsHidden", Map.of("hidden", true));
+        JsonNode _ = call("Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+        Thread.sleep(500);
+        return Base64.getDecoder().decode(call("Page.captureScreenshot", Map.of("format", "png")).path("data").asString(""));
     }
 
     private JsonNode call(String method, Map<String, Object> parameters) throws InterruptedException {
