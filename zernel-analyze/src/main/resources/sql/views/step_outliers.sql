@@ -5,9 +5,10 @@
 -- up for it, as where a program waits once for all that it had enqueued. Warm-up and evaluation do not count. Known
 -- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
 -- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
--- late to a collective where that is nearly always the same one; and an input that is too slow again and again.
+-- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
+-- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before.
 --
--- needs: steps, step_changes, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
+-- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
 CREATE TABLE step_outliers AS
 WITH
     thresholds AS (
@@ -130,6 +131,11 @@ WITH
             AND moments.at_ns < outliers.end_ns
         GROUP BY ALL
     ),
+    waits AS (
+        SELECT recording, pid, tid, step, sync_ns, median(syncs) OVER (PARTITION BY recording, pid, tid) AS usual_syncs
+        FROM step_work
+        WHERE step_kind = 'train'
+    ),
     slow_inputs AS (
         SELECT waits.recording, waits.pid, waits.tid
         FROM data_wait_causes AS waits
@@ -168,13 +174,20 @@ SELECT
         WHEN reasons.reason IS NOT NULL THEN reasons.reason
         WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
             THEN 'slow input'
-    END AS reason -- checkpoint, begin of a pass, pause, late rank, slow input or NULL
+        WHEN waits.usual_syncs = 0 AND 2 * waits.sync_ns >= outliers.dur_ns - outliers.usual_ns
+            THEN 'wait for earlier steps'
+    END AS reason -- checkpoint, begin of a pass, pause, late rank, slow input, wait for earlier steps or NULL
 FROM outliers
 LEFT JOIN reasons
     ON reasons.recording = outliers.recording
     AND reasons.pid = outliers.pid
     AND reasons.tid = outliers.tid
     AND reasons.step = outliers.step
+LEFT JOIN waits
+    ON waits.recording = outliers.recording
+    AND waits.pid = outliers.pid
+    AND waits.tid = outliers.tid
+    AND waits.step = outliers.step
 LEFT JOIN slow_inputs
     ON slow_inputs.recording = outliers.recording
     AND slow_inputs.pid = outliers.pid

@@ -158,6 +158,23 @@ class FindingsTest {
     }
 
     @Test
+    void slowStepsIsSilentForWaitsForEarlierSteps() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            fixture.region(NEXT, at, 1).launch("gemm", at + 2, 0.01);
+            at += 5;
+            if (i % 10 == 0) {
+                fixture.sync(at, 200);
+                at += 201;
+            }
+            fixture.region(STEP, at, 5);
+            at += 5;
+        }
+        assertThat(run("slow_steps", fixture)).isEmpty();
+    }
+
+    @Test
     void unexplainedTimeFiresWhenMostIsUnknown() {
         Finding finding = only("unexplained_time", recording().region(STEP, 0, 10).region(STEP, 90, 10));
         assertThat(finding.value()).isEqualTo(80.0);
