@@ -81,7 +81,7 @@ class ScriptTest {
 
     private static List<Path> files() throws IOException {
         try (Stream<Path> scripts = Files.list(EXAMPLES)) {
-            return Stream.concat(scripts, Stream.of(Path.of("../jbang-catalog.json"))).toList();
+            return Stream.concat(scripts, Stream.of(Path.of("../jbang-catalog.json"), Path.of("../notebooks/5-java.ipynb"))).toList();
         }
     }
 
