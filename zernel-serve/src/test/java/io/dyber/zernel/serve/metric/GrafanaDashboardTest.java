@@ -54,4 +54,35 @@ final class GrafanaDashboardTest {
                     target -> assertThat(target.propertyNames()).contains("refId", "datasource", "expr"));
         });
     }
+
+    /// As kinds/dashboard/dashboard_kind.cue of grafana/grafana says: its structures are closed, so a field that is spelt
+    /// wrongly is an error there.
+    @Test
+    void itsFieldsAreThoseOfGrafanasSchema() {
+        assertThat(List.of("uid", "title", "tags", "style", "timezone", "editable", "graphTooltip", "time", "timepicker",
+                        "refresh", "schemaVersion", "version", "panels", "templating", "annotations", "links", "description"))
+                .containsAll(dashboard.propertyNames());
+        assertThat(dashboard.path("time").propertyNames()).containsExactlyInAnyOrder("from", "to");
+        assertThat(dashboard.path("refresh").asString()).matches("\\d+[smhd]");
+        dashboard.path("panels").forEach(panel -> {
+            JsonNode place = panel.path("gridPos");
+            assertThat(place.propertyNames()).containsExactlyInAnyOrder("h", "w", "x", "y");
+            assertThat(place.path("h").asInt()).isPositive();
+            assertThat(place.path("w").asInt()).isBetween(1, 24);
+            assertThat(place.path("x").asInt()).isBetween(0, 23);
+            if (panel.path("type").asString().equals("row")) {
+                assertThat(panel.propertyNames())
+                        .containsExactlyInAnyOrder("id", "type", "title", "collapsed", "gridPos", "panels");
+                assertThat(panel.path("panels").isArray()).isTrue();
+            } else {
+                assertThat(panel.propertyNames()).containsExactlyInAnyOrder("id", "type", "title", "description",
+                        "datasource", "gridPos", "fieldConfig", "options", "targets");
+                assertThat(panel.path("datasource").propertyNames()).containsExactlyInAnyOrder("type", "uid");
+                assertThat(panel.path("fieldConfig").propertyNames()).containsExactlyInAnyOrder("defaults", "overrides");
+                assertThat(panel.at("/fieldConfig/defaults").propertyNames()).containsExactlyInAnyOrder("unit", "custom");
+            }
+        });
+        dashboard.at("/templating/list").forEach(variable -> assertThat(variable.path("type").asString())
+                .isIn("query", "adhoc", "constant", "datasource", "interval", "textbox", "custom", "system"));
+    }
 }
