@@ -13,6 +13,15 @@ CREATE MACRO quantiles(ns, shares) AS quantile_cont(ns, shares);
 -- By how much they may be wrong, as a share of their value.
 CREATE MACRO quantile_error() AS 0.0::DOUBLE;
 
+-- What the duration of an event is: blocked, enqueue, off-cpu, gpu or wall. A copy is blocked where it waits.
+CREATE MACRO duration_of(kind, waits) AS CASE
+    WHEN kind IN ('wait', 'io', 'cuda_sync', 'dist_wait') OR (kind = 'cuda_copy' AND waits) THEN 'blocked'
+    WHEN kind IN ('cuda_copy', 'cuda_launch', 'cuda_graph', 'nccl') THEN 'enqueue'
+    WHEN kind = 'sched' THEN 'off-cpu'
+    WHEN kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset') THEN 'gpu'
+    ELSE 'wall'
+END;
+
 -- Nanoseconds as text in milliseconds: 12345678 -> '12.3 ms'.
 CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);
 

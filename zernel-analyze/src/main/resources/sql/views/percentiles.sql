@@ -14,7 +14,7 @@ WITH
         SELECT
             kind,
             name,
-            async IS NOT DISTINCT FROM 0 AS waits,
+            min(async) IS NOT DISTINCT FROM 0 AS waits,
             count(dur_ns) AS count,
             count(*) - count(dur_ns) AS unfinished,
             sum(dur_ns) AS sum_ns,
@@ -22,7 +22,7 @@ WITH
             quantiles(dur_ns, [0.5, 0.9, 0.99, 0.999]) AS q,
             max(dur_ns) AS max_ns
         FROM events
-        WHERE (depth = 0 OR depth IS NULL)
+        WHERE coalesce(depth, 0) = 0
             AND (count IS NULL OR kind NOT IN ('cuda_launch', 'torch_alloc', 'torch_free'))
         GROUP BY ALL
         HAVING count(dur_ns) > 0
@@ -30,13 +30,7 @@ WITH
 SELECT
     kind, -- kind of event
     name, -- region, function or system call
-    CASE
-        WHEN kind IN ('wait', 'io', 'cuda_sync', 'dist_wait') OR (kind = 'cuda_copy' AND waits) THEN 'blocked'
-        WHEN kind IN ('cuda_copy', 'cuda_launch', 'cuda_graph', 'nccl') THEN 'enqueue'
-        WHEN kind = 'sched' THEN 'off-cpu'
-        WHEN kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset') THEN 'gpu'
-        ELSE 'wall'
-    END AS time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
+    duration_of(kind, waits) AS time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
     count, -- events with a duration
     unfinished, -- events whose end was not seen
     CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] sum over all threads, so it may exceed the wall time

@@ -4,7 +4,7 @@
 -- window is on a CPU, runnable, or in a call that was not probed, so `other_ns` is an upper bound of CPU time. The
 -- window is the worker's life within the time that its parent trained.
 --
--- needs: _threads, _process_info, _rare_events, events, training_threads
+-- needs: _threads, _process_info, _rare_events, _switches, events, training_threads
 CREATE TABLE workers AS
 WITH
     main_threads AS (
@@ -55,26 +55,31 @@ WITH
             windows.pid,
             events.kind,
             events.bytes,
-            events.runq_ns,
             least(events.ts_ns + events.dur_ns, windows.end_ns) - greatest(events.ts_ns, windows.start_ns) AS dur_ns
         FROM events
         JOIN windows
             ON windows.recording = events.recording
             AND windows.pid = events.pid
             AND windows.pid = events.tid
-        WHERE (events.kind IN ('wait', 'io', 'sched')) IS TRUE AND events.dur_ns IS NOT NULL
+        WHERE (events.kind IN ('wait', 'io')) IS TRUE AND events.dur_ns IS NOT NULL
     ),
-    sums AS (
-        SELECT
-            recording,
-            pid,
-            sum(CASE WHEN kind = 'wait' THEN dur_ns END) AS wait_ns,
-            sum(CASE WHEN kind = 'io' THEN dur_ns END) AS io_ns,
-            count(CASE WHEN kind = 'io' THEN 1 END) AS reads,
-            sum(CASE WHEN kind = 'io' THEN bytes END) AS read_bytes,
-            sum(CASE WHEN kind = 'sched' THEN runq_ns END) AS runq_ns
+    calls AS (
+        SELECT recording, pid, kind, count(*) AS calls, sum(dur_ns) AS dur_ns, sum(bytes) AS bytes
         FROM blocked
         WHERE dur_ns > 0
+        GROUP BY ALL
+    ),
+    ready AS (
+        SELECT windows.recording, windows.pid, sum(switches.runq_ns) AS runq_ns
+        FROM _switches AS switches
+        JOIN windows
+            ON windows.recording = switches.recording
+            AND windows.pid = switches.pid
+            AND windows.pid = switches.tid
+        WHERE switches.dur_ns IS NOT NULL
+            AND switches.ts_ns + switches.dur_ns > windows.start_ns
+            AND switches.ts_ns < windows.end_ns
+            AND switches.dur_ns > 0
         GROUP BY ALL
     )
 SELECT
@@ -84,14 +89,22 @@ SELECT
     windows.forked_ns, -- [ns] when it was forked, if that was seen
     windows.start_ns, -- [ns] begin of the window
     windows.end_ns - windows.start_ns AS window_ns, -- [ns] length of the window
-    CAST(coalesce(sums.wait_ns, 0) AS BIGINT) AS wait_ns, -- [ns] blocked in waits: idle, or its queue was full
-    CAST(coalesce(sums.io_ns, 0) AS BIGINT) AS io_ns, -- [ns] blocked in read calls
-    coalesce(sums.reads, 0) AS reads, -- read calls
-    CAST(coalesce(sums.read_bytes, 0) AS BIGINT) AS read_bytes, -- [bytes] read
-    windows.end_ns - windows.start_ns - CAST(coalesce(sums.wait_ns, 0) + coalesce(sums.io_ns, 0) AS BIGINT)
+    CAST(coalesce(waits.dur_ns, 0) AS BIGINT) AS wait_ns, -- [ns] blocked in waits: idle, or its queue was full
+    CAST(coalesce(reads.dur_ns, 0) AS BIGINT) AS io_ns, -- [ns] blocked in read calls
+    coalesce(reads.calls, 0) AS reads, -- read calls
+    CAST(coalesce(reads.bytes, 0) AS BIGINT) AS read_bytes, -- [bytes] read
+    windows.end_ns - windows.start_ns - CAST(coalesce(waits.dur_ns, 0) + coalesce(reads.dur_ns, 0) AS BIGINT)
         AS other_ns, -- [ns] the rest: on a CPU, runnable, or in a call that was not probed
-    CAST(coalesce(sums.runq_ns, 0) AS BIGINT) AS runq_ns -- [ns] ready to run, without a CPU
+    CAST(coalesce(ready.runq_ns, 0) AS BIGINT) AS runq_ns -- [ns] ready to run, without a CPU
 FROM windows
-LEFT JOIN sums ON sums.recording = windows.recording AND sums.pid = windows.pid
+LEFT JOIN calls AS waits
+    ON waits.recording = windows.recording
+    AND waits.pid = windows.pid
+    AND waits.kind = 'wait'
+LEFT JOIN calls AS reads
+    ON reads.recording = windows.recording
+    AND reads.pid = windows.pid
+    AND reads.kind = 'io'
+LEFT JOIN ready ON ready.recording = windows.recording AND ready.pid = windows.pid
 WHERE windows.end_ns > windows.start_ns
 ORDER BY windows.recording, windows.pid

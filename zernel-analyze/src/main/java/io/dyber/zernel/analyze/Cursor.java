@@ -1,81 +1,77 @@
 package io.dyber.zernel.analyze;
 
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import org.duckdb.DuckDBChunkedResult;
+import org.duckdb.DuckDBDataChunkReader;
+import org.duckdb.DuckDBPreparedStatement;
+import org.duckdb.DuckDBReadableVector;
 import org.jspecify.annotations.Nullable;
 
-/// The rows of a query one by one, for results that do not fit memory. Columns count from 0.
+/// The rows of a query one by one, for results that do not fit memory. Columns count from 0; they are integers of 64
+/// bits, real numbers, truth values or texts.
 ///
-/// No other query may run on its [Database] while it is open. Not thread-safe.
+/// Values are read where DuckDB has them: a JDBC result set first copies all columns of all rows, which takes several
+/// times as long as to sort them. No other query may run on its [Database] while it is open. Not thread-safe.
 public final class Cursor implements AutoCloseable {
-    private final PreparedStatement statement;
-    private final ResultSet result;
+    private final DuckDBPreparedStatement statement;
+    private final DuckDBChunkedResult result;
+    private List<DuckDBReadableVector> vectors = List.of();
+    private long rows;
+    private long row = -1;
 
-    Cursor(PreparedStatement statement) throws SQLException {
+    Cursor(DuckDBPreparedStatement statement) throws SQLException {
         this.statement = statement;
-        this.result = statement.executeQuery();
+        this.result = statement.query();
     }
 
     /// Goes to the next row, at first to the first one; false when there is none.
     public boolean next() {
-        try {
-            return result.next();
-        } catch (SQLException e) {
-            throw DuckDb.failed(e);
-        }
-    }
-
-    /// The names of the columns.
-    public List<String> columns() {
-        try {
-            List<String> names = new ArrayList<>();
-            for (int i = 1; i <= result.getMetaData().getColumnCount(); i++) {
-                names.add(result.getMetaData().getColumnName(i));
+        while (++row >= rows) {
+            if (!result.nextChunk()) {
+                return false;
             }
-            return names;
-        } catch (SQLException e) {
-            throw DuckDb.failed(e);
+            DuckDBDataChunkReader chunk = result.chunk();
+            List<DuckDBReadableVector> columns = new ArrayList<>();
+            for (long i = 0; i < chunk.columnCount(); i++) {
+                columns.add(chunk.vector(i));
+            }
+            vectors = columns;
+            rows = chunk.rowCount();
+            row = -1;
         }
+        return true;
     }
 
     /// An integer; `absent` where it is NULL.
     public long integer(int column, long absent) {
-        try {
-            long value = result.getLong(column + 1);
-            return value == 0 && result.wasNull() ? absent : value;
-        } catch (SQLException e) {
-            throw DuckDb.failed(e);
-        }
+        return vectors.get(column).getLong(row, absent);
     }
 
     /// A truth value; false where it is NULL.
     public boolean flag(int column) {
-        try {
-            return result.getBoolean(column + 1);
-        } catch (SQLException e) {
-            throw DuckDb.failed(e);
-        }
+        return vectors.get(column).getBoolean(row, false);
     }
 
-    /// A text, or a number as text; null where it is NULL.
+    /// A text; null where it is NULL.
     public @Nullable String text(int column) {
-        try {
-            return result.getString(column + 1);
-        } catch (SQLException e) {
-            throw DuckDb.failed(e);
-        }
+        return vectors.get(column).getString(row);
     }
 
     /// A value as a [Table] holds it.
     public @Nullable Object value(int column) {
-        try {
-            return DuckDb.plain(result.getObject(column + 1));
-        } catch (SQLException e) {
-            throw DuckDb.failed(e);
+        DuckDBReadableVector vector = vectors.get(column);
+        if (vector.isNull(row)) {
+            return null;
         }
+        return switch (vector.getType()) {
+            case BIGINT -> (Object) vector.getLong(row);
+            case DOUBLE -> vector.getDouble(row);
+            case BOOLEAN -> vector.getBoolean(row);
+            case VARCHAR -> vector.getString(row);
+            default -> throw new IllegalStateException("column " + column + " is of type " + vector.getType());
+        };
     }
 
     @Override

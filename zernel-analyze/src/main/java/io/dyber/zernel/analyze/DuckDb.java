@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Stream;
 import org.duckdb.DuckDBDriver;
+import org.duckdb.DuckDBPreparedStatement;
 import org.jspecify.annotations.Nullable;
 
 /// An in-process DuckDB with bounded memory and a temporary folder of its own.
@@ -144,7 +145,7 @@ final class DuckDb implements AutoCloseable {
                 for (int i = 0; i < parameters.length; i++) {
                     statement.setObject(i + 1, parameters[i]);
                 }
-                return new Cursor(statement);
+                return new Cursor(statement.unwrap(DuckDBPreparedStatement.class));
             } catch (SQLException e) {
                 statement.close();
                 throw e;

@@ -2,12 +2,15 @@ package io.dyber.zernel.analyze.export;
 
 import io.dyber.zernel.analyze.Cursor;
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Table;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /// The selected events, those of each thread in the order of their begin, the enclosing one first.
 ///
@@ -18,11 +21,16 @@ final class EventWindows {
     private static final int FIRST_MORE = 10;
     private static final Set<String> CORE =
             Set.of("recording", "pid", "tid", "kind", "name", "ts_ns", "dur_ns", "comm");
+    /// What a [Cursor] reads.
+    private static final Set<String> READABLE = Set.of("BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR");
 
     private final Database database;
     private final Selection selection;
     private final long eventsPerWindow;
     private final List<String> more;
+    private final Map<String, String> types;
+    /// Which of `more` events of a kind ever have: to ask each event for all of them would be most of the work.
+    private final Map<String, List<Integer>> filled = new HashMap<>();
 
     EventWindows(Database database, Selection selection, long eventsPerWindow) {
         this.database = database;
@@ -31,6 +39,19 @@ final class EventWindows {
         this.more = database.columns().stream()
                 .filter(column -> !CORE.contains(column))
                 .toList();
+        this.types = database.query("SELECT column_name, column_type FROM (DESCRIBE events)").rows().stream()
+                .collect(Collectors.toMap(row -> row.requiredText("column_name"), row -> row.requiredText("column_type")));
+        String counts = more.stream().map(name -> "count(" + identifier(name) + ")").collect(Collectors.joining(", "));
+        for (Table.Row row : database.query(
+                        "SELECT kind, " + counts + " FROM events WHERE " + selection.where() + " GROUP BY kind")
+                .rows()) {
+            filled.put(
+                    row.requiredText("kind"),
+                    IntStream.range(0, more.size())
+                            .filter(i -> !Long.valueOf(0).equals(row.values().get(1 + i)))
+                            .boxed()
+                            .toList());
+        }
     }
 
     interface Sink {
@@ -69,7 +90,7 @@ final class EventWindows {
     }
 
     private String sql(String begins) {
-        String columns = more.stream().map(column -> "events." + identifier(column)).collect(Collectors.joining(", "));
+        String columns = more.stream().map(this::column).collect(Collectors.joining(", "));
         return "SELECT events.recording, events.pid, events.tid, events.kind, events.name, "
                 + selection.at("events.ts_ns", "events.recording") + ", events.dur_ns, flow, is_first, is_last, " + columns
                 + " FROM (FROM events WHERE " + begins + " AND " + selection.where() + ") AS events "
@@ -81,15 +102,15 @@ final class EventWindows {
     }
 
     private Slice slice(Cursor cursor) {
+        String kind = String.valueOf(cursor.text(3));
         Map<String, Object> arguments = new LinkedHashMap<>();
-        for (int i = 0; i < more.size(); i++) {
+        for (int i : filled.getOrDefault(kind, List.of())) {
             Object value = cursor.value(FIRST_MORE + i);
             if (value != null) {
                 arguments.put(more.get(i), value);
             }
         }
         long flow = cursor.integer(7, 0);
-        String kind = String.valueOf(cursor.text(3));
         String name = cursor.text(4);
         return new Slice(
                 kind,
@@ -98,6 +119,12 @@ final class EventWindows {
                 cursor.integer(6, Slice.INSTANT),
                 arguments,
                 flow == 0 ? null : new Slice.Flow(flow, cursor.flag(8), cursor.flag(9)));
+    }
+
+    /// A column; as text where it is of another type, which a foreign file may have.
+    private String column(String name) {
+        String column = "events." + identifier(name);
+        return READABLE.contains(types.get(name)) ? column : "CAST(" + column + " AS VARCHAR)";
     }
 
     private static String identifier(String name) {

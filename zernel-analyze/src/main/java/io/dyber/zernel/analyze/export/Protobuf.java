@@ -14,7 +14,7 @@ final class Protobuf {
     private static final int LENGTH_DELIMITED = 2;
     private static final int LONGEST_VARINT = 10;
 
-    private byte[] bytes = new byte[256];
+    private byte[] bytes = new byte[32];
     private int size;
 
     Protobuf clear() {
