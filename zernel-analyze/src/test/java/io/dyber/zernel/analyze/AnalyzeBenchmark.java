@@ -9,20 +9,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
+import java.util.DoubleSummaryStatistics;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// What the analyzer costs on recordings of 1, 10 and (`-Dbench.events=1,10,50`) 50 million events.
 ///
-/// Each task runs in a JVM of its own, once per memory limit, and is followed by a bare scan: the hash of all columns
-/// that its SQL names, in the same process. Both are CPU time of the process, all threads; memory is the most that was
-/// resident before the scan.
+/// Each task runs in a JVM of its own, once per memory limit and round, and is followed by a bare scan: the hash of all
+/// columns that its SQL names, in the same process. Both are CPU time of the process, all threads; memory is the most
+/// that was resident before the scan. Tasks take turns in `-Dbench.rounds=3` rounds; a row has the medians and the spread.
 final class AnalyzeBenchmark {
     private static final Path FOLDER = Path.of("target", "bench");
     private static final int EVENTS_PER_STEP = 333;
@@ -30,6 +36,18 @@ final class AnalyzeBenchmark {
 
     /// @param reads the views and findings whose SQL it runs; none: all
     private record Task(String label, List<String> reads, Consumer<Database> work) {}
+
+    /// What one run took; `rows` are the recording's events.
+    private record Sample(long rows, long wallMillis, long cpuMillis, long scanMillis, long peakMib) {
+        double ratio() {
+            return (double) cpuMillis / scanMillis;
+        }
+
+        static Sample parse(String line) {
+            long[] numbers = Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray();
+            return new Sample(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
+        }
+    }
 
     private static final List<Task> TASKS = List.of(
             new Task("report", List.of(), AnalyzeBenchmark::report),
@@ -45,16 +63,37 @@ final class AnalyzeBenchmark {
             measure(TASKS.get(Integer.parseInt(arguments[0])), arguments[1], arguments[2]);
             return;
         }
-        System.out.println("| events | what | memory limit | wall ms | CPU ms | bare scan, CPU ms | x | MiB at most |");
-        System.out.println("|---:|---|---|---:|---:|---:|---:|---:|");
+        System.out.println("| events | what | memory limit | wall ms | CPU ms | min..max | bare scan, CPU ms | x | min..max | MiB at most |");
+        System.out.println("|---:|---|---|---:|---:|---:|---:|---:|---:|---:|");
         for (String millions : System.getProperty("bench.events", "1,10").split(",")) {
-            Path recording = recording(Long.parseLong(millions.strip()) * 1_000_000);
+            rows(recording(Long.parseLong(millions.strip()) * 1_000_000));
+        }
+    }
+
+    private static void rows(Path recording) throws IOException, InterruptedException {
+        Map<String, List<Sample>> samples = new LinkedHashMap<>();
+        for (int round = 0; round < Integer.getInteger("bench.rounds", 3); round++) {
             for (int task = 0; task < TASKS.size(); task++) {
                 for (String limit : LIMITS) {
-                    run(List.of(AnalyzeBenchmark.class.getName(), Integer.toString(task), recording.toString(), limit));
+                    String out = run(List.of(AnalyzeBenchmark.class.getName(), Integer.toString(task), recording.toString(), limit));
+                    samples.computeIfAbsent(TASKS.get(task).label() + " | " + limit, _ -> new ArrayList<>())
+                            .add(Sample.parse(out.strip()));
                 }
             }
         }
+        samples.forEach((what, all) -> {
+            LongSummaryStatistics cpu = all.stream().mapToLong(Sample::cpuMillis).summaryStatistics();
+            DoubleSummaryStatistics ratio = all.stream().mapToDouble(Sample::ratio).summaryStatistics();
+            System.out.printf("| %,d | %s | %,.0f | %,.0f | %,d..%,d | %,.0f | %.1f | %.1f..%.1f | %,d |%n", all.getFirst().rows(), what,
+                    median(all, Sample::wallMillis), median(all, Sample::cpuMillis), cpu.getMin(), cpu.getMax(),
+                    median(all, Sample::scanMillis), median(all, Sample::ratio), ratio.getMin(), ratio.getMax(),
+                    all.stream().mapToLong(Sample::peakMib).max().orElseThrow());
+        });
+    }
+
+    private static double median(List<Sample> samples, ToDoubleFunction<Sample> number) {
+        double[] sorted = samples.stream().mapToDouble(number).sorted().toArray();
+        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
     }
 
     private static void report(Database database) {
@@ -98,8 +137,8 @@ final class AnalyzeBenchmark {
             long scan = process.getProcessCpuTime();
             database.query("SELECT bit_xor(hash(" + scanned + ")) FROM events");
             scan = process.getProcessCpuTime() - scan;
-            System.out.printf("| %,d | %s | %s | %,d | %,d | %,d | %.1f | %,d |%n", database.rows(), task.label, limit,
-                    wall / 1_000_000, cpu / 1_000_000, scan / 1_000_000, (double) cpu / scan, peak / 1024);
+            System.out.println(database.rows() + " " + wall / 1_000_000 + " " + cpu / 1_000_000 + " " + scan / 1_000_000
+                    + " " + peak / 1024);
         }
     }
 
@@ -138,21 +177,24 @@ final class AnalyzeBenchmark {
         Path file = FOLDER.resolve("healthy-" + events + ".parquet");
         if (!Files.exists(file)) {
             Files.createDirectories(FOLDER);
-            run(List.of("io.dyber.zernel.record.cli.Record", "--simulate=healthy", "--steps",
+            String _ = run(List.of("io.dyber.zernel.record.cli.Record", "--simulate=healthy", "--steps",
                     Long.toString(events / EVENTS_PER_STEP), "--quiet", "-o", file.toString()));
         }
         return file;
     }
 
-    private static void run(List<String> main) throws IOException, InterruptedException {
+    /// Runs a program and returns what it prints.
+    private static String run(List<String> main) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         command.addAll(main);
-        System.out.flush();
-        if (new ProcessBuilder(command).inheritIO().start().waitFor() != 0) {
+        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
             throw new IllegalStateException("ended with an error: " + main);
         }
+        return out;
     }
 }
