@@ -9,7 +9,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,11 +30,12 @@ final class JBangIT {
     @TempDir
     private static Path home;
 
+    private static Path repository = Path.of("");
     private static Path recording = Path.of("");
 
     @BeforeAll
     static void addTheCatalogAndRecord() throws Exception {
-        MavenRepository.fill(Files.createDirectory(home.resolve("repository")));
+        repository = MavenRepository.filled();
         assertThat(jbang("catalog", "add", "--global", "--name", "dyber", CATALOG.toString())).isEmpty();
         recording = home.resolve("run.parquet");
         run("zernel@dyber", "record", "--simulate=data-bound-cpu", "--steps", "60", "-o", recording.toString());
@@ -56,7 +56,8 @@ final class JBangIT {
 
     @Test
     void theUmbrellaAnalyzes() throws Exception {
-        assertThat(run("zernel@dyber", "analyze", "sql", "--csv", recording.toString(), "SELECT max(pid) > 0 AS ok FROM steps"))
+        String sql = "SELECT max(pid) > 0 AS ok FROM steps";
+        assertThat(run("zernel@dyber", "analyze", "sql", "--csv", recording.toString(), sql))
                 .isEqualTo("ok\ntrue\n");
     }
 
@@ -100,7 +101,7 @@ final class JBangIT {
         builder.environment().putAll(Map.of(
                 "JAVA_HOME", System.getProperty("java.home"),
                 "JBANG_DIR", home.resolve("jbang").toString(),
-                "JBANG_REPO", home.resolve("repository").toString(),
+                "JBANG_REPO", repository.toString(),
                 "JBANG_NO_VERSION_CHECK", "1",
                 "JBANG_RUNTIME_SHELL", "bash",
                 "JBANG_STDIN_NOTTY", "true"));

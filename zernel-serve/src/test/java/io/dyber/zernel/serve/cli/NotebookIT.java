@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class NotebookIT {
     private static final String MODULES = "duckdb, pandas, matplotlib, nbclient, ipykernel";
     private static final String PYTHON = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
-    private static final Path KERNEL = Path.of("target/programs/rapaio-jupyter-kernel.jar");
+    private static final Path KERNEL = Path.of("target/programs/rapaio-jupyter-kernel.jar").toAbsolutePath();
 
     @TempDir
     private Path folder = Path.of("");
@@ -52,25 +52,23 @@ final class NotebookIT {
 
     @Test
     void theJavaNotebookRunsWithOurLibrary() throws Exception {
-        Path repository = Files.createDirectory(folder.resolve("repository"));
-        MavenRepository.fill(repository);
+        // The kernel takes the path from the folder of its jar.
+        Path repository = KERNEL.getParent().relativize(MavenRepository.filled());
         Path kernel = Files.createDirectories(folder.resolve("jupyter/kernels/rapaio-jupyter-kernel"));
-        // It looks for its repository beside its jar.
-        Path jar = Files.copy(KERNEL, folder.resolve("kernel.jar"));
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "--add-opens=java.base/java.nio=ALL-UNNAMED",
                 "-jar",
-                jar.toString(),
+                KERNEL.toString(),
                 "{connection_file}");
         JsonMapper.shared().writeValue(kernel.resolve("kernel.json"), Map.of(
                 "display_name", "Java",
                 "language", "java",
                 "interrupt_mode", "message",
                 "argv", command,
-                "env", Map.of("RJK_MIMA_CACHE", "repository")));
+                "env", Map.of("RJK_MIMA_CACHE", repository.toString())));
         assertThat(run("5-java")).contains("step ").contains("raining waits for data").contains("5-java.ipynb: ");
     }
 
