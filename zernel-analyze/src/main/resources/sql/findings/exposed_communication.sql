@@ -4,8 +4,8 @@
 -- torch.distributed without NCCL, less what many small collectives cost (small_collectives). Of several ranks the one
 -- that waits least counts, because the others also wait for late ranks (nccl_straggler). With a profiler's trace, lost
 -- is what the GPU communicates without computing meanwhile, also where the program does not wait for it.
--- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication only
--- the GPU knows. The view unknowns has the bounds.
+-- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication
+-- only the GPU knows. The view unknowns has the bounds.
 --
 -- needs: _communication, _small_collectives, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
