@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class NotebookIT {
     private static final String MODULES = "duckdb, pandas, matplotlib, nbclient, ipykernel";
     private static final String PYTHON = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
-    private static final Path KERNEL = Path.of("target/programs/rapaio-jupyter-kernel.jar").toAbsolutePath();
+    private static final Path PROGRAMS = Path.of("target/programs").toAbsolutePath();
 
     @TempDir
     private Path folder = Path.of("");
@@ -53,7 +53,7 @@ final class NotebookIT {
     @Test
     void theJavaNotebookRunsWithOurLibrary() throws Exception {
         // The kernel takes the path from the folder of its jar.
-        Path repository = KERNEL.getParent().relativize(MavenRepository.filled());
+        Path repository = PROGRAMS.relativize(MavenRepository.filled());
         Path kernel = Files.createDirectories(folder.resolve("jupyter/kernels/rapaio-jupyter-kernel"));
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -61,7 +61,7 @@ final class NotebookIT {
                 "--sun-misc-unsafe-memory-access=allow",
                 "--add-opens=java.base/java.nio=ALL-UNNAMED",
                 "-jar",
-                KERNEL.toString(),
+                PROGRAMS.resolve("rapaio-jupyter-kernel.jar").toString(),
                 "{connection_file}");
         JsonMapper.shared().writeValue(kernel.resolve("kernel.json"), Map.of(
                 "display_name", "Java",
