@@ -6,7 +6,8 @@
 -- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
 -- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
 -- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
--- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before.
+-- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in a sync or for room to
+-- launch, or for data where most of the time goes to such waits.
 --
 -- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
 CREATE TABLE step_outliers AS
@@ -132,9 +133,18 @@ WITH
         GROUP BY ALL
     ),
     waits AS (
-        SELECT recording, pid, tid, step, sync_ns, median(syncs) OVER (PARTITION BY recording, pid, tid) AS usual_syncs
+        -- A launch or a copy that takes long waits for room in the queue of the GPU.
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            sync_ns + launch_ns + copy_ns - median(launch_ns + copy_ns) OVER thread AS blocked_ns,
+            median(syncs) OVER thread AS usual_syncs,
+            avg(dur_ns) OVER thread >= 2 * median(dur_ns) OVER thread AS runs_ahead
         FROM step_work
         WHERE step_kind = 'train'
+        WINDOW thread AS (PARTITION BY recording, pid, tid)
     ),
     slow_inputs AS (
         SELECT waits.recording, waits.pid, waits.tid
@@ -174,7 +184,9 @@ SELECT
         WHEN reasons.reason IS NOT NULL THEN reasons.reason
         WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
             THEN 'slow input'
-        WHEN waits.usual_syncs = 0 AND 2 * waits.sync_ns >= outliers.dur_ns - outliers.usual_ns
+        WHEN waits.usual_syncs = 0
+            AND 2 * (waits.blocked_ns + CASE WHEN waits.runs_ahead THEN greatest(data_loading_ns, 0) ELSE 0 END)
+                >= outliers.dur_ns - outliers.usual_ns
             THEN 'wait for earlier steps'
     END AS reason -- checkpoint, begin of a pass, pause, late rank, slow input, wait for earlier steps or NULL
 FROM outliers

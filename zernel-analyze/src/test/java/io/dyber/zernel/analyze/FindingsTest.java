@@ -175,6 +175,20 @@ class FindingsTest {
     }
 
     @Test
+    void slowStepsIsSilentForLaunchesThatWaitForRoom() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            double launch = i % 10 > 6 ? 60 : 0.01;
+            fixture.region(NEXT, at, 1).launch("gemm", at + 2, launch);
+            at += 5 + launch;
+            fixture.region(STEP, at, 5);
+            at += 5;
+        }
+        assertThat(run("slow_steps", fixture)).isEmpty();
+    }
+
+    @Test
     void unexplainedTimeFiresWhenMostIsUnknown() {
         Finding finding = only("unexplained_time", recording().region(STEP, 0, 10).region(STEP, 90, 10));
         assertThat(finding.value()).isEqualTo(80.0);
