@@ -42,8 +42,14 @@ expect 'simulated' "$("$bin/zernel-analyze" info run.parquet)"
 server=$!
 wait_for '  terminal ' serve.err $server
 port=$(sed -n 's|^  WebSocket .*:||p' serve.err)
-expect 'steps' "$("$bin/zernel" watch --once --port "$port")"
+# The first snapshots may be from before the first event.
+tries=0
+until "$bin/zernel" watch --once --port "$port" > watch.out && grep -q steps watch.out || [ $tries = 20 ]; do
+    tries=$((tries + 1))
+    sleep 0.5
+done
 kill $server
+expect 'steps' "$(cat watch.out)"
 
 # A recorder that is killed leaves what can be read at once and be made the final file.
 if [ "${3:-}" != short ] && [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
