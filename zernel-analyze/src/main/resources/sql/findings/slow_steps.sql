@@ -6,8 +6,9 @@
 -- each other and are slow together, so the one that lost most stands for all.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
--- (nccl_straggler), waits of a job whose input is too slow (data_bound, storage_bound, too_few_workers), and waits for
--- the GPU every few steps, which are for all that was enqueued in between.
+-- (nccl_straggler), waits of a job whose input is too slow (data_bound, storage_bound, too_few_workers), and waits of
+-- a program far ahead of its GPU: in a sync every few steps, for room to launch, or for data that the GPU does not
+-- miss.
 --
 -- needs: steps, step_outliers, step_changes, _collective_calls, files
 -- severity: high from 25 % of step time, medium from 10 %

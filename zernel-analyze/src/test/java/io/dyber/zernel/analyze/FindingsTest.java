@@ -189,6 +189,21 @@ class FindingsTest {
     }
 
     @Test
+    void slowStepsIsSilentForWaitsForDataOfAProgramFarAhead() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 60; i++) {
+            double launch = i % 10 > 6 ? 60 : 0.01;
+            double data = i % 10 == 5 ? 40 : 1;
+            fixture.region(NEXT, at, data).launch("gemm", at + data + 1, launch);
+            at += data + 4 + launch;
+            fixture.region(STEP, at, 5);
+            at += 5;
+        }
+        assertThat(run("slow_steps", fixture)).isEmpty();
+    }
+
+    @Test
     void unexplainedTimeFiresWhenMostIsUnknown() {
         Finding finding = only("unexplained_time", recording().region(STEP, 0, 10).region(STEP, 90, 10));
         assertThat(finding.value()).isEqualTo(80.0);
