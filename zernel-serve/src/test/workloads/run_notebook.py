@@ -29,9 +29,24 @@ class Client(NotebookClient):
         return await super().async_start_new_kernel_client()
 
 
+def executed(path):
+    """The Java kernel's threads set what says they shall run after they start (its LoopThread.start): now and then the one
+    that answers has ended by then, no cell was run, and only a new kernel helps."""
+    for attempt in range(5):
+        notebook = nbformat.read(path, as_version=4)
+        client = Client(
+            notebook, timeout=120, startup_timeout=20, resources={"metadata": {"path": os.path.dirname(path)}}
+        )
+        try:
+            return client.execute()
+        except RuntimeError as e:
+            if "Kernel didn't respond" not in str(e) or attempt == 4:
+                raise
+            print(f"{os.path.basename(path)}: {e}; starting another", file=sys.stderr)
+
+
 for path in sys.argv[1:]:
-    notebook = nbformat.read(path, as_version=4)
-    Client(notebook, timeout=120, resources={"metadata": {"path": os.path.dirname(path)}}).execute()
+    notebook = executed(path)
     images = 0
     for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
         images += "image/png" in output.get("data", {})
