@@ -153,13 +153,15 @@ WITH
             sums.nranks,
             communicators.steps,
             communicators.step_ns,
-            least(sums.delay_ns / communicators.steps, gpu_busy.idle_ns) AS lost_ns,
+            least(sums.delay_ns / communicators.steps, communicators.step_ns, gpu_busy.idle_ns) AS lost_ns,
             least(sums.all_skew_ns / communicators.steps, gpu_busy.most_idle_ns) AS most_ns,
             gpu_busy.idle_ns,
             sums.usual_ns,
             sums.skew_ns,
             CASE
-                WHEN main_causes.cause_ns >= 0.3 * sums.delay_ns THEN main_causes.cause
+                -- Delays add up to more than all steps where ranks do not wait for each other on their CPUs.
+                WHEN main_causes.cause_ns >= 0.3 * least(sums.delay_ns, communicators.steps * communicators.step_ns)
+                    THEN main_causes.cause
                 ELSE 'not known'
             END AS cause,
             main_causes.cause_ns / communicators.steps AS cause_ns

@@ -1,9 +1,10 @@
 -- What can make a rank late, per step: each part's time, and how much more that is than in the other ranks.
 --
 -- Compared is with the median step of each other rank, and of these with the middle one. Time without a CPU and in
--- allocations lies within the other parts. Steps of processes without collectives are no rows.
+-- allocations lies within the other parts; that of threads that launch kernels for the training thread, such as
+-- backward's, counts with it. Steps of processes without collectives are no rows.
 --
--- needs: _switches, _checkpoint_opens, steps, step_work, _collective_calls
+-- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _collective_calls
 CREATE TABLE _step_parts AS
 WITH
     ranks AS (
@@ -34,9 +35,21 @@ WITH
             AND work.tid = steps.tid
             AND work.step = steps.step
     ),
+    threads AS (
+        SELECT recording, pid, tid, tid AS training_tid
+        FROM spans
+        UNION
+        SELECT launching.recording, launching.pid, launching.tid, spans.tid
+        FROM _launching_threads AS launching
+        JOIN spans ON spans.recording = launching.recording AND spans.pid = launching.pid
+    ),
     moments AS (
-        SELECT recording, pid, tid, ts_ns, runq_ns, 0 AS checkpoints
-        FROM _switches
+        SELECT switches.recording, switches.pid, threads.training_tid AS tid, ts_ns, runq_ns, 0 AS checkpoints
+        FROM _switches AS switches
+        JOIN threads
+            ON threads.recording = switches.recording
+            AND threads.pid = switches.pid
+            AND threads.tid = switches.tid
         WHERE runq_ns > 0
         UNION ALL
         SELECT recording, pid, tid, ts_ns, 0, 1

@@ -61,7 +61,8 @@ WITH
             devices.step_ns,
             samples.value,
             samples.end_ns - samples.start_ns AS span_ns,
-            least(samples.end_ns, devices.end_ns) - greatest(samples.start_ns, devices.start_ns) AS weight
+            least(samples.end_ns, devices.end_ns) - greatest(samples.start_ns, devices.start_ns) AS weight,
+            max(weight = span_ns) OVER (PARTITION BY devices.recording, devices.pid) AS any_whole
         FROM devices
         JOIN samples ON samples.recording = devices.recording AND samples.device = devices.device
     ),
@@ -75,7 +76,7 @@ WITH
             NULL AS exposed,
             any_value(step_ns) AS step_ns
         FROM weighted
-        WHERE 2 * weight >= span_ns AND span_ns > 0
+        WHERE span_ns > 0 AND CASE WHEN any_whole THEN weight = span_ns ELSE 2 * weight >= span_ns END
         GROUP BY ALL
     ),
     traced AS (
@@ -105,7 +106,7 @@ SELECT
     best.recording, -- recording
     best.pid, -- process that trains
     best.device, -- its GPU, as the driver counts them, by a trace as the process does
-    best.samples, -- samples of which at least half lies between the first step and the end of the last; 0 by a trace
+    best.samples, -- samples that lie between the first step and the end of the last; 0 by a trace
     best.busy, -- share of that time in which a kernel ran, 0 to 1
     greatest(1 - best.busy, 0) * best.step_ns AS idle_ns, -- [ns] of a mean step in which none ran
     (greatest(1 - best.busy, 0) + constants.error) * best.step_ns

@@ -1,8 +1,9 @@
 -- Each step's worst collective on a communicator: which rank came last, how late, and why.
 --
 -- The step is that of the rank that came last. The cause is what this rank spent more time on in the step than the
--- other ranks usually do; it is NULL where nothing explains a third of the delay. Only collectives count that all ranks
--- called.
+-- other ranks usually do; it is NULL where nothing explains a third of the delay, or of the step where that is shorter:
+-- a delay adds up over steps where ranks do not wait for each other on their CPUs. Only collectives count that all
+-- ranks called.
 --
 -- needs: collective_arrivals, rank_arrivals, _step_parts
 CREATE TABLE late_steps AS
@@ -50,7 +51,7 @@ WITH
         WHERE complete.late_ns < parts.end_ns
     ),
     worst AS (
-        SELECT placed.*, rank_arrivals.lag_ns
+        SELECT placed.*, rank_arrivals.lag_ns, 0.3 * least(rank_arrivals.lag_ns, placed.step_ns) AS enough_ns
         FROM placed
         JOIN rank_arrivals
             ON rank_arrivals.comm_id = placed.comm_id
@@ -64,14 +65,14 @@ WITH
             worst.*,
             CASE
                 WHEN late_rank IS NULL THEN NULL
-                WHEN alloc_more_ns >= greatest(runq_more_ns, 0.3 * lag_ns) THEN 'allocation'
-                WHEN runq_more_ns >= 0.3 * lag_ns THEN 'preemption'
-                WHEN checkpoints > 0 AND compute_more_ns + unknown_more_ns >= 0.3 * lag_ns THEN 'checkpoint'
-                WHEN data_more_ns >= greatest(compute_more_ns, gpu_wait_more_ns, unknown_more_ns, 0.3 * lag_ns)
+                WHEN alloc_more_ns >= greatest(runq_more_ns, enough_ns) THEN 'allocation'
+                WHEN runq_more_ns >= enough_ns THEN 'preemption'
+                WHEN checkpoints > 0 AND compute_more_ns + unknown_more_ns >= enough_ns THEN 'checkpoint'
+                WHEN data_more_ns >= greatest(compute_more_ns, gpu_wait_more_ns, unknown_more_ns, enough_ns)
                     THEN 'data wait'
-                WHEN compute_more_ns >= greatest(gpu_wait_more_ns, unknown_more_ns, 0.3 * lag_ns) THEN 'compute'
-                WHEN gpu_wait_more_ns >= greatest(unknown_more_ns, 0.3 * lag_ns) THEN 'slow GPU'
-                WHEN unknown_more_ns >= 0.3 * lag_ns THEN 'other'
+                WHEN compute_more_ns >= greatest(gpu_wait_more_ns, unknown_more_ns, enough_ns) THEN 'compute'
+                WHEN gpu_wait_more_ns >= greatest(unknown_more_ns, enough_ns) THEN 'slow GPU'
+                WHEN unknown_more_ns >= enough_ns THEN 'other'
             END AS cause
         FROM worst
     )

@@ -7,7 +7,7 @@
 -- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
 -- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
 -- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in a sync or for room to
--- launch, or for data where most of the time goes to such waits.
+-- launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half of these.
 --
 -- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
 CREATE TABLE step_outliers AS
@@ -140,8 +140,7 @@ WITH
             tid,
             step,
             sync_ns + launch_ns + copy_ns - median(launch_ns + copy_ns) OVER thread AS blocked_ns,
-            median(syncs) OVER thread AS usual_syncs,
-            avg(dur_ns) OVER thread >= 2 * median(dur_ns) OVER thread AS runs_ahead
+            median(syncs) OVER thread AS usual_syncs
         FROM step_work
         WHERE step_kind = 'train'
         WINDOW thread AS (PARTITION BY recording, pid, tid)
@@ -159,6 +158,16 @@ WITH
         GROUP BY waits.recording, waits.pid, waits.tid
         -- Single long waits are what slow storage is like; of other causes they would be no more than slow steps.
         HAVING count(*) >= any_value(thresholds.often) * any_value(outliers.steps) OR any_value(waits.cause) = 'storage'
+    ),
+    unmissed AS (
+        SELECT outliers.recording, outliers.pid, outliers.tid
+        FROM outliers
+        JOIN data_wait_causes AS waits
+            ON waits.recording = outliers.recording
+            AND waits.pid = outliers.pid
+            AND waits.tid = outliers.tid
+        GROUP BY outliers.recording, outliers.pid, outliers.tid
+        HAVING 2 * any_value(waits.idle_ns * waits.steps) < sum(greatest(outliers.data_loading_ns, 0))
     )
 SELECT
     outliers.recording, -- recording
@@ -185,7 +194,7 @@ SELECT
         WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
             THEN 'slow input'
         WHEN waits.usual_syncs = 0
-            AND 2 * (waits.blocked_ns + CASE WHEN waits.runs_ahead THEN greatest(data_loading_ns, 0) ELSE 0 END)
+            AND 2 * (waits.blocked_ns + CASE WHEN unmissed.pid IS NULL THEN 0 ELSE greatest(data_loading_ns, 0) END)
                 >= outliers.dur_ns - outliers.usual_ns
             THEN 'wait for earlier steps'
     END AS reason -- checkpoint, begin of a pass, pause, late rank, slow input, wait for earlier steps or NULL
@@ -200,6 +209,10 @@ LEFT JOIN waits
     AND waits.pid = outliers.pid
     AND waits.tid = outliers.tid
     AND waits.step = outliers.step
+LEFT JOIN unmissed
+    ON unmissed.recording = outliers.recording
+    AND unmissed.pid = outliers.pid
+    AND unmissed.tid = outliers.tid
 LEFT JOIN slow_inputs
     ON slow_inputs.recording = outliers.recording
     AND slow_inputs.pid = outliers.pid

@@ -189,7 +189,30 @@ class FindingsTest {
     }
 
     @Test
-    void slowStepsIsSilentForWaitsForDataOfAProgramFarAhead() {
+    void slowStepsIsSilentForWaitsForDataThatTheGpuDoesNotMiss() {
+        RecordingFixture fixture = farAhead().gpuSample("utilization", 1100, 99, "percent");
+        assertThat(run("slow_steps", fixture)).isEmpty();
+        assertThat(run("data_bound", fixture)).isEmpty();
+    }
+
+    @Test
+    void waitsForDataThatTheGpuMissesAreThoseOfASlowInput() {
+        RecordingFixture fixture = farAhead().gpuSample("utilization", 1100, 75, "percent");
+        assertThat(run("slow_steps", fixture)).isEmpty();
+        // 40 ms in 6 steps and 1 ms in 53, without the first step.
+        assertThat(only("data_bound", fixture).lostMillisPerStep()).isEqualTo(4.966);
+    }
+
+    @Test
+    void waitsForDataInReadsThatTheGpuMissesAreThoseOfStorage() {
+        RecordingFixture fixture = farAhead().fork(0, 200).on(200, 200, "pt_data_worker").io(0, 1800, 8_000_000)
+                .region("x", 1900, 1).gpuSample("utilization", 1100, 75, "percent");
+        assertThat(run("slow_steps", fixture)).isEmpty();
+        assertThat(only("storage_bound", fixture).lostMillisPerStep()).isEqualTo(4.966);
+    }
+
+    /// A program that waits for room to launch in three steps of ten, and for data in one.
+    private static RecordingFixture farAhead() {
         RecordingFixture fixture = recording();
         double at = 0;
         for (int i = 1; i <= 60; i++) {
@@ -200,7 +223,7 @@ class FindingsTest {
             fixture.region(STEP, at, 5);
             at += 5;
         }
-        assertThat(run("slow_steps", fixture)).isEmpty();
+        return fixture;
     }
 
     @Test

@@ -67,6 +67,14 @@ class GpuFindingsTest {
     }
 
     @Test
+    void samplesThatReachBeyondTrainingDoNotCountBesideOthers() {
+        RecordingFixture fixture = launches(100, 0.04).gpuSample("utilization", 0, 0, "percent")
+                .gpuSample("utilization", 90, 20, "percent")
+                .gpuSample("utilization", 190, 40, "percent");
+        assertThat(only("launch_bound", fixture).lostMillisPerStep()).isEqualTo(12.0);
+    }
+
+    @Test
     void launchBoundIsSilentForFewLaunchesForLongOnesAndForABusyGpu() {
         assertThat(run("launch_bound", launches(20, 0.1))).isEmpty();
         assertThat(run("launch_bound", launches(100, 0.15))).isEmpty();

@@ -53,6 +53,29 @@ class RankFindingsTest {
     }
 
     @Test
+    void delaysThatAddUpHaveTheReasonOfTheStepsInWhichTheyGrow() {
+        RecordingFixture job = recording();
+        for (int rank = 0; rank < RANKS; rank++) {
+            double off = rank == 2 ? 20 : 0;
+            for (int step = 0; step < STEPS; step++) {
+                double at = step * (STEP_MS + off);
+                rank(job, rank).region(NEXT, at, 1).backward(at + 2, 30 + off).region(STEP, at + 34 + off, 5);
+                job.on(100 + rank, 1100 + rank, "pt_autograd_0").launch("gemm", at + 3, 0.01);
+                if (off > 0) {
+                    job.event("sched", "off-cpu", at + 5, off, "state = 'preempted', runq_ns = 20000000");
+                }
+                allReduce(job, rank, step, at + 31 + off);
+            }
+        }
+        job.gpuSample("utilization", 600, 67, "percent");
+        Finding finding = only("nccl_straggler", job);
+        assertThat(finding.subject()).isEqualTo("rank 2 of 4, pid 102");
+        assertThat(finding.more()).containsEntry("cause", "preemption");
+        assertThat(finding.evidence()).contains("; it is ready without a CPU for 20.0 ms longer; ");
+        assertThat(run("cpu_preempted", job)).isEmpty();
+    }
+
+    @Test
     void ncclStragglerFiresForRanksThatAreLateTogether() {
         RecordingFixture job = recording();
         for (int rank = 0; rank < RANKS; rank++) {
