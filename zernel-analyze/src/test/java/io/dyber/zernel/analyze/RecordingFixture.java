@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,9 @@ public final class RecordingFixture {
     public static final String STEP = "Optimizer.step#AdamW.step";
     public static final String ZERO_GRAD = "Optimizer.zero_grad#AdamW.zero_grad";
 
-    private final List<String> inserts = new ArrayList<>();
+    private final List<String> statements = new ArrayList<>();
+    /// The rows since the last statement, one INSERT for each set of columns: DuckDB takes as long for a statement as for many rows.
+    private final Map<String, StringJoiner> rows = new LinkedHashMap<>();
     private final Map<String, String> footer = new LinkedHashMap<>();
     private long pid = 100;
     private long tid = 100;
@@ -143,8 +146,9 @@ public final class RecordingFixture {
         for (String assignment : columns.isEmpty() ? new String[0] : columns.split(", ", -1)) {
             values.put(assignment.split(" = ", 2)[0], assignment.split(" = ", 2)[1]);
         }
-        inserts.add("INSERT INTO events (" + String.join(", ", values.keySet()) + ") VALUES ("
-                + String.join(", ", values.values()) + ")");
+        String insert = "INSERT INTO events (" + String.join(", ", values.keySet()) + ") VALUES ";
+        rows.computeIfAbsent(insert, start -> new StringJoiner(", ", start, ""))
+                .add("(" + String.join(", ", values.values()) + ")");
         return this;
     }
 
@@ -170,17 +174,19 @@ public final class RecordingFixture {
 
     /// Runs a statement on the table `events` before it is written.
     public RecordingFixture alter(String sql) {
-        inserts.add(sql);
+        insertRows();
+        statements.add(sql);
         return this;
     }
 
     public Path write(Path file) {
+        insertRows();
         try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false); // one transaction for all rows
             statement.execute(GoldenSchema.text());
-            for (String insert : inserts) {
-                statement.execute(insert);
+            for (String sql : statements) {
+                statement.execute(sql);
             }
             String metadata = footer.entrySet().stream()
                     .map(entry -> quote(entry.getKey()) + ": " + quote(entry.getValue()))
@@ -191,6 +197,11 @@ public final class RecordingFixture {
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private void insertRows() {
+        rows.values().forEach(insert -> statements.add(insert.toString()));
+        rows.clear();
     }
 
     private static String quote(String text) {

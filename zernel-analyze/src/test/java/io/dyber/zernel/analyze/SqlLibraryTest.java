@@ -14,6 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,12 +24,27 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class SqlLibraryTest {
     private static final Set<String> BASE = Set.of("events", "files", "footer");
+    private static final SqlLibrary LIBRARY = SqlLibrary.builtIn();
+
+    /// An empty recording, which no test changes.
+    private static Database empty;
 
     @TempDir
     Path folder;
 
+    @BeforeAll
+    static void openAnEmptyRecording(@TempDir Path folder) {
+        empty = Recordings.open(
+                RecordingFixture.recording().footer("zernel.kinds", null).write(folder.resolve("empty.parquet")).toString());
+    }
+
+    @AfterAll
+    static void close() {
+        empty.close();
+    }
+
     static List<SqlObject> objects() {
-        return List.copyOf(SqlLibrary.builtIn().objects());
+        return List.copyOf(LIBRARY.objects());
     }
 
     static List<SqlObject> views() {
@@ -35,7 +52,7 @@ class SqlLibraryTest {
     }
 
     static List<SqlObject> findings() {
-        return SqlLibrary.builtIn().findings();
+        return LIBRARY.findings();
     }
 
     @Test
@@ -113,20 +130,16 @@ class SqlLibraryTest {
     @MethodSource("objects")
     void everyOutputColumnIsCommented(SqlObject object) {
         String select = object.sql().substring(object.sql().lastIndexOf("\nSELECT\n"));
-        try (Database database = emptyDatabase()) {
-            for (String column : columns(object, database)) {
-                assertThat(select).containsPattern("\\b" + column + ",?\\s+-- \\S.+");
-            }
+        for (String column : columns(object)) {
+            assertThat(select).containsPattern("\\b" + column + ",?\\s+-- \\S.+");
         }
     }
 
     @ParameterizedTest
     @MethodSource("findings")
     void aFindingBindsHasItsColumnsAndFindsNothingInAnEmptyRecording(SqlObject finding) {
-        try (Database database = emptyDatabase()) {
-            assertThat(columns(finding, database)).startsWith(Finding.COLUMNS.toArray(String[]::new));
-            assertThat(Finding.run(finding, database)).isEmpty();
-        }
+        assertThat(columns(finding)).startsWith(Finding.COLUMNS.toArray(String[]::new));
+        assertThat(Finding.run(finding, empty)).isEmpty();
     }
 
     @ParameterizedTest
@@ -158,7 +171,7 @@ class SqlLibraryTest {
                 FROM odd
                 """);
         Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
-        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        SqlLibrary library = LIBRARY.with(folder);
         try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
             Finding finding = database.diagnose().findings().getFirst();
             assertThat(finding.name()).isEqualTo("mine");
@@ -174,7 +187,7 @@ class SqlLibraryTest {
         Files.writeString(folder.resolve("odd.sql"), "-- Odd.\n-- needs: broken\nSELECT * FROM broken\n");
         Files.writeString(folder.resolve("broken.sql"), "-- Broken.\nCREATE VIEW broken AS SELECT n FROM nowhere\n");
         Path file = RecordingFixture.recording().training(11, 15).write(folder.resolve("run.parquet"));
-        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        SqlLibrary library = LIBRARY.with(folder);
         try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
             Diagnosis diagnosis = database.diagnose();
             assertThat(diagnosis.findings()).extracting(Finding::name).containsExactly("data_bound");
@@ -196,7 +209,7 @@ class SqlLibraryTest {
             Files.writeString(folder.resolve(word + ".sql"), "-- W.\nCREATE VIEW " + word + " AS SELECT x FROM nowhere\n");
         }
         Path file = RecordingFixture.recording().training(11, 15).write(folder.resolve("run.parquet"));
-        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        SqlLibrary library = LIBRARY.with(folder);
         try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
             assertThat(database.diagnose().skipped()).isEmpty();
             assertThat(database.diagnose().findings()).extracting(Finding::name).containsExactly("data_bound");
@@ -217,18 +230,16 @@ class SqlLibraryTest {
             """)
     void aFileOfAFolderThatTakesTheNameOfSomethingElseIsRefused(String name, String sql, String why) throws IOException {
         Files.writeString(folder.resolve(name), sql);
-        assertThatThrownBy(() -> SqlLibrary.builtIn().with(folder))
+        assertThatThrownBy(() -> LIBRARY.with(folder))
                 .isInstanceOf(RecordingException.class)
                 .hasMessage("reading '" + folder.resolve(name) + "': " + why);
     }
 
     @Test
     void aMistypedViewHasASuggestion() {
-        try (Database database = emptyDatabase()) {
-            assertThatThrownBy(() -> database.query("FROM stesp"))
-                    .hasMessageStartingWith("running a query: Catalog Error: Table with name stesp does not exist!")
-                    .extracting(e -> ((RecordingException) e).hint()).isEqualTo("did you mean 'steps'?");
-        }
+        assertThatThrownBy(() -> empty.query("FROM stesp"))
+                .hasMessageStartingWith("running a query: Catalog Error: Table with name stesp does not exist!")
+                .extracting(e -> ((RecordingException) e).hint()).isEqualTo("did you mean 'steps'?");
     }
 
     @Test
@@ -238,7 +249,7 @@ class SqlLibraryTest {
         Files.writeString(folder.resolve("reader.sql"), "-- Reader.\n-- needs: my_view\nSELECT a FROM my_view\n");
         Path file = RecordingFixture.recording().region("a", 1, 1).event("lost", "wait", 1, null, "count = 3")
                 .write(folder.resolve("run.parquet"));
-        SqlLibrary library = SqlLibrary.builtIn().with(folder);
+        SqlLibrary library = LIBRARY.with(folder);
         try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), library)) {
             Diagnosis diagnosis = database.diagnose();
             assertThat(diagnosis.findings()).extracting(Finding::name).contains("lost_events");
@@ -262,19 +273,11 @@ class SqlLibraryTest {
         });
     }
 
-    private Database emptyDatabase() {
-        Path file = folder.resolve("empty.parquet");
-        if (!Files.exists(file)) {
-            RecordingFixture.recording().footer("zernel.kinds", null).write(file);
-        }
-        return Recordings.open(file.toString());
-    }
-
-    private static List<String> columns(SqlObject object, Database database) {
+    private static List<String> columns(SqlObject object) {
         boolean view = object.role() == SqlObject.Role.VIEW;
         Matcher macro = Pattern.compile("CREATE MACRO \\w+\\((.*)\\)").matcher(object.sql());
         String name = object.name() + (macro.find() ? "(" + macro.group(1).replaceAll("\\w+", "1") + ")" : "");
-        return new ArrayList<>(database.query("DESCRIBE " + (view ? "FROM " + name : object.statement()))
+        return new ArrayList<>(empty.query("DESCRIBE " + (view ? "FROM " + name : object.statement()))
                 .texts("column_name"));
     }
 
