@@ -45,7 +45,7 @@ final class LauncherProcess {
                 .map(LauncherProcess::new)
                 .orElseThrow(() -> new Failure(
                         "looking for '" + command + "': not in " + (property == null ? "ZERNEL_HOME" : property) + "/bin",
-                        "start with the launcher zernel, or set ZERNEL_HOME to the installation's folder"));
+                        "start with the launcher zernel or JBang's alias zernel, or set ZERNEL_HOME to the installation's folder"));
     }
 
     private static Optional<List<String>> onClassPath(String command) {

@@ -14,10 +14,11 @@ import picocli.CommandLine;
 record CommandWords(List<String> words) {
     private static final Pattern WORD = Pattern.compile("'([^']*)'|\"((?:[^\"\\\\]|\\\\.)*)\"|([^\\s'\"]+)|(\\s{3,}|\\s+[|>&#].*)");
 
-    /// @param line may begin with `sudo`, and end with a redirection, a pipe, or a remark after `#` or three blanks
+    /// @param line may begin with `sudo`, then `jbang` and an alias of our catalog, and end with a redirection, a pipe, or
+    /// a remark after `#` or three blanks
     static CommandWords of(String line) {
         List<String> words = new ArrayList<>();
-        Matcher word = WORD.matcher(line.replaceFirst("^sudo (-\\S+ )*", ""));
+        Matcher word = WORD.matcher(line.replaceFirst("^(sudo (-\\S+ )*)?(jbang (-\\S+ )*)?", ""));
         int end = -1;
         while (word.find() && word.group(4) == null) {
             String text = word.group(1) != null ? word.group(1) : word.group(2) != null ? word.group(2) : word.group(3);
@@ -28,7 +29,11 @@ record CommandWords(List<String> words) {
             }
             end = word.end();
         }
-        String program = words.getFirst().replaceFirst("^(\\./|.*/bin/)", "");
+        String program = words.getFirst().replaceFirst("^(\\./|.*/bin/)", "").replaceFirst("@dyber.*", "");
+        if (program.equals("zernel-serve")) {
+            program = "zernel";
+            words.add(1, "serve");
+        }
         words.set(0, program);
         // The umbrella hands these on.
         if (program.equals("zernel") && words.size() > 1) {

@@ -33,12 +33,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// The commands that README.md and docs/ show: those that need neither rights nor a running job run here, on simulated
 /// recordings, and all others at least parse.
 ///
-/// A command is a line of a code block, fenced or indented, that begins with one of our programs, perhaps after `$` or
-/// `sudo`. Files that it names are those of a folder made by [#makeFiles].
+/// A command is a line of a code block, fenced or indented, that begins with one of our programs, perhaps after `$`,
+/// `sudo` or `jbang`. Files that it names are those of a folder made by [#makeFiles].
 final class DocumentationTest {
     private static final Path ROOT = Path.of("..");
-    private static final Pattern COMMAND =
-            Pattern.compile("(?:\\$ )?((?:sudo (?:-\\S+ )*)?(?:\\./)?zernel(?:-record|-analyze)? .*)");
+    private static final Pattern COMMAND = Pattern.compile(
+            "(?:\\$ )?((?:sudo (?:-\\S+ )*)?(?:jbang (?:-\\S+ )*)?(?:\\./)?zernel(?:-record|-analyze|-serve)?(?:@dyber)? .*)");
+    private static final Pattern ALIAS = Pattern.compile("([\\w-]+)@dyber\\b");
     private static final Pattern FILE = Pattern.compile("[\\w*./-]+\\.(parquet|json\\.gz|yaml|html|csv|json)");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#\\s]*)(?:#([^)\\s]*))?\\)");
 
@@ -189,6 +190,15 @@ final class DocumentationTest {
                         .filter(page -> page.startsWith(ROOT.resolve("docs")) && !page.endsWith("README.md"))
                         .map(page -> "(" + page.getFileName() + ")"))
                 .allSatisfy(page -> assertThat(index).contains(page));
+    }
+
+    @Test
+    void everyAliasIsInTheCatalog() throws IOException {
+        String catalog = Files.readString(ROOT.resolve("jbang-catalog.json"));
+        for (Path page : PAGES) {
+            assertThat(ALIAS.matcher(Files.readString(page)).results().map(alias -> alias.group(1)))
+                    .allSatisfy(alias -> assertThat(catalog).contains("\"" + alias + "\": {"));
+        }
     }
 
     /// A row of a table of messages begins with one of ours, in which `...` stands for what differs.
