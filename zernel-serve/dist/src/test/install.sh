@@ -34,6 +34,10 @@ ls "$system"/usr/lib/zernel/lib/*.aot > /dev/null || fail "the installation made
 for command in zernel-record zernel-analyze; do
     clean ZERNEL_JAVA_OPTS=-XX:AOTMode=on "$system/usr/bin/$command" --version > /dev/null || fail "$command cannot use its AOT cache"
 done
+# The cache has all that help needs: one class that is missing makes the JVM open the jars.
+clean ZERNEL_JAVA_OPTS="-Xlog:class+load:file=$root/classes" "$system/usr/bin/zernel-analyze" --help > /dev/null
+grep -q 'picocli.CommandLine source: shared objects file' "$root/classes" || fail "picocli is not in the AOT cache"
+! grep 'source: .*\.jar' "$root/classes" >&2 || fail "these classes are not in the AOT cache"
 clean sh "$here/smoke.sh" "$system/usr/bin" "$version" short
 for page in zernel zernel-record zernel-analyze-report; do
     [ -s "$system/usr/share/man/man1/$page.1" ] || fail "no manual page $page"

@@ -6,7 +6,10 @@ ZERNEL_JAVA_MIN=${ZERNEL_JAVA_MIN:-25}
 # try_java DIR [TOOL]: succeeds, and sets java_home and java_version, when DIR is a new enough JDK that has bin/TOOL.
 try_java() {
     [ -x "$1/bin/${2:-java}" ] && [ -r "$1/release" ] || return 1
-    java_version=$(sed -n 's/^JAVA_VERSION="\([^"]*\)".*/\1/p' "$1/release")
+    java_version=
+    while IFS='="' read -r key _ value _; do
+        [ "$key" != JAVA_VERSION ] || java_version=$value
+    done < "$1/release"
     case ${java_version%%[.+-]*} in
         '' | *[!0-9]*) return 1 ;;
     esac
@@ -29,7 +32,8 @@ find_java() {
     fi
     [ -n "${JAVA_HOME:-}" ] && try_java "$JAVA_HOME" "${1:-}" && return
     on_path=$(command -v java || true)
-    [ -n "$on_path" ] && try_java "$(dirname "$(dirname "$(readlink -f "$on_path")")")" "${1:-}" && return
+    [ -z "$on_path" ] || on_path=$(readlink -f "$on_path")
+    [ -n "$on_path" ] && try_java "${on_path%/bin/java}" "${1:-}" && return
     for candidate in /usr/lib/jvm/* /usr/java/* /opt/* /opt/java/* /opt/jdk/* /usr/local/*jdk* /usr/local/*java*; do
         try_java "$candidate" "${1:-}" && return
     done
@@ -57,7 +61,8 @@ run_java() {
     shift 3
     find_java
     case $mode in
-        short) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' ;;
+        # Without JFR: DuckDB's driver registers an event with it, which takes longer than a query.
+        short) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djfr.unsupported.vm=true' ;;
         # Compiled at once: C2 deoptimises under load and the ring fills meanwhile. The smallest heap: little is allocated.
         record) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20' ;;
         *) mode_flags='' ;;
@@ -65,11 +70,13 @@ run_java() {
     # What lib/make-aot left; another JDK than it ran on goes without, and says nothing.
     cache=$zernel_home/lib/$artifact.aot
     [ -r "$cache" ] || cache=
-    # The jar's manifest names the jars beside it that it needs. ZERNEL_JAVA_OPTS is split into words on purpose.
+    # The jar's manifest names the jars beside it that it needs. picocli.disable.closures: not to look for Groovy in all of
+    # them. ZERNEL_JAVA_OPTS is split into words on purpose.
     # shellcheck disable=SC2086
     exec "$java_home/bin/java" $mode_flags ${cache:+"-XX:AOTCache=$cache" '-Xlog:aot*=off' '-Xlog:cds*=off'} \
         --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED \
         --sun-misc-unsafe-memory-access=allow \
-        -Djava.library.path="$zernel_home/lib" -Dzernel.home="$zernel_home" ${ZERNEL_JAVA_OPTS:-} \
+        -Djava.library.path="$zernel_home/lib" -Dzernel.home="$zernel_home" -Dpicocli.disable.closures=true \
+        ${ZERNEL_JAVA_OPTS:-} \
         -cp "$zernel_home/lib/$artifact-@VERSION@.jar" "$main" "$@"
 }

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze;
 
 import java.sql.Connection;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -192,9 +193,18 @@ public final class Database implements AutoCloseable {
                     + file.side() + ", " + DuckDb.literal(recording.path().toString()) + ", "
                     + DuckDb.literal(recording.state().name().toLowerCase(java.util.Locale.ROOT)) + ", "
                     + recording.rows() + ", " + note + ")");
-            recording.metadata().forEach((key, value) -> {
-                Table _ = duckDb.query("INSERT INTO footer VALUES (?, ?, ?)", recording.index(), key, value);
-            });
+            createFooter(recording);
         }
+    }
+
+    private void createFooter(Recording recording) {
+        if (recording.metadata().isEmpty()) {
+            return;
+        }
+        List<Object> rows = new ArrayList<>();
+        recording.metadata().forEach((key, value) -> rows.addAll(List.of(recording.index(), key, value)));
+        // One statement: each costs more than its row.
+        String places = String.join(", ", Collections.nCopies(recording.metadata().size(), "(?, ?, ?)"));
+        Table _ = duckDb.query("INSERT INTO footer VALUES " + places, rows.toArray());
     }
 }

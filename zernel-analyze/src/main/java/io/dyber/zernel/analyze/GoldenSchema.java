@@ -1,9 +1,5 @@
 package io.dyber.zernel.analyze;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -31,13 +27,6 @@ final class GoldenSchema {
     }
 
     static String text() {
-        try (InputStream schema = GoldenSchema.class.getResourceAsStream("/sql/schema.sql")) {
-            if (schema == null) {
-                throw new IllegalStateException("the jar has no sql/schema.sql");
-            }
-            return new String(schema.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return ShippedSql.read("schema.sql");
     }
 }

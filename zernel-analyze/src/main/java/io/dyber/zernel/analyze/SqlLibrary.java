@@ -1,22 +1,15 @@
 package io.dyber.zernel.analyze;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.net.JarURLConnection;
-import java.net.URI;
-import java.net.URL;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -27,29 +20,22 @@ import org.jspecify.annotations.Nullable;
 /// A file in `views/` creates the view or table of its name. A file in `findings/` is a query; it returns no row when
 /// the recording does not have the problem.
 public final class SqlLibrary {
-    private static final String ROOT = "/sql/";
     /// What every [Database] has of its own.
     static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final Pattern CREATE = Pattern.compile(
             "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
 
     private final String prelude;
-    private final Map<String, SqlObject> objects;
+    private final Map<String, Supplier<SqlObject>> objects;
 
-    private SqlLibrary(String prelude, Map<String, SqlObject> objects) {
+    private SqlLibrary(String prelude, Map<String, Supplier<SqlObject>> objects) {
         this.prelude = prelude;
-        this.objects = Collections.unmodifiableMap(objects);
+        this.objects = objects;
     }
 
     /// The library in the jar.
     public static SqlLibrary builtIn() {
-        Map<String, SqlObject> objects = new TreeMap<>();
-        for (String file : shippedFiles()) {
-            SqlObject.Role role = file.startsWith("findings/") ? SqlObject.Role.FINDING : SqlObject.Role.VIEW;
-            String name = file.substring(file.indexOf('/') + 1, file.length() - ".sql".length());
-            objects.put(name, SqlObject.parse(name, role, shipped(file), "sql/" + file));
-        }
-        return new SqlLibrary(shipped("prelude.sql"), objects);
+        return new SqlLibrary(ShippedSql.read("prelude.sql"), ShippedSql.objects());
     }
 
     /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.
@@ -58,14 +44,14 @@ public final class SqlLibrary {
     ///
     /// @throws RecordingException if the folder cannot be read
     public SqlLibrary with(Path folder) {
-        Map<String, SqlObject> all = new TreeMap<>(objects);
+        Map<String, Supplier<SqlObject>> all = new TreeMap<>(objects);
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
                 String sql = Files.readString(file);
                 String name = String.valueOf(file.getFileName()).replace(".sql", "");
                 SqlObject object = SqlObject.parse(name, roleOf(sql), sql, file.toString());
-                checkName(object, all.get(name));
-                all.put(name, object);
+                checkName(object, find(name));
+                all.put(name, () -> object);
             }
         } catch (IOException e) {
             throw new RecordingException("reading findings from '" + folder + "': " + reason(e), null, e);
@@ -82,33 +68,35 @@ public final class SqlLibrary {
         String owner = dot < 0 ? name : name.substring(0, dot);
         SqlObject object = find(owner);
         if (object == null) {
-            List<String> owners = objects.values().stream()
+            List<String> owners = objects().stream()
                     .filter(one -> !Threshold.of(one).isEmpty())
                     .map(SqlObject::name)
                     .toList();
             throw new IllegalArgumentException(
                     "there is no finding or view '" + owner + "': " + Suggestion.hint(owner, owners));
         }
-        Map<String, SqlObject> all = new TreeMap<>(objects);
-        all.put(owner, Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value));
+        Map<String, Supplier<SqlObject>> all = new TreeMap<>(objects);
+        SqlObject changed = Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value);
+        all.put(owner, () -> changed);
         return new SqlLibrary(prelude, all);
     }
 
     /// All objects in the order of their names.
     public Collection<SqlObject> objects() {
-        return objects.values();
+        return objects.values().stream().map(Supplier::get).toList();
     }
 
     /// The findings in the order of their names.
     public List<SqlObject> findings() {
-        return objects.values().stream()
+        return objects().stream()
                 .filter(object -> object.role() == SqlObject.Role.FINDING)
                 .toList();
     }
 
     /// An object by name.
     public @Nullable SqlObject find(String name) {
-        return objects.get(name);
+        Supplier<SqlObject> object = objects.get(name);
+        return object == null ? null : object.get();
     }
 
     /// Macros that every other file may use.
@@ -118,7 +106,7 @@ public final class SqlLibrary {
 
     /// Macros that take the place of those of the prelude where exact quantiles need too much memory.
     static String histogram() {
-        return shipped("histogram.sql");
+        return ShippedSql.read("histogram.sql");
     }
 
     private static SqlObject.Role roleOf(String sql) {
@@ -147,54 +135,5 @@ public final class SqlLibrary {
 
     private static String reason(IOException e) {
         return e instanceof java.nio.file.NoSuchFileException ? "no such folder" : String.valueOf(e.getMessage());
-    }
-
-    private static String shipped(String file) {
-        try (InputStream stream = SqlLibrary.class.getResourceAsStream(ROOT + file)) {
-            if (stream == null) {
-                throw new IllegalStateException("the jar has no sql/" + file);
-            }
-            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static List<String> shippedFiles() {
-        URL prelude = SqlLibrary.class.getResource(ROOT + "prelude.sql");
-        if (prelude == null) {
-            throw new IllegalStateException("the jar has no sql/prelude.sql");
-        }
-        try {
-            return switch (prelude.openConnection()) {
-                case JarURLConnection jar -> jarFiles(jar);
-                default -> classFolderFiles(Path.of(URI.create(prelude.toString())));
-            };
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static List<String> jarFiles(JarURLConnection connection) throws IOException {
-        // The class loader's own, already open: it must not be closed here.
-        return connection.getJarFile().stream()
-                .map(entry -> "/" + entry.getName())
-                .filter(name -> name.startsWith(ROOT))
-                .map(name -> name.substring(ROOT.length()))
-                .filter(name -> name.contains("/") && name.endsWith(".sql"))
-                .toList();
-    }
-
-    private static List<String> classFolderFiles(Path prelude) throws IOException {
-        Path root = prelude.resolveSibling("");
-        List<String> names = new ArrayList<>();
-        for (String folder : List.of("views", "findings")) {
-            try (Stream<Path> files = Files.list(root.resolve(folder))) {
-                files.map(file -> folder + "/" + file.getFileName())
-                        .filter(name -> name.endsWith(".sql"))
-                        .forEach(names::add);
-            }
-        }
-        return names;
     }
 }

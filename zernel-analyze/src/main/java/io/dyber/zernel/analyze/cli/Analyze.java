@@ -1,5 +1,8 @@
 package io.dyber.zernel.analyze.cli;
 
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -13,7 +16,20 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
+        footer = {
+            "",
+            "Record first:  sudo zernel-record -o run.parquet -- python3 train.py",
+            "",
+            "Examples:",
+            "  zernel-analyze report run.parquet",
+            "  zernel-analyze sql run.parquet \"FROM steps WHERE dur_ns > 1e9\"",
+            "",
+            "Then: zernel-analyze findings run.parquet",
+            "",
+            "Exit status: 0 done, 1 the data or the environment, 2 wrong usage, 3 diff --fail-on, 70 a bug."
+        })
+public final class Analyze implements Runnable {
+    private static final List<Class<?>> COMMANDS = List.of(
             ReportCommand.class,
             FindingsCommand.class,
             DiffCommand.class,
@@ -28,33 +44,47 @@ import picocli.CommandLine.Spec;
             SqlCommand.class,
             TimelineCommand.class,
             ExportCommand.class,
-            InfoCommand.class
-        },
-        footer = {
-            "",
-            "Record first:  sudo zernel-record -o run.parquet -- python3 train.py",
-            "",
-            "Examples:",
-            "  zernel-analyze report run.parquet",
-            "  zernel-analyze sql run.parquet \"FROM steps WHERE dur_ns > 1e9\"",
-            "",
-            "Then: zernel-analyze findings run.parquet",
-            "",
-            "Exit status: 0 done, 1 the data or the environment, 2 wrong usage, 3 diff --fail-on, 70 a bug."
-        })
-public final class Analyze implements Runnable {
+            InfoCommand.class);
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
     /// Runs the command and exits.
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        int status = commandLine(arguments).execute(arguments);
+        if (status != 0) {
+            // Not for 0: exit asks every jar for a logger first.
+            System.exit(status);
+        }
     }
 
     /// The command, ready to execute.
     public static CommandLine commandLine() {
-        return Failures.install(new CommandLine(new Analyze()));
+        return commandLine(_ -> true);
+    }
+
+    /// The command, ready to execute these arguments.
+    ///
+    /// Reading the options of every command takes longer than most queries. Those that the arguments do not name have
+    /// none here, only what help says of them.
+    static CommandLine commandLine(String... arguments) {
+        return commandLine(name -> Stream.of(arguments).anyMatch(word -> word.equals(name) || word.startsWith("@")));
+    }
+
+    private static CommandLine commandLine(Predicate<String> named) {
+        CommandLine analyze = new CommandLine(new Analyze());
+        for (Class<?> type : COMMANDS) {
+            Command command = type.getAnnotation(Command.class);
+            if (named.test(command.name())) {
+                analyze.addSubcommand(type);
+            } else {
+                CommandSpec listed = CommandSpec.create().name(command.name());
+                listed.usageMessage().description(command.description());
+                analyze.addSubcommand(listed);
+            }
+        }
+        return Failures.install(analyze);
     }
 
     @Override

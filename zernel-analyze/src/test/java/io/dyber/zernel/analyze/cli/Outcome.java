@@ -8,7 +8,7 @@ record Outcome(int status, String out, String err) {
     static Outcome of(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int status = Analyze.commandLine()
+        int status = Analyze.commandLine(arguments)
                 .setOut(new PrintWriter(out))
                 .setErr(new PrintWriter(err))
                 .execute(arguments);
