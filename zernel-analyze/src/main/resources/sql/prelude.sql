@@ -25,6 +25,14 @@ END;
 -- Nanoseconds as text in milliseconds: 12345678 -> '12.3 ms'.
 CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);
 
+-- Bytes as text in the unit that fits, decimal as in the rest of a report: 65536 -> '65.5 kB'.
+CREATE MACRO size(bytes) AS CASE
+    WHEN bytes >= 1e9 THEN format('{:.2f} GB', bytes / 1e9)
+    WHEN bytes >= 1e6 THEN format('{:.1f} MB', bytes / 1e6)
+    WHEN bytes >= 1e3 THEN format('{:.1f} kB', bytes / 1e3)
+    ELSE format('{:.0f} B', bytes)
+END;
+
 -- A share as text: 0.314 -> '31 %'.
 CREATE MACRO pct(share) AS format('{:.0f} %', 100.0 * share);
 

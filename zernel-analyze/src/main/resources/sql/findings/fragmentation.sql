@@ -21,8 +21,8 @@ SELECT
     CASE WHEN failed_allocs > 0 THEN 'high' ELSE 'medium' END AS severity, -- high or medium
     CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
     CAST(NULL AS DOUBLE) AS max_speedup, -- none
-    format('at most {:.1f} MiB were handed out of {:.1f} MiB reserved; {} failed allocation{}',
-        torch_peak_bytes / 1048576, peak_bytes / 1048576, failed_allocs,
+    format('at most {} were handed out of {} reserved; {} failed allocation{}',
+        size(torch_peak_bytes), size(peak_bytes), failed_allocs,
         CASE WHEN failed_allocs = 1 THEN '' ELSE 's' END)
         AS evidence, -- what it rests on
     'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; pad inputs to few sizes' AS advice, -- what to try

@@ -74,14 +74,14 @@ WITH
     )
 SELECT
     thread_label(recording, pid, pid) || coalesce(format(' device {}', device), '') AS subject, -- process and GPU
-    round(slope_bytes / 1048576, 3) AS value, -- mebibytes per step
-    'MiB per step' AS unit, -- unit of value
+    round(slope_bytes / 1e6, 3) AS value, -- megabytes per step
+    'MB per step' AS unit, -- unit of value
     CASE WHEN steps_left < 10000 THEN 'high' ELSE 'medium' END AS severity, -- high or medium
     CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
     CAST(NULL AS DOUBLE) AS max_speedup, -- none
-    format('{} at the end of steps rose from {:.1f} to {:.1f} MiB in {} steps (r2 {:.2f})',
+    format('{} at the end of steps rose from {} to {} in {} steps (r2 {:.2f})',
         CASE WHEN by_torch THEN 'what PyTorch handed out' ELSE 'device memory' END,
-        first_bytes / 1048576, last_bytes / 1048576, steps, r2)
+        size(first_bytes), size(last_bytes), steps, r2)
         || CASE WHEN steps_left IS NULL THEN '' ELSE format('; the GPU is full in about {} steps', steps_left) END
         AS evidence, -- what it rests on
     'look for tensors that are kept: losses summed without .item() or .detach(), lists of outputs, retain_graph=True'

@@ -18,8 +18,8 @@ WITH
             CAST(failed_allocs AS DOUBLE) AS value,
             'failed allocations' AS unit,
             'high' AS severity,
-            format('{} of {} allocations failed, the largest of {:.1f} MiB; {:.1f} MiB were live at the peak',
-                failed_allocs, failed_allocs + allocs, coalesce(failed_bytes, 0) / 1048576, peak_bytes / 1048576)
+            format('{} of {} allocations failed, the largest of {}; {} were live at the peak',
+                failed_allocs, failed_allocs + allocs, size(coalesce(failed_bytes, 0)), size(peak_bytes))
                 AS evidence
         FROM memory_use
         WHERE failed_allocs > 0
@@ -32,8 +32,8 @@ WITH
             round(100 * used.max_value / total.max_value, 1) AS value,
             '% of its memory' AS unit,
             'medium' AS severity,
-            format('{:.1f} of {:.1f} GiB used at most, {:.1f} GiB in the median of {} samples',
-                used.max_value / 1073741824, total.max_value / 1073741824, used.p50_value / 1073741824, used.samples)
+            format('{} of {} used at most, {} in the median of {} samples',
+                size(used.max_value), size(total.max_value), size(used.p50_value), used.samples)
                 AS evidence
         FROM gpu_usage AS used
         JOIN gpu_usage AS total

@@ -92,8 +92,8 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what pinned memory would take
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when they cost nothing
-    format('mean of {} steps: {:.1f} copies from pageable memory, {:.1f} MB in {} at {:.1f} GB/s; ',
-        steps, copies, bytes / 1e6, ms(copy_ns), rate)
+    format('mean of {} steps: {:.1f} copies from pageable memory, {} in {} at {:.1f} GB/s; ',
+        steps, copies, size(bytes), ms(copy_ns), rate)
         || format('{} from pinned memory; ', ms(pinned_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'DataLoader(pin_memory=True) and .to(device, non_blocking=True)' AS advice, -- what to try

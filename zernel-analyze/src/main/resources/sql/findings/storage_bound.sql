@@ -26,7 +26,7 @@ SELECT
         || format('{} of loading is reading', pct(reading))
         || CASE
             WHEN loads_in_process THEN ' inside __next__'
-            ELSE format(' in {} workers, {:.0f} MB/s while reading', at_once, coalesce(bytes_per_s, 0) / 1e6)
+            ELSE format(' in {} workers, {}/s while reading', at_once, size(coalesce(bytes_per_s, 0)))
         END
         || CASE WHEN idle_ns IS NULL THEN '' ELSE format('; the GPU is idle for {}', ms(idle_ns)) END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on

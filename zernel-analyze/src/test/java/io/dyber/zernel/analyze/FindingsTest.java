@@ -96,7 +96,7 @@ class FindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
         assertThat(finding.evidence())
                 .isEqualTo("mean of 10 steps: 15.0 ms waiting of 50.0 ms; 80 % of loading is reading in 1 workers, "
-                        + "200 MB/s while reading; 50.0 ms / (50.0 - 15.0) ms = 1.43x");
+                        + "200.0 MB/s while reading; 50.0 ms / (50.0 - 15.0) ms = 1.43x");
     }
 
     @Test

@@ -224,10 +224,10 @@ class GpuFindingsTest {
                 .footer("zernel.gpus", "{\"devices\":[{\"index\":0,\"memory_total\":" + 2000L * MIB + "}]}");
         Finding finding = only("memory_growth", fixture);
         assertThat(finding.subject()).isEqualTo("pid 100 device 0");
-        assertThat(finding.value()).isEqualTo(1.0);
+        assertThat(finding.value()).isEqualTo(1.049);
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.evidence())
-                .isEqualTo("what PyTorch handed out at the end of steps rose from 121.0 to 140.0 MiB in 20 steps (r2 1.00); "
+                .isEqualTo("what PyTorch handed out at the end of steps rose from 126.9 MB to 146.8 MB in 20 steps (r2 1.00); "
                         + "the GPU is full in about 1000 steps");
     }
 
@@ -250,8 +250,8 @@ class GpuFindingsTest {
         assertThat(findings).extracting(Finding::subject).containsExactly("pid 100 device 0", "GPU 0");
         assertThat(findings).extracting(Finding::evidence)
                 .containsExactly(
-                        "1 of 2 allocations failed, the largest of 50.0 MiB; 100.0 MiB were live at the peak",
-                        "78.0 of 80.0 GiB used at most, 40.0 GiB in the median of 2 samples");
+                        "1 of 2 allocations failed, the largest of 52.4 MB; 104.9 MB were live at the peak",
+                        "83.75 GB of 85.90 GB used at most, 42.95 GB in the median of 2 samples");
     }
 
     @Test
@@ -290,7 +290,7 @@ class GpuFindingsTest {
         Finding finding = only("fragmentation", fixture);
         assertThat(finding.value()).isEqualTo(40.0);
         assertThat(finding.evidence())
-                .isEqualTo("at most 600.0 MiB were handed out of 1000.0 MiB reserved; 0 failed allocations");
+                .isEqualTo("at most 629.1 MB were handed out of 1.05 GB reserved; 0 failed allocations");
     }
 
     @Test

@@ -16,7 +16,7 @@ record FindingsHtml(PrintWriter out, SqlLibrary library) {
         }
         FindingsText.byKind(diagnosis).forEach(this::card);
         if (!diagnosis.skipped().isEmpty()) {
-            out.println("<p>" + Html.text(diagnosis.skippedText()) + "</p>");
+            out.println("<p>" + Html.prose(diagnosis.skippedText()) + "</p>");
         }
     }
 
@@ -26,9 +26,9 @@ record FindingsHtml(PrintWriter out, SqlLibrary library) {
         out.println("<article class=\"" + severity + "\"><h3><span class=\"tag " + severity + "\">" + severity + "</span> "
                 + Html.text(worst.title()) + "</h3>");
         out.println("<p><b>" + Html.text(worst.subject()) + "</b>: "
-                + Html.text(FindingsText.amount(worst) + FindingsText.gain(worst)) + "</p>");
-        out.println("<dl><dt>why</dt><dd>" + Html.text(worst.evidence()) + "</dd><dt>try</dt><dd>"
-                + Html.text(worst.advice()) + "</dd><dt>next</dt><dd><code>" + Html.text(worst.nextCommand())
+                + Html.prose(FindingsText.amount(worst) + FindingsText.gain(worst)) + "</p>");
+        out.println("<dl><dt>why</dt><dd>" + Html.prose(worst.evidence()) + "</dd><dt>try</dt><dd>"
+                + Html.prose(worst.advice()) + "</dd><dt>next</dt><dd><code>" + Html.text(worst.nextCommand())
                 + "</code></dd></dl>");
         if (same.size() > 1) {
             out.println("<details><summary>Evidence of all " + same.size() + "</summary>");

@@ -44,6 +44,11 @@ final class Html {
                         .replace("\"", "&quot;");
     }
 
+    /// Text to read, in which no line ends between a number and its unit.
+    static String prose(@Nullable String text) {
+        return Quantity.glued(text(text));
+    }
+
     /// Folded text.
     static String details(String summary, String content) {
         return "<details><summary>" + summary + "</summary>" + content + "</details>";
@@ -66,7 +71,7 @@ final class Html {
         for (Table.Row row : table.rows().subList(0, Math.min(MOST_ROWS, table.rows().size()))) {
             out.print("<tr>");
             for (int i : shown) {
-                cell(out, table.columns().get(i).name(), row.values().get(i), unit(table, row));
+                cell(out, table, i, row);
             }
             out.println("</tr>");
         }
@@ -80,19 +85,12 @@ final class Html {
         return table.rows().stream().anyMatch(row -> row.values().get(column) instanceof Number);
     }
 
-    /// What the values of a row are in, where it says so itself.
-    private static String unit(Table table, Table.Row row) {
-        int column = table.columns().stream().map(Table.Column::name).toList().indexOf("unit");
-        return column < 0 || row.values().get(column) == null ? "" : String.valueOf(row.values().get(column));
-    }
-
-    private static void cell(PrintWriter out, String column, @Nullable Object value, String unit) {
-        switch (value) {
+    private static void cell(PrintWriter out, Table table, int column, Table.Row row) {
+        switch (row.values().get(column)) {
             case null -> out.print("<td></td>");
-            case Number number when column.endsWith("_value") ->
-                out.print("<td class=\"number\">" + Quantity.ofUnit(number.doubleValue(), unit) + "</td>");
-            case Number number -> out.print("<td class=\"number\">" + Quantity.ofColumn(column, number) + "</td>");
-            default -> {
+            case Number number -> out.print("<td class=\"number\">"
+                    + Quantity.ofColumn(table.columns().get(column).name(), number, table, row) + "</td>");
+            case Object value -> {
                 String text = value.toString();
                 out.print((text.length() > 30 ? "<td class=\"name\">" : "<td>") + text(text) + "</td>");
             }

@@ -42,7 +42,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         out.println("<p class=\"quiet\">" + (row.flag("complete") ? "complete" : "<b>INCOMPLETE</b>")
                 + (row.flag("simulated") ? ", simulated: not a real job" : "") + ", "
                 + Quantity.count(row.integer("events")) + " events"
-                + (row.isNull("ended_ns") ? "" : " in " + Quantity.time(length))
+                + (row.isNull("ended_ns") ? "" : " in " + Quantity.glued(Quantity.time(length)))
                 + (row.isNull("host") ? "" : " on " + Html.text(row.text("host"))) + "</p>");
         for (String column : List.of("command", "note", "incomplete_because")) {
             String value = row.text(column);
@@ -53,8 +53,8 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
     }
 
     private void verdict(Verdict verdict) {
-        out.println("<section class=\"verdict " + verdict.kind() + "\"><p>" + Html.text(verdict.sentence()) + "</p><p>"
-                + Html.text(verdict.reason()) + "</p></section>");
+        out.println("<section class=\"verdict " + verdict.kind() + "\"><p>" + Html.prose(verdict.sentence()) + "</p><p>"
+                + Html.prose(verdict.reason()) + "</p></section>");
     }
 
     private void steps(Report report) {
@@ -97,7 +97,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         if (!activity.isEmpty()) {
             out.println("<h2>" + GpuActivity.HEADING + "</h2>\n<dl>");
             activity.forEach(fact ->
-                    out.println("<dt>" + Html.text(fact.label()) + "</dt><dd>" + Html.text(fact.text()) + "</dd>"));
+                    out.println("<dt>" + Html.text(fact.label()) + "</dt><dd>" + Html.prose(fact.text()) + "</dd>"));
             out.println("</dl>");
             GpuHtml pictures = new GpuHtml(out);
             GpuActivity.curves(report).entrySet().stream()
@@ -110,7 +110,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         if (!bounds.isEmpty()) {
             out.println("<h2>Cannot be known from here, without records of GPU activity</h2>\n<dl>");
             bounds.forEach((question, bound) ->
-                    out.println("<dt>" + Html.text(question) + "</dt><dd>" + Html.text(bound) + "</dd>"));
+                    out.println("<dt>" + Html.text(question) + "</dt><dd>" + Html.prose(bound) + "</dd>"));
             out.println("</dl>");
         }
     }

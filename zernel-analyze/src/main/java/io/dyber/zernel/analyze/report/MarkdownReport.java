@@ -4,6 +4,7 @@ import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.Table;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Map;
 
 /// The report as Markdown, for issues and pull requests: the verdict, findings, then folded tables.
 ///
@@ -19,6 +20,7 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
         for (Table.Row recording : report.section("recordings").rows()) {
             out.println("# " + escaped(recording.requiredText("path")) + "\n");
             out.println((recording.flag("complete") ? "complete, " : "**INCOMPLETE**, ")
+                    + (recording.flag("simulated") ? "**simulated: not a real job**, " : "")
                     + Quantity.count(recording.integer("events")) + " events\n");
             String why = recording.text("incomplete_because");
             if (!recording.flag("complete") && why != null && !why.isEmpty()) {
@@ -26,7 +28,7 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
             }
         }
         Verdict verdict = report.verdict();
-        out.println("**" + escaped(verdict.sentence()) + "** " + escaped(verdict.reason()) + "\n");
+        out.println(("**" + escaped(verdict.sentence()) + "** " + escaped(verdict.reason())).strip() + "\n");
         out.println("## Findings\n");
         if (report.diagnosis().findings().isEmpty()) {
             out.println("No finding of the library applies. That is no proof of health.\n");
@@ -35,8 +37,17 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
         if (!report.diagnosis().skipped().isEmpty()) {
             out.println(escaped(report.diagnosis().skippedText()) + "\n");
         }
+        unknowns(report.unknowns());
         for (String section : TABLES) {
             table(section, report.section(section));
+        }
+    }
+
+    private void unknowns(Map<String, String> bounds) {
+        if (!bounds.isEmpty()) {
+            out.println("## Cannot be known from here, without records of GPU activity\n");
+            bounds.forEach((question, bound) -> out.println("- " + escaped(question) + ": " + escaped(bound)));
+            out.println();
         }
     }
 

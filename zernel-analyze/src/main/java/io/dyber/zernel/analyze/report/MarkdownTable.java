@@ -4,7 +4,6 @@ import io.dyber.zernel.analyze.Table;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /// A table in Markdown, with units.
 ///
@@ -22,7 +21,7 @@ record MarkdownTable(PrintWriter out, int mostRows) {
         for (Table.Row row : table.rows().subList(0, Math.min(mostRows, table.rows().size()))) {
             List<String> cells = new ArrayList<>();
             for (int i = 0; i < heads.size(); i++) {
-                cells.add(cell(table.columns().get(i).name(), row.values().get(i)));
+                cells.add(cell(table, i, row));
             }
             line(cells);
         }
@@ -33,11 +32,11 @@ record MarkdownTable(PrintWriter out, int mostRows) {
         out.println("| " + String.join(" | ", cells) + " |");
     }
 
-    private static String cell(String column, @Nullable Object value) {
-        return switch (value) {
+    private static String cell(Table table, int column, Table.Row row) {
+        return switch (row.values().get(column)) {
             case null -> "";
-            case Number number -> Quantity.ofColumn(column, number);
-            default -> escaped(value.toString());
+            case Number number -> Quantity.ofColumn(table.columns().get(column).name(), number, table, row);
+            case Object value -> escaped(value.toString());
         };
     }
 

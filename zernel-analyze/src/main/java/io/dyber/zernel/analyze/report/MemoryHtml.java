@@ -32,7 +32,7 @@ record MemoryHtml(PrintWriter out) {
                     + Quantity.size(memory.reserved().get(x)) + "\nhanded out " + Quantity.size(memory.handed().get(x))
                     + "</title></rect>");
         }
-        out.println("</svg></div><figcaption>" + caption(memory, drawn) + "</figcaption></figure>");
+        out.println("</svg></div><figcaption>" + Quantity.glued(caption(memory, drawn)) + "</figcaption></figure>");
     }
 
     private static String caption(GpuMemory memory, boolean drawn) {

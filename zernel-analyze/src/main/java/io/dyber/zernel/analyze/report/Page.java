@@ -12,7 +12,6 @@ import java.util.regex.Pattern;
 /// @param colours whether ANSI escapes may be used
 /// @param unicode whether block characters can be shown
 public record Page(PrintWriter out, int width, boolean colours, boolean unicode) {
-    private static final Pattern UNIT = Pattern.compile("(\\d) (?=(ns|us|ms|s|B|kB|MB|GB)\\b|%)");
     private static final Pattern UNWANTED_PLAIN = Pattern.compile("\\p{Cntrl}|[\\x80-\\x9F]");
     private static final Pattern UNWANTED =
             Pattern.compile("\\x1B(?!\\[[\\d;]*m)|[\\p{Cntrl}&&[^\\x1B]]|[\\x80-\\x9F]");
@@ -44,7 +43,7 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
         String indent = " ".repeat(label.length());
         StringBuilder line = new StringBuilder(label);
         int length = label.length();
-        for (String glued : UNIT.matcher(text).replaceAll("$1\u00A0").split(" ", -1)) {
+        for (String glued : Quantity.glued(text).split(" ", -1)) {
             String word = glued.replace('\u00A0', ' ');
             boolean first = length == indent.length();
             if (!first && length + 1 + word.length() > width) {

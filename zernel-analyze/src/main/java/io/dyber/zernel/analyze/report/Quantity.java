@@ -5,6 +5,8 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.regex.Pattern;
 
 /// Numbers as people read them, three significant digits.
 final class Quantity {
@@ -17,6 +19,8 @@ final class Quantity {
     private static final String[] POWER_UNITS = {"mW", "W", "kW"};
     private static final String[] ENERGY_UNITS = {"mJ", "J", "kJ", "MJ"};
     private static final String[] SIZE_UNITS = {"B", "kB", "MB", "GB", "TB"};
+    private static final Pattern UNIT =
+            Pattern.compile("(\\d) (?=(ns|us|ms|s|m|B|kB|MB|GB|TB|KiB|MiB|GiB|mW|W|kW|mJ|J|kJ|MJ|MHz|C)\\b|%)");
 
     private Quantity() {}
 
@@ -49,6 +53,11 @@ final class Quantity {
         return String.format(Locale.ROOT, "%,d", count);
     }
 
+    /// Text in which no line ends between a number and its unit: no-break spaces stand there.
+    static String glued(String text) {
+        return UNIT.matcher(text).replaceAll("$1\u00A0");
+    }
+
     /// `0.314` is `31.4 %`.
     static String percent(double share) {
         return String.format(Locale.ROOT, "%.1f %%", 100 * share);
@@ -75,6 +84,14 @@ final class Quantity {
             return percent(value.doubleValue());
         }
         return value instanceof Long integer ? Long.toString(integer) : String.format(Locale.ROOT, "%.4g", value.doubleValue());
+    }
+
+    /// The same in a row that says itself what its values are in, as those of the driver do.
+    static String ofColumn(String column, Number value, Table table, Table.Row row) {
+        int unit = table.columns().stream().map(Table.Column::name).toList().indexOf("unit");
+        return unit >= 0 && column.endsWith("_value")
+                ? ofUnit(value.doubleValue(), Objects.requireNonNullElse(row.values().get(unit), "").toString())
+                : ofColumn(column, value);
     }
 
     /// A value of the driver's by the unit that it gives.

@@ -51,7 +51,7 @@ record RanksHtml(PrintWriter out) {
         }
         out.println("</div><figcaption>One row per rank of a communicator of " + ranks
                 + ", from its first collective to its last. The stronger the colour, the longer the others waited for this rank alone: "
-                + "at most " + Quantity.time(most) + " for each collective, but for the first of all."
+                + "at most " + Quantity.glued(Quantity.time(most)) + " for each collective, but for the first of all."
                 + (ranks > MOST_RANKS ? " The first " + MOST_RANKS + " ranks are shown." : "") + "</figcaption></figure>");
     }
 

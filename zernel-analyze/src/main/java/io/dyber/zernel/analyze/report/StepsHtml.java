@@ -47,7 +47,7 @@ record StepsHtml(PrintWriter out, Report report) {
                     + " %</b> <span class=\"quiet\">" + Quantity.time(parts.get(i)) + "</span></li>");
         }
         out.println("</ul>\n<p class=\"quiet\">Mean of " + Quantity.count(mean.integer("steps"))
-                + " training steps, " + Quantity.time(mean.integer("step_ns"))
+                + " training steps, " + Quantity.glued(Quantity.time(mean.integer("step_ns")))
                 + ": wall time of the thread on the CPU, not GPU time.</p>");
     }
 
@@ -69,7 +69,7 @@ record StepsHtml(PrintWriter out, Report report) {
         }
         out.println("</svg></div><div class=\"axis\"><span>step 1</span><span>step "
                 + Quantity.count(thread.integer("steps")) + "</span></div>");
-        out.println("<figcaption>" + caption(thread, points, top) + "</figcaption></figure>");
+        out.println("<figcaption>" + Quantity.glued(caption(thread, points, top)) + "</figcaption></figure>");
     }
 
     private static String caption(Table.Row thread, List<Table.Row> points, long top) {

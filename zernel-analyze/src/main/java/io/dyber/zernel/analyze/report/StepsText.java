@@ -48,14 +48,24 @@ record StepsText(Page page, Report report) {
     }
 
     private static String shares(Table.Row mean) {
-        double step = real(mean, "step_ns");
+        Map<String, String> percents = percents(mean);
         return PARTS.keySet().stream()
                         .sorted(Comparator.comparingDouble((String part) -> -real(mean, part)))
-                        .filter(part -> real(mean, part) >= 0.0005 * step)
-                        .map(part -> Quantity.percent(real(mean, part) / step) + " " + PARTS.get(part))
+                        .filter(part -> !"0.0".equals(percents.get(part)))
+                        .map(part -> percents.get(part) + " % " + PARTS.get(part))
                         .reduce((left, right) -> left + " + " + right)
                         .orElse("")
                 + " (mean of " + Quantity.count(mean.integer("steps")) + " training steps, wall time of the thread)";
+    }
+
+    private static Map<String, String> percents(Table.Row mean) {
+        List<String> columns = List.copyOf(PARTS.keySet());
+        List<String> texts = Percentages.summingTo100(columns.stream().map(mean::integer).toList());
+        Map<String, String> percents = new LinkedHashMap<>();
+        for (int i = 0; i < columns.size(); i++) {
+            percents.put(columns.get(i), texts.get(i));
+        }
+        return percents;
     }
 
     private void several(List<Table.Row> threads) {
@@ -71,10 +81,7 @@ record StepsText(Page page, Report report) {
             Table.Row mean = means.getFirst();
             StringBuilder line = new StringBuilder(
                     String.format(Locale.ROOT, "  %-" + labels + "s %9s", label(thread), time(mean, "step_ns")));
-            for (String part : PARTS.keySet()) {
-                line.append(String.format(
-                        Locale.ROOT, " %9s", Quantity.percent(real(mean, part) / real(mean, "step_ns"))));
-            }
+            percents(mean).values().forEach(percent -> line.append(String.format(Locale.ROOT, " %7s %%", percent)));
             int room = Math.min(WIDEST_CURVE, page.width() - line.length() - 2);
             if (room >= NARROWEST_CURVE) {
                 Curve curve = curve(thread);

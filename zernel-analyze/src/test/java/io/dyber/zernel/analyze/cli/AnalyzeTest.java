@@ -216,6 +216,7 @@ class AnalyzeTest {
         Path file = twoRanks().region("a|b", 600, 1).write(folder.resolve("run.parquet"));
         assertThat(run("report", "--markdown", file.toString()).out())
                 .contains("### One rank comes late to collectives.\n\n- **low** rank 1 of 2, pid 101: 4 ms late; ")
+                .contains("\n## Cannot be known from here, without records of GPU activity\n\n- how long the GPU is busy: ")
                 .contains("\n<details><summary>late ranks</summary>\n\n| comm_id | rank |")
                 .contains("| region | a\\|b | wall | 1 |");
         assertThat(run("report", "--markdown", "--html", file.toString()).status()).isEqualTo(2);

@@ -34,6 +34,12 @@ class QuantityTest {
     }
 
     @Test
+    void noLineEndsBetweenANumberAndItsUnit() {
+        assertThat(Quantity.glued("loses 26.3 % of 4 steps, 1.5 GB at 2 MB/s; 3 runs"))
+                .isEqualTo("loses 26.3\u00A0% of 4 steps, 1.5\u00A0GB at 2\u00A0MB/s; 3 runs");
+    }
+
+    @Test
     void aValueOfTheDriverHasItsUnit() {
         assertThat(Quantity.ofUnit(42_949_672_960.0, "bytes")).isEqualTo("42.9 GB");
         assertThat(Quantity.ofUnit(458_100.4, "mW")).isEqualTo("458 W");
