@@ -6,7 +6,7 @@
 -- matched between ranks, and are no rows. A collective is done when the first wait for the GPU that began after the
 -- call returns: at the latest, hardly earlier.
 --
--- needs: _rare_events, _syncs
+-- needs: _nccl_calls, _syncs
 CREATE TABLE _collective_calls AS
 WITH
     calls AS (
@@ -28,7 +28,7 @@ WITH
             ts_ns,
             dur_ns,
             name IN ('ncclSend', 'ncclRecv') AS one_sided
-        FROM _rare_events
+        FROM _nccl_calls
         WHERE kind = 'nccl' AND comm_id IS NOT NULL AND seq IS NOT NULL
     ),
     mixed AS (

@@ -20,17 +20,20 @@ WITH
             pid,
             tid,
             at_ns,
-            enters,
             part,
             row_number() OVER thread_order AS position,
             lead(at_ns) OVER thread_order AS next_ns,
-            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
+            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth,
+            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part END IGNORE NULLS)
+                OVER thread_order AS next_marker,
+            count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING)
+                AS batches_before
         FROM edges
         WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, enters, tie)
     ),
     -- After an end, the call that is open again is the last one that began at this depth. At depth 0 there is none: to
     -- look for it there would take time that grows with the square of the rows.
-    open_calls AS (
+    pieces AS (
         SELECT
             recording,
             pid,
@@ -41,52 +44,21 @@ WITH
                 PARTITION BY recording, pid, tid, depth
                 ORDER BY position
                 ROWS UNBOUNDED PRECEDING
-            ) AS part
+            ) AS part,
+            FALSE AS inferred
         FROM levels
         WHERE depth > 0
         UNION ALL
-        SELECT recording, pid, tid, at_ns, next_ns, NULL
+        SELECT
+            recording,
+            pid,
+            tid,
+            at_ns,
+            next_ns,
+            CASE WHEN next_marker = 'backward' AND batches_before > 0 THEN 'forward' ELSE 'unknown' END,
+            coalesce(next_marker = 'backward' AND batches_before > 0, FALSE)
         FROM levels
         WHERE depth = 0
-    ),
-    pieces AS (
-        SELECT recording, pid, tid, start_ns, end_ns, part
-        FROM open_calls
-        WHERE end_ns > start_ns
-    ),
-    markers AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            start_ns,
-            end_ns,
-            part,
-            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part END IGNORE NULLS) OVER (
-                PARTITION BY recording, pid, tid
-                ORDER BY start_ns
-            ) AS next_marker,
-            count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (
-                PARTITION BY recording, pid, tid
-                ORDER BY start_ns
-                ROWS UNBOUNDED PRECEDING
-            ) AS batches_before
-        FROM pieces
-    ),
-    parts AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            start_ns,
-            end_ns,
-            CASE
-                WHEN part IS NOT NULL THEN part
-                WHEN next_marker = 'backward' AND batches_before > 0 THEN 'forward'
-                ELSE 'unknown'
-            END AS part,
-            part IS NULL AS inferred
-        FROM markers
     )
 SELECT
     recording, -- recording
@@ -95,5 +67,6 @@ SELECT
     start_ns, -- [ns] begin of the piece
     end_ns, -- [ns] end of the piece
     part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
-    inferred AND part = 'forward' AS inferred -- whether the part follows from its neighbours, not from a call
-FROM parts
+    inferred -- whether the part follows from its neighbours, not from a call
+FROM pieces
+WHERE end_ns > start_ns

@@ -1,7 +1,7 @@
 -- Events of which a recording has few: all kinds but the frequent ones, outermost calls only.
 --
 -- Views that read such kinds read them here: one pass over the recording instead of one each. Launches are in
--- `_launched`.
+-- `_launched`, what only NCCL's calls have in `_nccl_calls`. Sorted, because scattered rows take longer to store.
 --
 -- needs: events
 CREATE TABLE _rare_events AS
@@ -23,15 +23,6 @@ SELECT
     copy_kind, -- direction of a copy
     async, -- 1 when a copy is asynchronous by its name
     host_memory, -- pinned or pageable
-    dtype, -- type of the elements
-    op, -- reduction
-    peer, -- root or peer
-    communicator, -- handle of the communicator
-    comm_id, -- communicator, the same in all ranks
-    seq, -- number of the operation on its communicator
-    rank, -- rank in the communicator
-    nranks, -- ranks in the communicator
-    grouped, -- 1 inside a group
     child_pid, -- process that was created
     value, -- what was measured
     unit -- unit of value
@@ -41,3 +32,4 @@ WHERE kind NOT IN (
         'gpu_kernel', 'gpu_memcpy', 'gpu_memset'
     )
     AND outermost(depth, ts_ns)
+ORDER BY recording, pid, tid, ts_ns

@@ -2,15 +2,13 @@
 --
 -- Their rows with a `count` stand for so many calls that have no row of their own.
 --
--- needs: events, _thread_kinds
+-- needs: events
 CREATE TABLE _sampled AS
 WITH
     samples AS (
-        SELECT recording, kind
-        FROM _thread_kinds
-        WHERE kind IN ('cuda_launch', 'torch_alloc', 'torch_free')
-        GROUP BY ALL
-        HAVING sum(count_rows) > 0
+        SELECT DISTINCT recording, kind
+        FROM events
+        WHERE count IS NOT NULL AND kind IN ('cuda_launch', 'torch_alloc', 'torch_free')
     )
 SELECT
     events.recording, -- recording

@@ -4,7 +4,7 @@
 -- what its process takes for a call, or a round trip of the GPUs if that takes longer. A round trip is the shortest
 -- that was seen of a small collective with no work beside it, such as a barrier; where none was seen 20 us are assumed.
 --
--- needs: _rare_events, _syncs, step_work, _communication
+-- needs: _rare_events, _nccl_calls, _syncs, step_work, _communication
 CREATE TABLE _small_collectives AS
 WITH
     constants AS (
@@ -17,7 +17,7 @@ WITH
     ),
     sent AS (
         SELECT recording, pid, ts_ns, bytes, dur_ns
-        FROM _rare_events
+        FROM _nccl_calls
         WHERE kind = 'nccl'
             AND coalesce(grouped, 0) = 0
             AND bytes IS NOT NULL

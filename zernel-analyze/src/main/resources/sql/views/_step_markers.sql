@@ -8,7 +8,7 @@
 -- graphs, which come with a batch, 0.95 for other copies and syncs, 0.85 for collectives and 0.8 for kernels, of which
 -- layers have their own.
 --
--- needs: events, _rare_events, _launched
+-- needs: events, _rare_events, _nccl_calls, _launched
 CREATE TABLE _step_markers AS
 WITH
     thresholds AS (
@@ -48,15 +48,27 @@ WITH
             calls.name AS what,
             CASE
                 WHEN calls.kind IN ('backward', 'cuda_graph') OR calls.copy_kind = 'HtoD' THEN 1.0
-                WHEN calls.kind = 'nccl' THEN 0.85
                 ELSE 0.95
             END AS weight,
-            hash(calls.kind, calls.name, calls.copy_kind, calls.bytes, calls.dtype, calls.op, calls.communicator,
+            hash(calls.kind, calls.name, calls.copy_kind, calls.bytes,
                 CASE WHEN calls.kind = 'cuda_graph' THEN calls.addr ELSE calls.stream END) AS marker
         FROM _rare_events AS calls
         JOIN on_gpu ON on_gpu.recording = calls.recording AND on_gpu.pid = calls.pid
-        WHERE calls.kind IN ('backward', 'cuda_copy', 'cuda_sync', 'nccl')
+        WHERE calls.kind IN ('backward', 'cuda_copy', 'cuda_sync')
             OR (calls.kind = 'cuda_graph' AND calls.name LIKE '%GraphLaunch%')
+        UNION ALL
+        SELECT
+            calls.recording,
+            calls.pid,
+            calls.tid,
+            calls.ts_ns,
+            calls.dur_ns,
+            calls.name AS what,
+            0.85 AS weight,
+            hash(calls.name, calls.bytes, calls.dtype, calls.op, calls.communicator, calls.stream) AS marker
+        FROM _nccl_calls AS calls
+        JOIN on_gpu ON on_gpu.recording = calls.recording AND on_gpu.pid = calls.pid
+        WHERE calls.kind = 'nccl'
         UNION ALL
         SELECT
             events.recording,

@@ -12,8 +12,6 @@ SELECT
     kind, -- kind of event
     count(*) AS events, -- events
     min(ts_ns) AS first_ns, -- [ns] start of the first
-    max(ts_ns + coalesce(dur_ns, 0)) AS last_ns, -- [ns] end of the last
-    count(count) AS count_rows, -- events that have a `count`
-    CAST(coalesce(sum(count), 0) AS BIGINT) AS counted -- sum of it
+    max(ts_ns + coalesce(dur_ns, 0)) AS last_ns -- [ns] end of the last
 FROM events
 GROUP BY ALL

@@ -4,7 +4,7 @@
 -- later the last rank calls than the first; it is NULL where other ranks were not recorded or cannot be matched. In a
 -- group the work is issued when the group ends, so its calls take no time.
 --
--- needs: _rare_events, collective_arrivals
+-- needs: _nccl_calls, collective_arrivals
 CREATE VIEW collectives AS
 WITH
     sized AS (
@@ -29,7 +29,7 @@ WITH
             nranks,
             dur_ns,
             status
-        FROM _rare_events
+        FROM _nccl_calls
         WHERE kind = 'nccl'
             AND name NOT IN ('ncclGroupStart', 'ncclGroupEnd')
     ),

@@ -6,7 +6,7 @@
 -- return although its process lived on for much longer than a step takes. A short recording, or one that ends with the
 -- job, has no hang; communicators with lost calls are left out, because their numbers do not match.
 --
--- needs: events, _rare_events, _collective_calls, rank_arrivals, _progress, _open_calls, losses
+-- needs: events, _nccl_calls, _collective_calls, rank_arrivals, _progress, _open_calls, losses
 CREATE TABLE hangs AS
 WITH
     thresholds AS (
@@ -40,7 +40,7 @@ WITH
     ),
     joined AS (
         SELECT comm_id, rank, nranks, recording, pid, -1 AS number, NULL AS ts_ns
-        FROM _rare_events
+        FROM _nccl_calls
         WHERE kind = 'nccl_comm' AND comm_id IS NOT NULL AND rank IS NOT NULL
         UNION ALL
         SELECT comm_id, rank, nranks, recording, pid, number, ts_ns

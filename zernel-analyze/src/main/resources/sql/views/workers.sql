@@ -64,7 +64,13 @@ WITH
         WHERE (events.kind IN ('wait', 'io')) IS TRUE AND events.dur_ns IS NOT NULL
     ),
     calls AS (
-        SELECT recording, pid, kind, count(*) AS calls, sum(dur_ns) AS dur_ns, sum(bytes) AS bytes
+        SELECT
+            recording,
+            pid,
+            sum(CASE WHEN kind = 'wait' THEN dur_ns END) AS wait_ns,
+            sum(CASE WHEN kind = 'io' THEN dur_ns END) AS io_ns,
+            count(CASE WHEN kind = 'io' THEN 1 END) AS reads,
+            sum(CASE WHEN kind = 'io' THEN bytes END) AS read_bytes
         FROM blocked
         WHERE dur_ns > 0
         GROUP BY ALL
@@ -89,22 +95,15 @@ SELECT
     windows.forked_ns, -- [ns] when it was forked, if that was seen
     windows.start_ns, -- [ns] begin of the window
     windows.end_ns - windows.start_ns AS window_ns, -- [ns] length of the window
-    CAST(coalesce(waits.dur_ns, 0) AS BIGINT) AS wait_ns, -- [ns] blocked in waits: idle, or its queue was full
-    CAST(coalesce(reads.dur_ns, 0) AS BIGINT) AS io_ns, -- [ns] blocked in read calls
-    coalesce(reads.calls, 0) AS reads, -- read calls
-    CAST(coalesce(reads.bytes, 0) AS BIGINT) AS read_bytes, -- [bytes] read
-    windows.end_ns - windows.start_ns - CAST(coalesce(waits.dur_ns, 0) + coalesce(reads.dur_ns, 0) AS BIGINT)
+    CAST(coalesce(calls.wait_ns, 0) AS BIGINT) AS wait_ns, -- [ns] blocked in waits: idle, or its queue was full
+    CAST(coalesce(calls.io_ns, 0) AS BIGINT) AS io_ns, -- [ns] blocked in read calls
+    coalesce(calls.reads, 0) AS reads, -- read calls
+    CAST(coalesce(calls.read_bytes, 0) AS BIGINT) AS read_bytes, -- [bytes] read
+    windows.end_ns - windows.start_ns - CAST(coalesce(calls.wait_ns, 0) + coalesce(calls.io_ns, 0) AS BIGINT)
         AS other_ns, -- [ns] the rest: on a CPU, runnable, or in a call that was not probed
     CAST(coalesce(ready.runq_ns, 0) AS BIGINT) AS runq_ns -- [ns] ready to run, without a CPU
 FROM windows
-LEFT JOIN calls AS waits
-    ON waits.recording = windows.recording
-    AND waits.pid = windows.pid
-    AND waits.kind = 'wait'
-LEFT JOIN calls AS reads
-    ON reads.recording = windows.recording
-    AND reads.pid = windows.pid
-    AND reads.kind = 'io'
+LEFT JOIN calls ON calls.recording = windows.recording AND calls.pid = windows.pid
 LEFT JOIN ready ON ready.recording = windows.recording AND ready.pid = windows.pid
 WHERE windows.end_ns > windows.start_ns
 ORDER BY windows.recording, windows.pid
