@@ -39,13 +39,13 @@ final class Allocator {
         Block block = free == null || free.isEmpty() ? carve(bytes) : free.pop();
         allocatedBytes += bytes;
         peakAllocatedBytes = Math.max(peakAllocatedBytes, allocatedBytes);
-        program.tell("torch_alloc", "pytorch:malloc", block);
+        program.handOut(block);
         return block;
     }
 
     void free(Block block) {
         allocatedBytes -= block.bytes();
-        program.tell("torch_free", "pytorch:free", block);
+        program.takeBack(block);
         cached.computeIfAbsent(block.bytes(), _ -> new ArrayDeque<>()).push(block);
     }
 

@@ -60,14 +60,22 @@ final class Program {
         return stuck;
     }
 
-    /// An allocation or a release of PyTorch's allocator.
-    void tell(String kind, String name, Allocator.Block block) {
+    /// PyTorch's allocator hands out memory.
+    void handOut(Allocator.Block block) {
+        torch("torch_alloc", "pytorch:malloc", block).with("stream", 0);
+    }
+
+    /// PyTorch's allocator takes memory back, which names no stream.
+    void takeBack(Allocator.Block block) {
+        torch("torch_free", "pytorch:free", block);
+    }
+
+    private Timeline torch(String kind, String name, Allocator.Block block) {
         now += 300;
-        timeline.event(kind, name, thread, now, Timeline.NONE)
+        return timeline.event(kind, name, thread, now, Timeline.NONE)
                 .with("addr", block.addr())
                 .with("bytes", block.bytes())
-                .with("device", gpu.device())
-                .with("stream", 0);
+                .with("device", gpu.device());
     }
 
     void cudaMalloc(long addr, long bytes) {

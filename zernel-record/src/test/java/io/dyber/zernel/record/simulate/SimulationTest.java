@@ -4,8 +4,11 @@ import static java.util.Arrays.asList;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import io.dyber.zernel.record.Programs;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;
+import io.dyber.zernel.record.event.EventType;
+import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.sink.Duck;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
@@ -15,8 +18,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,6 +92,26 @@ class SimulationTest {
             open.push((Long) row.get(2));
         }
         assertThat(thread).isPositive();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Scenario.class)
+    void everyKindHasOnlyColumnsThatItHasInARealRecording(Scenario scenario) throws IOException {
+        Schema schema = Programs.schema(List.of());
+        Path file = simulate(scenario, 2, 10, scenario.usualRanks());
+        List<String> names = schema.columns().stream().map(Column::name).toList();
+        String counts = names.stream().map(name -> "count(" + name + ")").collect(Collectors.joining(", "));
+        Map<String, List<String>> real = schema.kinds().stream()
+                .collect(Collectors.toMap(EventType::kind, Schema::columnsOf));
+        List<List<@Nullable Object>> rows = Duck.query(file, "SELECT kind, " + counts + " FROM $file GROUP BY kind");
+        assertThat(rows).hasSizeGreaterThan(10);
+        for (List<@Nullable Object> row : rows) {
+            List<String> used = IntStream.range(0, names.size())
+                    .filter(i -> !Long.valueOf(0).equals(row.get(i + 1)))
+                    .mapToObj(names::get)
+                    .toList();
+            assertThat(real.get((String) row.getFirst())).as("%s: %s", scenario, row.getFirst()).containsAll(used);
+        }
     }
 
     @Test
