@@ -49,7 +49,7 @@ final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
     }
 
     @Override
-    public void accept(KinetoTrace.Event event) {
+    public void accept(KinetoEvent event) {
         try {
             switch (event.category()) {
                 case KERNEL -> activity("gpu_kernel", event);
@@ -93,7 +93,7 @@ final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
         }
     }
 
-    private void activity(String kind, KinetoTrace.Event event) throws SQLException {
+    private void activity(String kind, KinetoEvent event) throws SQLException {
         long name = nameOf(event);
         activities.beginRow().append(kind).append(name).append(event.start()).append(event.duration());
         activities.append(event.owner()).append(event.lane()).append(event.correlation()).append(event.bytes());
@@ -104,20 +104,20 @@ final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
         activityCount++;
     }
 
-    private void call(KinetoTrace.Event event) throws SQLException {
+    private void call(KinetoEvent event) throws SQLException {
         long name = nameOf(event);
         calls.beginRow().append(name).append(event.start()).append(event.lane()).append(event.correlation()).endRow();
         callCount++;
     }
 
-    private void process(KinetoTrace.Event event) {
+    private void process(KinetoEvent event) {
         Long process = event.owner();
         if (process != null && (eventsByProcess.size() < MOST_PROCESSES || eventsByProcess.containsKey(process))) {
             eventsByProcess.merge(process, 1L, Long::sum);
         }
     }
 
-    private long nameOf(KinetoTrace.Event event) throws SQLException {
+    private long nameOf(KinetoEvent event) throws SQLException {
         Long id = known.get(event.name());
         if (id != null) {
             return id;

@@ -28,7 +28,7 @@ class KinetoTraceTest {
     @TempDir
     Path folder;
 
-    private final List<KinetoTrace.Event> events = new ArrayList<>();
+    private final List<KinetoEvent> events = new ArrayList<>();
 
     /// A trace as PyTorch writes it, shortened by hand.
     static Path training() {
@@ -91,7 +91,7 @@ class KinetoTraceTest {
                 7, "text", [{"ph": "X"}], null
                 ], "odd": {"traceEvents": 1}}
                 """);
-        assertThat(events).extracting(KinetoTrace.Event::name).containsExactly("whole");
+        assertThat(events).extracting(KinetoEvent::name).containsExactly("whole");
         assertThat(header.events()).isEqualTo(12);
         assertThat(header.skipped()).isEqualTo(Map.of(
                 "kernel without a duration", 2L, "kernel without a name", 1L, "copy without a name", 1L,
@@ -132,7 +132,7 @@ class KinetoTraceTest {
         for (long seed = SEED; seed < SEED + COUNT; seed++) {
             Path file = folder.resolve("damaged.json");
             Files.write(file, Damage.of(whole, new SplittableRandom(seed)));
-            List<KinetoTrace.Event> found = new ArrayList<>();
+            List<KinetoEvent> found = new ArrayList<>();
             try {
                 KinetoTrace.Header header = KinetoTrace.read(file, found::add);
                 long skipped = header.skipped().values().stream().mapToLong(Long::longValue).sum();

@@ -6,7 +6,9 @@ import java.util.List;
 public final class Rehearsal {
     private Rehearsal() {}
 
-    /// @param arguments a recording
+    /// Runs them on a recording.
+    ///
+    /// @param arguments its file
     public static void main(String[] arguments) {
         String file = arguments[0];
         run("--help");
