@@ -54,8 +54,8 @@ find_java() {
 }
 
 # run_java ARTIFACT MAIN-CLASS MODE ARGS...: replaces this shell by the program. MODE is `short` for commands that end
-# at once (quick start: C1 and the serial collector), `record` for the recorder and `long` for those that run until they
-# are stopped.
+# at once (quick start: C1 and the serial collector), `record` for the recorder and `long` for exports and those that run
+# until they are stopped.
 run_java() {
     artifact=$1 main=$2 mode=$3
     shift 3

@@ -14,10 +14,10 @@ public record DatabaseOptions(int threads, String memoryLimit, Path temporaryFol
         }
     }
 
-    /// All processors, 2 GB, the system's temporary folder.
+    /// All processors, the system's temporary folder, and 1600 MB, with which the process stays below 2 GiB.
     public static DatabaseOptions defaults() {
         return new DatabaseOptions(
-                Runtime.getRuntime().availableProcessors(), "2GB", Path.of(System.getProperty("java.io.tmpdir")));
+                Runtime.getRuntime().availableProcessors(), "1600MB", Path.of(System.getProperty("java.io.tmpdir")));
     }
 
     /// The same with another memory limit.

@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
 final class AnalyzeBenchmark {
     private static final Path FOLDER = Path.of("target", "bench");
     private static final int EVENTS_PER_STEP = 333;
-    private static final List<String> LIMITS = List.of("2GB", "512MB");
+    private static final List<String> LIMITS = List.of("1600MB", "512MB");
 
     /// @param reads the views and findings whose SQL it runs; none: all
     private record Task(String label, List<String> reads, Consumer<Database> work) {}

@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 
 /// Options of every command that opens recordings.
 final class Input {
-    @Option(names = "--memory", paramLabel = "SIZE", description = "Bound on DuckDB's memory (default: 2GB).")
+    @Option(names = "--memory", paramLabel = "SIZE", description = "Bound on DuckDB's memory (default: 1600MB).")
     @Nullable String memory;
 
     @Option(names = "--threads", paramLabel = "N", description = "Query threads (default: all processors).")

@@ -23,6 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
 class ExportCommandTest {
+    private static final String ODD_COLUMNS = "INTERVAL 1 DAY AS pause, [1, 2] AS shape, {'a': 1} AS pair, "
+            + "3::HUGEINT AS huge, 1.5::DECIMAL(9, 2) AS price, 2.5::FLOAT AS ratio";
+
     @TempDir
     Path folder;
 
@@ -69,6 +72,28 @@ class ExportCommandTest {
         }
         assertThat(Outcome.of("export", "--csv", "-o", folder.resolve("no/out.csv").toString(), file).err())
                 .startsWith("zernel-analyze: writing '" + folder + "/no/out.csv': there is no folder '");
+    }
+
+    @Test
+    void aTableMayHaveColumnsOfAnyType() throws IOException {
+        assertThat(rows("--sql", "SELECT " + ODD_COLUMNS)).containsExactly("1 day,\"[1, 2]\",{'a': 1},3,1.50,2.5");
+        Outcome json = Outcome.of("sql", "--json", file, "SELECT " + ODD_COLUMNS);
+        assertThat(json.status()).as(json.err()).isZero();
+        assertThat(new JsonMapper().readTree(json.out()).path(0).toString()).isEqualTo(
+                "{\"pause\":\"1 day\",\"shape\":[1,2],\"pair\":\"{a=1}\",\"huge\":3,\"price\":1.5,\"ratio\":2.5}");
+    }
+
+    @Test
+    void aTraceHoldsColumnsOfOtherTypesAsText() throws IOException {
+        Path foreign = folder.resolve("foreign.parquet");
+        try (Database database = Recordings.open(file)) {
+            database.write("COPY (SELECT *, " + ODD_COLUMNS + " FROM io) TO '" + foreign + "' (FORMAT parquet)");
+        }
+        Path trace = folder.resolve("foreign.json");
+        Outcome outcome = Outcome.of("export", "--chrome", "-o", trace.toString(), foreign.toString());
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(Files.readString(trace))
+                .contains("\"pause\":\"1 day\",\"shape\":\"[1, 2]\",\"pair\":\"{'a': 1}\",\"huge\":3,\"price\":\"1.50\"");
     }
 
     @Test
