@@ -233,7 +233,7 @@ final class DuckDb implements AutoCloseable {
 
     static RecordingException failed(SQLException e) {
         String text = String.valueOf(e.getMessage()).strip();
-        if (text.contains("Out of Memory")) {
+        if (text.contains("Out of Memory") || text.contains("could not allocate block")) {
             return new RecordingException(
                     "running a query: " + firstLine(e), "raise the bound with --memory, e.g. --memory 8GB", e);
         }

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.event.CallCounts;
 import io.dyber.zernel.record.probe.OperatorProbe;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -85,11 +86,22 @@ final class ProbedFunctions {
                 .findFirst();
     }
 
-    /// What keeps the recording from holding all that was asked for.
+    /// What keeps the recording from holding all that was asked for. Functions are attached together, so thousands may lack
+    /// for one reason.
     List<String> problems() {
-        return probed.stream()
-                .filter(row -> row.state().equals("failed"))
-                .map(row -> "probe on '" + row.symbol() + "' in " + row.library() + ": " + row.why())
+        Map<String, List<String>> symbols = new LinkedHashMap<>();
+        for (ProbedFunction row : probed) {
+            if (row.state().equals("failed")) {
+                symbols.computeIfAbsent(row.library() + ": " + row.why(), _ -> new ArrayList<>()).add(row.symbol());
+            }
+        }
+        return symbols.entrySet().stream()
+                .map(failed -> "probe on " + quoted(failed.getValue()) + " in " + failed.getKey())
                 .toList();
+    }
+
+    private static String quoted(List<String> symbols) {
+        String first = "'" + symbols.getFirst() + "'";
+        return symbols.size() == 1 ? first : first + " and " + (symbols.size() - 1) + " more";
     }
 }

@@ -65,6 +65,7 @@ public final class Recorder {
 
     /// Records until the command or the processes end, the time is over or [#stop] is called.
     ///
+    /// @throws RecorderException when a process or command is not there
     /// @throws io.dyber.zernel.record.bpf.BpfException when this machine does not let us record; nothing is left behind
     /// @throws io.dyber.zernel.record.sink.RecordingException when the output cannot be written
     public RecordResult record() {
@@ -76,6 +77,11 @@ public final class Recorder {
     }
 
     private RecordResult recordThrough() {
+        for (int pid : options.pids()) {
+            if (ProcessHandle.of(pid).isEmpty()) {
+                throw new RecorderException("recording process " + pid + ": no such process", "");
+            }
+        }
         Schema schema = Programs.schema(UserColumns.of(options.probes()));
         Texts texts = new Texts();
         RecordingFile.Options defaults = new RecordingFile.Options().keeping(options.division().kept());

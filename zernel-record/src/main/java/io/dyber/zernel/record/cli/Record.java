@@ -102,7 +102,11 @@ public final class Record {
         List<String> meant = words.isEmpty()
                 ? List.of()
                 : new CommandLine.UnmatchedArgumentException(command, words.subList(0, 1)).getSuggestions();
-        meant.stream().limit(1).forEach(name -> command.getErr().println("hint: did you mean 'zernel-record " + name + "'?"));
+        meant.stream()
+                .limit(1)
+                // The nearest may be far.
+                .filter(name -> name.regionMatches(0, words.getFirst(), 0, 1))
+                .forEach(name -> command.getErr().println("hint: did you mean 'zernel-record " + name + "'?"));
     }
 
     private static void print(PrintWriter err, String message, Optional<String> hint) {

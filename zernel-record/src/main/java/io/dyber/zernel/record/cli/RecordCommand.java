@@ -5,7 +5,6 @@ import io.dyber.zernel.record.Launches;
 import io.dyber.zernel.record.RecordOptions;
 import io.dyber.zernel.record.RecordResult;
 import io.dyber.zernel.record.Recorder;
-import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.Trigger;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.probe.Probe;
@@ -241,11 +240,6 @@ final class RecordCommand implements Callable<Integer> {
     private RecordOptions options() {
         if (all && (!pids.isEmpty() || !command.isEmpty())) {
             throw new ParameterException(spec.commandLine(), "-a takes no PID and no command");
-        }
-        for (int pid : pids) {
-            if (ProcessHandle.of(pid).isEmpty()) {
-                throw new RecorderException("recording process " + pid + ": no such process", "");
-            }
         }
         RecordOptions defaults = RecordOptions.to(output);
         return new RecordOptions(

@@ -111,8 +111,10 @@ class CommandLineIT {
         Running.Outcome outcome =
                 Recorder.recordTo(file(), "--", "no-such-command-of-zernel").run();
         assertThat(outcome.status()).isEqualTo(127);
-        assertThat(outcome.err()).hasSizeBetween(1, 2);
+        assertThat(outcome.err()).hasSize(1);
         assertThat(outcome.err().getFirst()).startsWith("zernel-record: ").contains("'no-such-command-of-zernel'");
+        assertThat(Recorder.recordTo(file(), "--", "doctr").run().err())
+                .endsWith("hint: did you mean 'zernel-record doctor'?");
         assertNothingLeftBehind();
     }
 

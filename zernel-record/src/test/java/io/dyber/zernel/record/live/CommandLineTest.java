@@ -98,6 +98,13 @@ class CommandLineTest {
     }
 
     @Test
+    void aProcessThatIsNotThereCannotBeRecorded() {
+        assertOneLine(
+                Recorder.recordTo(file(), "-p", "99999999").run(), "recording process 99999999: no such process");
+        assertNothingLeftBehind();
+    }
+
+    @Test
     void theKindsAreListed() {
         Running.Outcome outcome = Recorder.zernelRecord("probes").run();
         assertThat(outcome.status()).isZero();
