@@ -27,8 +27,10 @@ final class StepHistory {
         /// Of all `steps`.
         private final Map<Phase, Long> phaseNanos = new EnumMap<>(Phase.class);
         private long lastNanos;
+        private boolean exited;
 
         void add(Ended step) {
+            exited = false; // a new process may get the number of an old one
             if (steps.size() == STEPS) {
                 removeFirst();
             }
@@ -54,14 +56,21 @@ final class StepHistory {
         processes.computeIfAbsent(pid, _ -> new Trainer()).add(new Ended(endNanos, phaseNanos));
     }
 
-    /// A process has ended.
+    /// A process has ended. Its steps count until they are a minute old, so a replay ends with what there was to see.
     void exit(long pid) {
-        processes.remove(pid);
+        Trainer trainer = processes.get(pid);
+        if (trainer != null) {
+            trainer.exited = true;
+        }
     }
 
     /// Gives each process that has not ended and the end of its last step.
     void forEachLast(BiConsumer<Long, Long> action) {
-        processes.forEach((pid, trainer) -> action.accept(pid, trainer.lastNanos));
+        processes.forEach((pid, trainer) -> {
+            if (!trainer.exited) {
+                action.accept(pid, trainer.lastNanos);
+            }
+        });
     }
 
     /// Gives each process' shares of all phases, adding up to 1, of the steps that ended in the minute before
@@ -76,5 +85,6 @@ final class StepHistory {
                 action.accept(pid, shares);
             }
         });
+        processes.values().removeIf(trainer -> trainer.exited && trainer.steps.isEmpty());
     }
 }
