@@ -14,6 +14,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 /// What every command does with files that are no recordings, and with recordings in which there is nearly nothing.
 class EveryCommandTest {
@@ -33,6 +35,8 @@ class EveryCommandTest {
                 report
                 report --html
                 report --json
+                report --json-schema
+                report --markdown
                 findings
                 steps
                 phases --parts
@@ -62,6 +66,14 @@ class EveryCommandTest {
         Set<String> tried = new TreeSet<>(List.of("diff", "sql"));
         commands().forEach(command -> tried.add(command.getFirst()));
         assertThat(tried).containsExactlyInAnyOrderElementsOf(Analyze.commandLine().getSubcommands().keySet());
+    }
+
+    @Test
+    void noFormOfTheReportIsForgotten() {
+        CommandLine report = Objects.requireNonNull(Analyze.commandLine().getSubcommands().get("report"));
+        assertThat(report.getCommandSpec().argGroups().getFirst().options())
+                .hasSizeGreaterThan(3)
+                .allSatisfy(option -> assertThat(commands()).contains(List.of("report", option.longestName())));
     }
 
     @ParameterizedTest

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -68,6 +69,14 @@ class VendorLibrariesIT {
         }
         System.out.println("libcuda.so.1 is in no package: not tested");
         assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void everyNameOfTheTablesIsInSomeVersion() {
+        Set<String> unknown = new TreeSet<>();
+        libraries.forEach(library -> unknown.addAll(symbols(library)));
+        libraries.forEach(library -> unknown.removeAll(exported(library).keySet()));
+        assertThat(unknown).isEmpty();
     }
 
     @Test

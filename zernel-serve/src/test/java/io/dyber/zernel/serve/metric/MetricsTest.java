@@ -29,6 +29,14 @@ final class MetricsTest {
     }
 
     @Test
+    void everyConstantHasItsPlaceInAGroup() {
+        assertThat(Metrics.class.getFields())
+                .filteredOn(field -> field.getType() == Metric.class)
+                .hasSameSizeAs(Metrics.ALL)
+                .allSatisfy(field -> assertThat(Metrics.ALL).as(field.getName()).contains((Metric) field.get(null)));
+    }
+
+    @Test
     void noNameIsThereTwice() {
         assertThat(Metrics.ALL).extracting(Metric::name).doesNotHaveDuplicates();
     }
