@@ -3,7 +3,8 @@
 -- A sample says in which share of the time before it a kernel ran; copies do not count, and a collective that waits
 -- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
 -- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled. A
--- trace that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much
+-- sample that reaches beyond the training, where the GPU was idle, counts only if none lies within, and if half of it
+-- does. A trace that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much
 -- communication no computation hides.
 --
 -- needs: _rare_events, _trained, gpu_time
@@ -106,7 +107,7 @@ SELECT
     best.recording, -- recording
     best.pid, -- process that trains
     best.device, -- its GPU, as the driver counts them, by a trace as the process does
-    best.samples, -- samples that lie between the first step and the end of the last; 0 by a trace
+    best.samples, -- samples of the time from the first step to the end of the last; 0 by a trace
     best.busy, -- share of that time in which a kernel ran, 0 to 1
     greatest(1 - best.busy, 0) * best.step_ns AS idle_ns, -- [ns] of a mean step in which none ran
     (greatest(1 - best.busy, 0) + constants.error) * best.step_ns
