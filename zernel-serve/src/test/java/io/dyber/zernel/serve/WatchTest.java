@@ -32,7 +32,7 @@ final class WatchTest {
 
     @BeforeEach
     void start() throws Exception {
-        boolean hasTmux = runs("tmux", "-V");
+        boolean hasTmux = Commands.succeeds("tmux", "-V");
         if (!hasTmux) {
             System.out.println("skipped: needs tmux (apt-get install tmux)");
         }
@@ -46,7 +46,7 @@ final class WatchTest {
     void close() throws Exception {
         if (server != null) {
             server.close();
-            runs("tmux", "-S", socket(), "kill-server");
+            Commands.succeeds("tmux", "-S", socket(), "kill-server");
         }
     }
 
@@ -124,18 +124,5 @@ final class WatchTest {
 
     private String socket() {
         return folder.resolve("tmux").toString();
-    }
-
-    private static boolean runs(String... command) throws InterruptedException {
-        try {
-            return new ProcessBuilder(command)
-                            .redirectErrorStream(true)
-                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (IOException _) {
-            return false;
-        }
     }
 }

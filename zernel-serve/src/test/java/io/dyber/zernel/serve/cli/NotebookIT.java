@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.serve.Commands;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,8 +30,8 @@ final class NotebookIT {
     private Path folder = Path.of("");
 
     @BeforeAll
-    static void needs() throws IOException, InterruptedException {
-        if (hasModules()) {
+    static void needs() throws InterruptedException {
+        if (Commands.succeeds(PYTHON, "-c", "import " + MODULES)) {
             return;
         }
         String need = "needs a Python with " + MODULES + ": set ZERNEL_PYTHON";
@@ -85,19 +86,6 @@ final class NotebookIT {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(() -> output + "\n" + text(err)).isZero();
         return output;
-    }
-
-    private static boolean hasModules() throws InterruptedException {
-        try {
-            return new ProcessBuilder(PYTHON, "-c", "import " + MODULES)
-                            .redirectErrorStream(true)
-                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (IOException _) {
-            return false;
-        }
     }
 
     private static String text(Path file) {
