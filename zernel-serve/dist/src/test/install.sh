@@ -40,7 +40,7 @@ grep -q 'picocli.CommandLine source: shared objects file' "$root/classes" || fai
 ! grep 'source: .*\.jar' "$root/classes" >&2 || fail "these classes are not in the AOT cache"
 clean sh "$here/smoke.sh" "$system/usr/bin" "$version" short
 for page in zernel zernel-record zernel-analyze-report; do
-    [ -s "$system/usr/share/man/man1/$page.1" ] || fail "no manual page $page"
+    [ -s "$system/usr/share/man/man1/$page.1.gz" ] || fail "no manual page $page"
 done
 
 units=$system/usr/lib/systemd/system

@@ -4,12 +4,15 @@ import io.dyber.zernel.analyze.cli.Analyze;
 import io.dyber.zernel.record.cli.Record;
 import io.dyber.zernel.serve.cli.Zernel;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.zip.GZIPOutputStream;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
@@ -26,12 +29,14 @@ public final class Programs {
         Path share = Path.of(arguments[0]);
         for (CommandLine program : all()) {
             String name = program.getCommandName();
-            write(share.resolve("bash-completion/completions/" + name), AutoComplete.bash(name, program));
+            // It is read, not run: without the line that names an interpreter.
+            String bash = AutoComplete.bash(name, program).replaceFirst("^#!.*\n", "");
+            write(share.resolve("bash-completion/completions/" + name), bash);
             write(share.resolve("zsh/site-functions/_" + name), ZshCompletion.of(program));
             write(share.resolve("fish/vendor_completions.d/" + name + ".fish"), FishCompletion.of(program));
         }
         for (CommandLine command : documented()) {
-            write(share.resolve("man/man1/" + ManPage.name(command) + ".1"), ManPage.of(command));
+            writeCompressed(share.resolve("man/man1/" + ManPage.name(command) + ".1.gz"), ManPage.of(command));
         }
     }
 
@@ -88,5 +93,12 @@ public final class Programs {
     private static void write(Path file, String text) throws IOException {
         Files.createDirectories(file.resolveSibling(""));
         Files.writeString(file, text);
+    }
+
+    private static void writeCompressed(Path file, String text) throws IOException {
+        Files.createDirectories(file.resolveSibling(""));
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write(text.getBytes(StandardCharsets.UTF_8));
+        }
     }
 }
