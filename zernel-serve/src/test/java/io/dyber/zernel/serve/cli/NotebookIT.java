@@ -70,7 +70,7 @@ final class NotebookIT {
                 "interrupt_mode", "message",
                 "argv", command,
                 "env", Map.of("RJK_MIMA_CACHE", repository.toString())));
-        assertThat(run("5-java")).contains("step ").contains("raining waits for data").contains("5-java.ipynb: ");
+        assertThat(run("5-java")).contains("raining waits for data").contains("5-java.ipynb: 1 pictures");
     }
 
     private String run(String... notebooks) throws IOException, InterruptedException {
