@@ -6,6 +6,8 @@
  * longjmp and fork need no special case here. A call of which nothing is read on entry is sent whole, at
  * its return, where the backend has a session cookie to keep the start time in.
  *
+ * A function that may throw is probed where it is left instead of on its return (call_exit).
+ *
  * Built once per backend: -DBACKEND_SESSION, -DBACKEND_SESSION_CTX (kernels whose session kfuncs take
  * the context) or -DBACKEND_MULTI (entry and return programs of their own, also for perf uprobes).
  */
@@ -466,8 +468,9 @@ int tracepoint(struct pt_regs *regs)
 	return 0;
 }
 
+/* `sp` as it is after the return. */
 static __always_inline void on_return(struct pt_regs *regs, const struct function *f, __u32 id,
-				      __u64 kept)
+				      __u64 kept, __u64 sp)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct counter *c = counter_of(id);
@@ -477,6 +480,7 @@ static __always_inline void on_return(struct pt_regs *regs, const struct functio
 	if (!c)
 		return;
 	see(&s, regs, kept);
+	s.sp = sp;
 	if (f->flags & SEND_ENTER) {
 		sent = send_return(&s, f, id, now);
 	} else {
@@ -487,11 +491,9 @@ static __always_inline void on_return(struct pt_regs *regs, const struct functio
 		count(&c->returns_lost);
 }
 
-#if defined(BACKEND_MULTI)
-
 /*
- * What sessions keep in their cookie: arguments for returns that read what they point to, and which
- * calls of a sampled function were taken.
+ * Of calls whose return is no part of a session: arguments for returns that read what they point to, and
+ * which calls were taken.
  */
 struct kept_key {
 	__u64 thread;
@@ -505,6 +507,48 @@ struct {
 	__type(key, struct kept_key);
 	__type(value, __u64);
 } kept SEC(".maps");
+
+/*
+ * A C++ function may be left by an exception, and the unwinder ends the process when it meets the address
+ * that the kernel puts in place of a probed function's return address. So such a function is probed at its
+ * start and where it is left: at `ret` and at jumps out of it. An instruction that looks like one and does
+ * not leave is met with another stack pointer than the entry had. Its entries are always sent.
+ */
+SEC("kprobe")
+int call_enter(struct pt_regs *regs)
+{
+	__u32 id = bpf_get_attach_cookie(regs);
+	struct function *f = bpf_map_lookup_elem(&functions, &id);
+	struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp, id };
+	__u64 value = Z_NULL;
+
+	if (!f)
+		return 0;
+	if (on_enter(regs, f, id, &value))
+		bpf_map_update_elem(&kept, &key, &value, BPF_ANY);
+	else
+		bpf_map_delete_elem(&kept, &key);
+	return 0;
+}
+
+SEC("kprobe")
+int call_exit(struct pt_regs *regs)
+{
+	__u32 id = bpf_get_attach_cookie(regs);
+	struct function *f = bpf_map_lookup_elem(&functions, &id);
+	struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp, id };
+	__u64 *found = bpf_map_lookup_elem(&kept, &key);
+	__u64 value;
+
+	if (!f || !found)
+		return 0;
+	value = *found;
+	bpf_map_delete_elem(&kept, &key);
+	on_return(regs, f, id, value, regs->sp + 8);
+	return 0;
+}
+
+#if defined(BACKEND_MULTI)
 
 static __always_inline int keeps(const struct function *f)
 {
@@ -545,7 +589,7 @@ int function_return(struct pt_regs *regs)
 			return 0;
 		bpf_map_delete_elem(&kept, &key);
 	}
-	on_return(regs, f, id, value);
+	on_return(regs, f, id, value, regs->sp);
 	return 0;
 }
 
@@ -579,7 +623,7 @@ int function(struct pt_regs *regs)
 	if (!f)
 		return 1;
 	if (IS_RETURN(regs)) {
-		on_return(regs, f, id, keeps(f) ? *COOKIE(regs) : 0);
+		on_return(regs, f, id, keeps(f) ? *COOKIE(regs) : 0, regs->sp);
 		return 0;
 	}
 	if (!on_enter(regs, f, id, &value))

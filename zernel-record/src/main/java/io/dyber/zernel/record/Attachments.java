@@ -159,7 +159,7 @@ final class Attachments {
         Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()));
         for (Symbols.Found found : symbols.found()) {
             Hook hook = byProbe.getOrDefault(found.function(), wanted.getFirst());
-            String off = offBecause(hook, found.site().cost());
+            String off = offBecause(hook, found);
             if (off.isEmpty()) {
                 placed.add(place(hook, found, functions, file, buildId));
             } else {
@@ -188,11 +188,14 @@ final class Attachments {
 
     /// Why a function that is there is not to be probed, or empty. What is vital is rare, so that a trap does not matter:
     /// ncclCommInitRankConfig, which tells who a rank is, is one that costs it.
-    private String offBecause(Hook hook, Cost cost) {
+    private String offBecause(Hook hook, Symbols.Found found) {
         if (!frequent.launches().attach(hook)) {
             return "left out by --launches " + frequent.launches();
         }
-        boolean dear = cost == Cost.SINGLE_STEPPED && virtualMachine;
+        if (ProbedFunction.isProbedWhereLeft(hook, found) && found.exits().isEmpty()) {
+            return "an exception may leave it, and from its code could not be told where it is left otherwise";
+        }
+        boolean dear = found.site().cost() == Cost.SINGLE_STEPPED && virtualMachine;
         return dear && hook.optional() && !hook.vital() ? "a debug trap at each call is too dear in a virtual machine" : "";
     }
 
@@ -242,13 +245,14 @@ final class Attachments {
 
     private Placed place(
             Hook hook, Symbols.Found found, FunctionTable functions, MappedFile file, String buildId) {
-        boolean joins = kernel.functions().orElseThrow().backend().joinsByStackPointer();
+        boolean left = ProbedFunction.isProbedWhereLeft(hook, found);
+        boolean joins = left || kernel.functions().orElseThrow().backend().joinsByStackPointer();
         int id = newFunction(hook, found.symbol(), FunctionTable.sendsEnter(hook, joins));
         FunctionDefinition definition = functions.encode(hook, Decoder.numberOf(schema, hook.probe().kind()), joins);
         CallShape shape = functions.shape(hook, found.symbol(), joins, job.interpretation(hook.meaning()));
         return new Placed(
                 hook,
-                new Site(found.probeOffset(), id, hook.role().returns(), 0),
+                new Site(found.probeOffset(), id, hook.role().returns(), 0, left ? found.exits() : List.of()),
                 define(id, hook, definition, shape),
                 ProbedFunction.attached(id, hook, file.path(), buildId, found));
     }

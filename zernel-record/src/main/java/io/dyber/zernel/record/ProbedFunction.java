@@ -1,6 +1,7 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.elf.Site;
+import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Tracepoints;
@@ -11,6 +12,7 @@ import java.util.Map;
 ///
 /// @param id its function number in the BPF maps; 0 when it could not be attached
 /// @param site file offset that is probed, possibly some bytes into the function
+/// @param throwing whether it is probed where it is left, because an exception may leave it
 /// @param cost `emulated` or `single-stepped`
 /// @param state `attached`, `off`, `missing` or `failed`
 /// @param why it is not attached, or empty
@@ -22,6 +24,7 @@ record ProbedFunction(
         String buildId,
         String symbol,
         long site,
+        boolean throwing,
         String cost,
         String state,
         String why) {
@@ -36,9 +39,15 @@ record ProbedFunction(
                 buildId,
                 found.symbol(),
                 found.probeOffset(),
+                isProbedWhereLeft(hook, found),
                 found.site().cost().label(),
                 "attached",
                 "");
+    }
+
+    /// Whether the function is probed where it is left instead of on its return.
+    static boolean isProbedWhereLeft(Hook hook, Symbols.Found found) {
+        return found.throwing() && hook.role() == CallShape.Role.CALL;
     }
 
     /// A tracepoint that is about to be attached; there, a nop waits for probes.
@@ -51,6 +60,7 @@ record ProbedFunction(
                 buildId,
                 found.symbol(),
                 found.note().fileOffset(),
+                false,
                 Site.Cost.EMULATED.label(),
                 "attached",
                 "");
@@ -66,6 +76,7 @@ record ProbedFunction(
                 buildId,
                 found.symbol(),
                 found.probeOffset(),
+                false,
                 found.site().cost().label(),
                 "off",
                 why);
@@ -74,7 +85,7 @@ record ProbedFunction(
     /// A function that is not attached.
     static ProbedFunction failed(
             Hook hook, String symbol, String library, String buildId, String state, String why) {
-        return new ProbedFunction(0, hook, symbol, library, buildId, symbol, 0, "", state, why);
+        return new ProbedFunction(0, hook, symbol, library, buildId, symbol, 0, false, "", state, why);
     }
 
     boolean isAttached() {
@@ -84,7 +95,7 @@ record ProbedFunction(
     /// The same, refused by the kernel.
     ProbedFunction failed(String reason) {
         return new ProbedFunction(
-                0, hook, name, library, buildId, symbol, site, cost, "failed", reason);
+                0, hook, name, library, buildId, symbol, site, throwing, cost, "failed", reason);
     }
 
     /// The row of the footer.

@@ -52,8 +52,11 @@ public enum Backend {
         for (Backend backend : candidates) {
             BpfObject object = opener.open(backend.object);
             try {
+                int plain = backend == PERF ? 0 : UPROBE_MULTI;
                 object.expectedAttachType(backend.attachType)
-                        .expectedAttachType("tracepoint", backend == PERF ? 0 : UPROBE_MULTI)
+                        .expectedAttachType("tracepoint", plain)
+                        .expectedAttachType("call_enter", plain)
+                        .expectedAttachType("call_exit", plain)
                         .load();
                 return new UprobeProbes(backend, object);
             } catch (BpfException e) {

@@ -38,35 +38,56 @@ public final class UprobeProbes implements AutoCloseable {
     /// @param path readable from here, perhaps through the root of a process that maps it
     /// @throws BpfException when the kernel refuses; then nothing of this call stays attached
     public ProbeLinks attach(String path, List<Site> sites) {
-        List<Site> returns = sites.stream().filter(Site::wantsReturn).toList();
+        List<Site> left = sites.stream().filter(site -> !site.exits().isEmpty()).toList();
+        List<Site> returning = sites.stream().filter(site -> site.exits().isEmpty()).toList();
         return all(links -> {
-            switch (backend) {
-                case SESSION, SESSION_CTX -> links.add(link("function", path, sites, backend.attachType(), 0));
-                case MULTI -> {
-                    links.add(link("function_enter", path, sites, backend.attachType(), 0));
-                    if (!returns.isEmpty()) {
-                        links.add(link("function_return", path, returns, backend.attachType(), ON_RETURN));
-                    }
-                }
-                case PERF -> {
-                    attachPerf(links, "function_return", path, returns, true);
-                    attachPerf(links, "function_enter", path, sites, false);
-                }
+            if (!left.isEmpty()) {
+                attachLeft(links, path, left);
+            }
+            if (!returning.isEmpty()) {
+                attachReturning(links, path, returning);
             }
         });
+    }
+
+    private void attachReturning(ProbeLinks links, String path, List<Site> sites) {
+        List<Site> returns = sites.stream().filter(Site::wantsReturn).toList();
+        switch (backend) {
+            case SESSION, SESSION_CTX -> links.add(link("function", path, sites, backend.attachType(), 0));
+            case MULTI -> {
+                links.add(link("function_enter", path, sites, backend.attachType(), 0));
+                if (!returns.isEmpty()) {
+                    links.add(link("function_return", path, returns, backend.attachType(), ON_RETURN));
+                }
+            }
+            case PERF -> {
+                attachPerf(links, "function_return", path, returns, true);
+                attachPerf(links, "function_enter", path, sites, false);
+            }
+        }
+    }
+
+    private void attachLeft(ProbeLinks links, String path, List<Site> sites) {
+        List<Site> exits = sites.stream()
+                .flatMap(site -> site.exits().stream().map(exit -> new Site(exit, site.function(), false, 0)))
+                .toList();
+        attachPlain(links, "call_exit", path, exits);
+        attachPlain(links, "call_enter", path, sites);
     }
 
     /// Probes tracepoints of one library file and switches them on.
     ///
     /// @throws BpfException as for [#attach]
     public ProbeLinks attachTracepoints(String path, List<Site> sites) {
-        return all(links -> {
-            if (backend == Backend.PERF) {
-                attachPerf(links, "tracepoint", path, sites, false);
-            } else {
-                links.add(link("tracepoint", path, sites, Backend.UPROBE_MULTI, 0));
-            }
-        });
+        return all(links -> attachPlain(links, "tracepoint", path, sites));
+    }
+
+    private void attachPlain(ProbeLinks links, String program, String path, List<Site> sites) {
+        if (backend == Backend.PERF) {
+            attachPerf(links, program, path, sites, false);
+        } else {
+            links.add(link(program, path, sites, Backend.UPROBE_MULTI, 0));
+        }
     }
 
     private ProbeLinks all(Consumer<ProbeLinks> attaching) {

@@ -2,6 +2,7 @@ package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.elf.Exits;
 import io.dyber.zernel.record.elf.Glob;
 import io.dyber.zernel.record.elf.Site;
 import io.dyber.zernel.record.elf.SiteChooser;
@@ -11,14 +12,23 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /// Finds the functions to probe in one library file.
 public final class Symbols {
     private static final int SUGGESTIONS = 3;
     private static final int SHORTEST_READ = 16;
+    private static final int LARGEST = 1 << 20;
+
+    /// What code that exceptions of C++ pass calls to clean up.
+    private static final String CPP_PERSONALITY = "__gxx_personality_v0";
+
+    /// What GCC takes to return twice (`special_function_p`), but for `vfork`, which the kernel knows.
+    private static final Set<String> RETURN_TWICE = Set.of("setjmp", "sigsetjmp", "savectx", "getcontext");
 
     /// A function of the file.
     ///
@@ -27,9 +37,19 @@ public final class Symbols {
     /// @param aliases other names of the same code
     /// @param offset where in the file it starts
     /// @param site where from there the probe goes
-    public record Found(Function function, String symbol, List<String> aliases, long offset, Site site) {
+    /// @param throwing whether an exception may leave it: it is C++, or the user's choice in a file of C++
+    /// @param exits where in the file it is left, if it is throwing; none when that could not be told from its code
+    public record Found(
+            Function function,
+            String symbol,
+            List<String> aliases,
+            long offset,
+            Site site,
+            boolean throwing,
+            List<Long> exits) {
         public Found {
             aliases = List.copyOf(aliases);
+            exits = List.copyOf(exits);
         }
 
         /// The file offset to probe.
@@ -53,19 +73,24 @@ public final class Symbols {
     }
 
     private final ElfFile elf;
+    private final boolean unwinds;
     private final List<Found> found = new ArrayList<>();
     private final List<Missing> missing = new ArrayList<>();
     private final Map<Long, Found> byOffset = new HashMap<>();
 
-    private Symbols(ElfFile elf) {
+    private Symbols(ElfFile elf, boolean unwinds) {
         this.elf = elf;
+        this.unwinds = unwinds;
     }
 
     /// Looks up all functions at once; the file should be one that their libraries mean.
     public static Symbols resolve(ElfFile elf, List<Function> functions) throws ElfException {
-        Symbols symbols = new Symbols(elf);
         Map<String, SymbolMatches> matches = new HashMap<>();
-        elf.find(functions.stream().map(Function::symbol).toList()).forEach(m -> matches.put(m.pattern(), m));
+        Set<String> wanted = new LinkedHashSet<>(functions.stream().map(Function::symbol).toList());
+        wanted.add(CPP_PERSONALITY);
+        elf.find(List.copyOf(wanted)).forEach(match -> matches.put(match.pattern(), match));
+        SymbolMatches cpp = matches.get(CPP_PERSONALITY);
+        Symbols symbols = new Symbols(elf, cpp != null && !cpp.symbols().isEmpty());
         for (Function function : functions) {
             SymbolMatches match = matches.get(function.symbol());
             if (match != null) {
@@ -116,8 +141,16 @@ public final class Symbols {
                     : "the same code as " + other.symbol() + ", which is already probed");
             return;
         }
+        if (symbols.stream().anyMatch(Symbols::returnsTwice)) {
+            miss(function, shown.name(), "it returns twice, and a probe of its return would end the process");
+            return;
+        }
         List<String> aliases = symbols.stream().map(Symbol::name).filter(name -> !name.equals(shown.name())).toList();
-        Found code = new Found(function, shown.name(), aliases, offset, site(offset, shown.size()));
+        boolean mangled = symbols.stream().anyMatch(symbol -> symbol.name().startsWith("_Z"));
+        boolean users = unwinds && function.kind().equals(ProbeSpec.CALL);
+        List<Long> exits = mangled || users ? exits(offset, shown.size()) : List.of();
+        boolean throwing = mangled || !exits.isEmpty();
+        Found code = new Found(function, shown.name(), aliases, offset, site(offset, shown.size()), throwing, exits);
         byOffset.put(offset, code);
         found.add(code);
     }
@@ -129,6 +162,17 @@ public final class Symbols {
             count++;
         }
         return count;
+    }
+
+    private static boolean returnsTwice(Symbol symbol) {
+        return RETURN_TWICE.contains(symbol.name().substring(underscores(symbol)));
+    }
+
+    private List<Long> exits(long offset, long size) throws ElfException {
+        if (elf.machine() != ElfFile.X86_64 || size <= 0 || size > LARGEST) {
+            return List.of();
+        }
+        return Exits.of(elf.code(offset, (int) size)).orElse(List.of()).stream().map(exit -> offset + exit).toList();
     }
 
     private Site site(long offset, long size) throws ElfException {
