@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Probed functions that are left otherwise than by returning: the job goes on as it would without a recorder.
 class ExceptionsIT {
@@ -20,9 +22,11 @@ class ExceptionsIT {
         file = directory.resolve("run.parquet");
     }
 
-    @Test
-    void aProgramCatchesWhatBackwardAndOperatorsThrow() {
+    @ParameterizedTest
+    @ValueSource(strings = {"best", "multi", "perf"})
+    void aProgramCatchesWhatBackwardAndOperatorsThrow(String backend) {
         Recorder recorder = Recorder.recordTo(file, "--probe", "torch_op:aten::mm")
+                .with(backend.equals("best") ? new String[0] : new String[] {"--backend", backend})
                 .with("--", Needs.python("torch"), Programs.source("caught.py"));
 
         assertThat(recorder.runWell().out()).contains("caught 20");
