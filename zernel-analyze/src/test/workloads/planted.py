@@ -190,7 +190,7 @@ def train(cause, argument):
         "wait_ms": 1000 * sum(waits[1:]) / steps,
         "read_ms": 1000 * getattr(batches.dataset, "read_s", 0) / len(ends),
         "start_ms": 1000 * sum(starts[1:]) / steps,
-        "idle_ms": 1000 * sum(idle[1:]) / steps,
+        "idle_ms": 1000 * sum(idle) / len(idle),  # the finding counts the first step too
     }
 
 
