@@ -8,7 +8,7 @@
 -- Does not apply where ranks take turns in being late, nor to delays below the error of the clocks of several machines,
 -- nor to checkpoints that one rank writes now and then (checkpoint_stall).
 --
--- needs: late_steps, steps, rank_arrivals, host_clocks, recording_clocks, gpu_busy, device_outliers, files
+-- needs: late_steps, steps, step_work, rank_arrivals, host_clocks, recording_clocks, gpu_busy, device_outliers, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl --ranks shows how often each rank came last, and why
 WITH
@@ -129,6 +129,25 @@ WITH
         FROM delays
         GROUP BY ALL
     ),
+    -- A call that enqueues waits when the queue of the GPU is full; where no launches were recorded, none is seen to.
+    work AS (
+        SELECT
+            recording,
+            pid,
+            avg(greatest(dur_ns - launch_ns - copy_ns - sync_ns - collective_ns - dist_wait_ns, 0)) AS work_ns
+        FROM step_work
+        WHERE step_kind <> 'warmup'
+        GROUP BY ALL
+        HAVING sum(launches + graph_launches) > 0
+    ),
+    others AS (
+        SELECT arrivals.comm_id, max(work.work_ns) AS most_work_ns, min(work.work_ns) AS least_work_ns
+        FROM (SELECT DISTINCT comm_id, rank, recording, pid FROM arrivals) AS arrivals
+        JOIN work ON work.recording = arrivals.recording AND work.pid = arrivals.pid
+        LEFT JOIN members ON members.comm_id = arrivals.comm_id AND members.rank = arrivals.rank
+        WHERE members.rank IS NULL
+        GROUP BY ALL
+    ),
     causes AS (
         SELECT comm_id, cause, count(*) AS steps, sum(cause_ns) AS cause_ns
         FROM delays
@@ -153,8 +172,16 @@ WITH
             sums.nranks,
             communicators.steps,
             communicators.step_ns,
-            least(sums.delay_ns / communicators.steps, communicators.step_ns, gpu_busy.idle_ns) AS lost_ns,
-            least(sums.all_skew_ns / communicators.steps, gpu_busy.most_idle_ns) AS most_ns,
+            least(
+                sums.delay_ns / communicators.steps,
+                communicators.step_ns - coalesce(others.most_work_ns, 0),
+                gpu_busy.idle_ns
+            ) AS lost_ns,
+            least(
+                sums.all_skew_ns / communicators.steps,
+                communicators.step_ns - coalesce(others.least_work_ns, 0),
+                gpu_busy.most_idle_ns
+            ) AS most_ns,
             gpu_busy.idle_ns,
             sums.usual_ns,
             sums.skew_ns,
@@ -169,6 +196,7 @@ WITH
         JOIN sums ON sums.comm_id = groups.comm_id
         JOIN communicators ON communicators.comm_id = groups.comm_id
         LEFT JOIN main_causes ON main_causes.comm_id = groups.comm_id
+        LEFT JOIN others ON others.comm_id = groups.comm_id
         LEFT JOIN gpu_busy ON gpu_busy.recording = groups.recording AND gpu_busy.pid = groups.pid
         CROSS JOIN thresholds
         WHERE NOT (coalesce(main_causes.cause, '') = 'checkpoint' AND 2 * groups.times_late < communicators.steps)

@@ -29,7 +29,9 @@ WITH
                     slices.allocated_bytes - slices.change_bytes + slices.handed_out_bytes > most.bytes
                     AND row_number() OVER (
                         PARTITION BY slices.recording, slices.pid, slices.device
-                        ORDER BY slices.allocated_bytes - slices.change_bytes + slices.handed_out_bytes DESC
+                        ORDER BY
+                            slices.allocated_bytes - slices.change_bytes + slices.handed_out_bytes DESC,
+                            slices.slice
                     ) <= 1000
                 ) AS in_detail
         FROM _torch_slices AS slices

@@ -5,6 +5,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.START_NS;
 import static io.dyber.zernel.analyze.RecordingFixture.STEP;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -54,6 +55,24 @@ class RankFindingsTest {
 
     @Test
     void delaysThatAddUpHaveTheReasonOfTheStepsInWhichTheyGrow() {
+        RecordingFixture job = delaysThatAddUp();
+        job.gpuSample("utilization", 600, 67, "percent");
+        Finding finding = only("nccl_straggler", job);
+        assertThat(finding.subject()).isEqualTo("rank 2 of 4, pid 102");
+        assertThat(finding.more()).containsEntry("cause", "preemption");
+        assertThat(finding.evidence()).contains("; it is ready without a CPU for 20.0 ms longer; ");
+        assertThat(run("cpu_preempted", job)).isEmpty();
+    }
+
+    @Test
+    void delaysThatAddUpCostNoMoreThanTheStepsOfTheOthersAreShorter() {
+        Finding finding = only("nccl_straggler", delaysThatAddUp());
+        assertThat(finding.lostMillisPerStep()).isCloseTo(20, within(0.1)); // steps of 60 ms, not of 40
+        assertThat(finding.maxSpeedup()).isEqualTo(1.5);
+    }
+
+    /// Rank 2 takes 20 ms longer for each step, and the others do not wait for it.
+    private static RecordingFixture delaysThatAddUp() {
         RecordingFixture job = recording();
         for (int rank = 0; rank < RANKS; rank++) {
             double off = rank == 2 ? 20 : 0;
@@ -67,12 +86,7 @@ class RankFindingsTest {
                 allReduce(job, rank, step, at + 31 + off);
             }
         }
-        job.gpuSample("utilization", 600, 67, "percent");
-        Finding finding = only("nccl_straggler", job);
-        assertThat(finding.subject()).isEqualTo("rank 2 of 4, pid 102");
-        assertThat(finding.more()).containsEntry("cause", "preemption");
-        assertThat(finding.evidence()).contains("; it is ready without a CPU for 20.0 ms longer; ");
-        assertThat(run("cpu_preempted", job)).isEmpty();
+        return job;
     }
 
     @Test
