@@ -2,11 +2,8 @@ package io.dyber.zernel.analyze;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,7 +11,6 @@ import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -204,31 +200,11 @@ final class DuckDb implements AutoCloseable {
         while (rows.size() < most && result.next()) {
             List<@Nullable Object> values = new ArrayList<>(columns.size());
             for (int i = 1; i <= columns.size(); i++) {
-                values.add(plain(result.getObject(i)));
+                values.add(PlainValue.of(result.getObject(i)));
             }
             rows.add(new Table.Row(positions, values));
         }
         return new Table(columns, rows);
-    }
-
-    static @Nullable Object plain(@Nullable Object value) throws SQLException {
-        return switch (value) {
-            case null -> null;
-            case Boolean flag -> flag;
-            case Float real -> (Object) real.doubleValue();
-            case Double real -> real;
-            case BigDecimal real -> real.doubleValue();
-            case BigInteger integer -> integer.bitLength() < 64 ? (Object) integer.longValue() : integer.doubleValue();
-            case Number integer -> integer.longValue();
-            case Array array -> {
-                List<@Nullable Object> items = new ArrayList<>();
-                for (Object item : Arrays.asList((Object[]) array.getArray())) {
-                    items.add(plain(item));
-                }
-                yield items;
-            }
-            default -> value.toString();
-        };
     }
 
     static RecordingException failed(SQLException e) {

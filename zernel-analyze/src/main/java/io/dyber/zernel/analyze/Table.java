@@ -40,7 +40,8 @@ public record Table(List<Column> columns, List<Row> rows) {
         return text.toString();
     }
 
-    /// One row. Values are `Long`, `Double`, `Boolean`, `String`, a `List` of these, or null.
+    /// One row. Values are `Long`, `Double`, `Boolean`, `String`, a `List` or, by name, a `Map` of these, or null; numbers
+    /// that neither `Long` nor `Double` can hold are `BigInteger` and `BigDecimal`.
     public record Row(Map<String, Integer> positions, List<@Nullable Object> values) {
         /// The value of a column, which must exist.
         public @Nullable Object value(String column) {

@@ -127,6 +127,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         Map<String, String> tables = new LinkedHashMap<>();
         tables.put("percentiles", "Durations: percentiles, times on the CPU side");
         tables.put("phase_parts", "Phases and their parts");
+        tables.put("hangs", "What stands still");
         tables.put("data_wait_by_epoch", "Waits for data");
         tables.put("gpu_usage", "GPUs, as the driver saw them");
         tables.put("gpu_time", "GPU activity, GPU execution time");

@@ -22,6 +22,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "phase_parts",
             "step_mean",
             "step_timeline",
+            "hangs",
             "data_wait_by_epoch",
             "worker_crews",
             "gpus",

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /// One training thread as pictures: the mean step as a bar of 100 %, and its steps over time with their phases stacked.
 record StepsHtml(PrintWriter out, Report report) {
@@ -59,7 +60,9 @@ record StepsHtml(PrintWriter out, Report report) {
                 .max()
                 .orElse(1);
         out.println("<figure><div class=\"axis\"><span>" + Quantity.time(top) + "</span></div><div class=\"plot\">");
-        out.println("<svg viewBox=\"0 0 " + points.size() + " 100\" preserveAspectRatio=\"none\" role=\"img\" "
+        Optional<Standstill> still = Standstill.of(report, thread);
+        int end = still.isEmpty() ? points.size() : points.size() + Math.max(1, points.size() / 8);
+        out.println("<svg viewBox=\"0 0 " + end + " 100\" preserveAspectRatio=\"none\" role=\"img\" "
                 + "aria-label=\"Time of each step, by phase\">");
         bars(points, top);
         slowest(points, top);
@@ -67,9 +70,14 @@ record StepsHtml(PrintWriter out, Report report) {
             out.println("<rect class=\"hover\" x=\"" + x + "\" y=\"0\" width=\"1\" height=\"100\"><title>"
                     + tooltip(points.get(x)) + "</title></rect>");
         }
+        still.ifPresent(one -> out.println("<rect class=\"still\" x=\"" + points.size() + "\" y=\"0\" width=\""
+                + (end - points.size()) + "\" height=\"100\"><title>" + Html.text(one.sentence()) + "</title></rect>"));
         out.println("</svg></div><div class=\"axis\"><span>step 1</span><span>step "
-                + Quantity.count(thread.integer("steps")) + "</span></div>");
-        out.println("<figcaption>" + Quantity.glued(caption(thread, points, top)) + "</figcaption></figure>");
+                + Quantity.count(thread.integer("steps"))
+                + still.map(one -> ", then <b class=\"tag high\">nothing for " + Quantity.time(one.nanos()) + "</b>").orElse("")
+                + "</span></div>");
+        out.println("<figcaption>" + still.map(one -> "<b class=\"tag high\">" + Html.prose(one.sentence()) + "</b> ").orElse("")
+                + Quantity.glued(caption(thread, points, top)) + "</figcaption></figure>");
     }
 
     private static String caption(Table.Row thread, List<Table.Row> points, long top) {

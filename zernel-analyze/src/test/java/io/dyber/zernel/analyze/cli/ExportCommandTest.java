@@ -80,7 +80,7 @@ class ExportCommandTest {
         Outcome json = Outcome.of("sql", "--json", file, "SELECT " + ODD_COLUMNS);
         assertThat(json.status()).as(json.err()).isZero();
         assertThat(new JsonMapper().readTree(json.out()).path(0).toString()).isEqualTo(
-                "{\"pause\":\"1 day\",\"shape\":[1,2],\"pair\":\"{a=1}\",\"huge\":3,\"price\":1.5,\"ratio\":2.5}");
+                "{\"pause\":\"1 day\",\"shape\":[1,2],\"pair\":{\"a\":1},\"huge\":3,\"price\":1.5,\"ratio\":2.5}");
     }
 
     @Test

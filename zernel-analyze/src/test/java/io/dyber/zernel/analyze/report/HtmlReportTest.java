@@ -68,6 +68,27 @@ class HtmlReportTest {
     }
 
     @Test
+    void aStandstillIsDrawnAfterTheLastStep() throws Exception {
+        RecordingFixture fixture = recording();
+        for (int rank = 0; rank < 2; rank++) {
+            fixture.on(100 + rank, 100 + rank, "python3").training(12, 15);
+            for (int i = 0; i < 13 - rank; i++) {
+                fixture.allReduce(rank, i, i * 50 + 30 + rank, 0.5, 1_000_000);
+            }
+        }
+        fixture.on(100, 100, "python3").event("cuda_sync", "cudaStreamSynchronize", 631, null, "depth = 0");
+        String stands = "Stands still from 630 ms after the start of the recording, for 9.37 s to its end: ";
+        Document page = parsed(page(fixture));
+        assertThat(titles(page))
+                .contains("Stands still from 631 ms after the start of the recording, for 9.37 s to its end: it has not "
+                        + "returned from cudaStreamSynchronize, and rank 1 never came to ncclAllReduce (number 12).")
+                .contains(stands + "it never came to ncclAllReduce (number 12), to which rank 0 did; its last call was "
+                        + "Optimizer.step#AdamW.step.");
+        assertThat(page.getElementsByTagName("figcaption").item(1).getTextContent().replace('\u00A0', ' ')).startsWith(stands);
+        assertThat(titles(parsed(page(recording().training(12, 15))))).noneMatch(title -> title.startsWith("Stands"));
+    }
+
+    @Test
     void aTraceOfTheGpuIsDrawn() throws Exception {
         TraceFixture trace = TraceFixture.trace(100)
                 .kernel("gemm", 7, 10, 10, 60).kernel("ncclDevKernel_AllReduce", 9, 60, 60, 40)
