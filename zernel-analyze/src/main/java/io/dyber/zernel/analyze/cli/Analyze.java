@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
             "",
             "Then: zernel-analyze findings run.parquet",
             "",
-            "Exit status: 0 done, 1 the data or the environment, 2 wrong usage, 3 diff --fail-on, 70 a bug."
+            "Exit status: 0 done, 1 data or environment, 2 usage, 3 diff --fail-on, 70 a bug."
         })
 public final class Analyze implements Runnable {
     private static final List<Class<?>> COMMANDS = List.of(

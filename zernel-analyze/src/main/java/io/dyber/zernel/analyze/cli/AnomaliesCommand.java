@@ -6,7 +6,7 @@ import picocli.CommandLine.Mixin;
 @Command(
         name = "anomalies",
         mixinStandardHelpOptions = true,
-        description = "Steps, calls, ranks and GPUs far from their own median, by layer, with the reason.",
+        description = "Steps, calls, ranks and GPUs far from their median, and why.",
         footer = {
             "",
             "Examples:",

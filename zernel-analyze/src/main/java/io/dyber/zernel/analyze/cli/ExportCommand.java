@@ -32,14 +32,18 @@ import picocli.CommandLine.Spec;
         name = "export",
         mixinStandardHelpOptions = true,
         sortOptions = false,
+        customSynopsis = {
+            "zernel-analyze export --perfetto|--chrome|--folded|--csv|--parquet",
+            "                      [OPTION...] FILE..."
+        },
         description = "Writes recordings as traces for viewers, or as tables.",
         footer = {
             "",
             "Examples:",
             "  zernel-analyze export --perfetto run.parquet",
-            "  zernel-analyze export --csv --kind nccl,cuda_sync --from 10 --to 12 -o - run.parquet",
+            "  zernel-analyze export --csv --kind nccl,cuda_sync --from 10 -o - run.parquet",
             "",
-            "Then: open the trace in https://ui.perfetto.dev; zernel-analyze report cut.parquet"
+            "Then: open it in https://ui.perfetto.dev, or zernel-analyze report cut.parquet"
         })
 final class ExportCommand implements Runnable {
     @Mixin
@@ -49,16 +53,16 @@ final class ExportCommand implements Runnable {
     Format format = new Format();
 
     static final class Format {
-        @Option(names = "--perfetto", description = "Perfetto's own format: smaller and faster to open than JSON.")
+        @Option(names = "--perfetto", description = "Perfetto's own format: smaller, opens faster.")
         boolean perfetto;
 
-        @Option(names = "--chrome", description = "Chrome trace events (JSON), compressed when the name ends in .gz.")
+        @Option(names = "--chrome", description = "Chrome trace events (JSON); in OUT.gz compressed.")
         boolean chrome;
 
         @Option(names = "--folded", description = "Folded stacks of host time, for flame graphs.")
         boolean folded;
 
-        @Option(names = "--csv", description = "The events, or a query's result, as comma-separated values.")
+        @Option(names = "--csv", description = "The events, or a query's result, as CSV.")
         boolean csv;
 
         @Option(names = "--parquet", description = "The same as Parquet; of one recording's events a recording again.")
@@ -68,22 +72,22 @@ final class ExportCommand implements Runnable {
     @Option(
             names = {"-o", "--output"},
             paramLabel = "OUT",
-            description = "Where to; - is standard output (default: the recording's name with another end, here).")
+            description = "Where to, - for standard output (default: the recording's name with another end, here).")
     @Nullable String output;
 
     @Option(names = {"-f", "--force"}, description = "Overwrite the file.")
     boolean force;
 
-    @Option(names = "--kind", paramLabel = "KIND", split = ",", description = "Only events of these kinds.")
+    @Option(names = "--kind", paramLabel = "KIND,...", hideParamSyntax = true, split = ",", description = "Only events of these kinds.")
     List<String> kinds = List.of();
 
-    @Option(names = "--pid", paramLabel = "PID", split = ",", description = "Only events of these processes.")
+    @Option(names = "--pid", paramLabel = "PID,...", hideParamSyntax = true, split = ",", description = "Only events of these processes.")
     List<Long> pids = List.of();
 
-    @Option(names = "--from", paramLabel = "S", description = "Only what ends later than so many seconds after the start.")
+    @Option(names = "--from", paramLabel = "S", description = "Only what ends after second S of the recording.")
     @Nullable Double from;
 
-    @Option(names = "--to", paramLabel = "S", description = "Only what begins earlier than so many seconds after the start.")
+    @Option(names = "--to", paramLabel = "S", description = "Only what begins before second S of it.")
     @Nullable Double to;
 
     @ArgGroup(exclusive = true)

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "findings",
         mixinStandardHelpOptions = true,
-        description = "What to fix, with the arithmetic; the one that loses most time first.",
+        description = "What to fix, with the arithmetic; what loses most time first.",
         footer = {
             "",
             "Examples:",

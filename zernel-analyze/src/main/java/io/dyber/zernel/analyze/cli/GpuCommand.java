@@ -9,7 +9,8 @@ import picocli.CommandLine.Option;
         name = "gpu",
         mixinStandardHelpOptions = true,
         description = {
-            "What GPUs did, by a trace of PyTorch's profiler: busy, communication that nothing hides, idle.",
+            "What GPUs did, by a trace of PyTorch's profiler.",
+            "Busy, communication that nothing hides, idle.",
             "Give the trace (.json or .json.gz, one of each rank) beside the recording of the same run."
         },
         footer = {

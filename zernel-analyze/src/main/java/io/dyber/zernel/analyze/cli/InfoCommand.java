@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "info",
         mixinStandardHelpOptions = true,
-        description = "What a recording says about itself: origin, probes, losses, columns.",
+        description = "What a recording says of itself: origin, probes, losses, columns.",
         footer = {
             "",
             "--json alone prints the footer as it is, --csv alone the table recordings.",

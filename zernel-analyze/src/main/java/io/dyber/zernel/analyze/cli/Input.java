@@ -26,9 +26,8 @@ final class Input {
 
     @Option(
             names = "--threshold",
-            paramLabel = "NAME=VALUE",
-            description = "Decide by another number, e.g. phase_rules.io_wait_threshold=0.5 (findings --explain phase_rules"
-                    + " lists them); repeatable.")
+            paramLabel = "NAME=N",
+            description = "Decide by another number, repeatable: findings --explain VIEW lists the names.")
     Map<String, String> thresholds = Map.of();
 
     @Spec(Spec.Target.MIXEE)

@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "io",
         mixinStandardHelpOptions = true,
-        description = "Reads per process or file: bytes, time blocked, and what came from storage.",
+        description = "Reads per process or file: bytes, time blocked, from storage.",
         footer = {
             "",
             "Examples:",

@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "memory",
         mixinStandardHelpOptions = true,
-        description = "GPU memory per process and device: allocated, peak, failed, unknown.",
+        description = "GPU memory per process and device: allocated, peak, failed.",
         footer = {
             "",
             "Examples:",

@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "nccl",
         mixinStandardHelpOptions = true,
-        description = "NCCL operations per communicator, function and size, and which rank comes late.",
+        description = "NCCL operations per communicator and size; which rank is late.",
         footer = {
             "",
             "Examples:",

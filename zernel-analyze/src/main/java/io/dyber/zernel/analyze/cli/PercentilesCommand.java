@@ -8,7 +8,10 @@ import picocli.CommandLine.Option;
 @Command(
         name = "percentiles",
         mixinStandardHelpOptions = true,
-        description = "Percentiles of durations per kind and name: exact, or within 1 %% where --memory is too small (column error).",
+        description = {
+            "Percentiles of durations per kind and name.",
+            "Exact, or within 1 %% where --memory is too small (column error)."
+        },
         footer = {
             "",
             "Examples:",

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
             "  zernel-analyze report run.parquet",
             "  zernel-analyze report --html 'rank*.parquet' > report.html",
             "",
-            "Then: zernel-analyze findings --explain data_bound, or the command that stands behind next"
+            "Then: zernel-analyze findings --explain NAME, or what stands behind next"
         })
 final class ReportCommand implements Runnable {
     @ArgGroup(exclusive = true)

@@ -16,14 +16,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "sql",
         mixinStandardHelpOptions = true,
-        description = "Runs DuckDB queries over the table events and the library's views; a shell when there is no query.",
+        description = "Runs queries over events and the library's views, or a shell.",
         footer = {
             "",
-            "Each kind of event has a view with only its columns (FROM io). The library's views are the files in",
-            "sql/views: steps, phases, percentiles, data_wait, workers, processes, losses, probes, ...",
+            "In DuckDB's SQL. Each kind of event has a view with only its columns (FROM io).",
+            "The library's views: steps, phases, percentiles, data_wait, workers, losses, ...",
             "",
             "Examples:",
-            "  zernel-analyze sql run.parquet \"SELECT name, avg(dur_ns) FROM region GROUP BY ALL\"",
+            "  zernel-analyze sql run.parquet \"SELECT name, dur_ns FROM region LIMIT 9\"",
             "  zernel-analyze sql run.parquet",
             "",
             "Then: zernel-analyze export --csv --view steps run.parquet"

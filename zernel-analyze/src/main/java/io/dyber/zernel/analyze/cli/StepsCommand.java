@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "steps",
         mixinStandardHelpOptions = true,
-        description = "Every step: its kind, its phases, what it had the GPU do, and which rank was late.",
+        description = "Every step: its kind, phases, GPU work, and which rank was late.",
         footer = {
             "",
             "Examples:",
@@ -18,7 +18,8 @@ import picocli.CommandLine.Option;
             "Then: zernel-analyze timeline run.parquet",
             "",
             "late_rank came last to the step's collectives, late_ns after the others.",
-            "step_kind is warmup, train, evaluation or checkpoint; confidence is 1 where PyTorch marks the step."
+            "step_kind is warmup, train, evaluation or checkpoint; confidence is 1 where",
+            "PyTorch marks the step."
         })
 final class StepsCommand implements Runnable {
     @Option(names = "--slowest", paramLabel = "N", description = "Only the N slowest, slowest first.")

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "timeline",
         mixinStandardHelpOptions = true,
-        description = "Which phase each training thread was in over time, and how busy the GPUs were.",
+        description = "Which phase each thread was in over time; how busy GPUs were.",
         footer = {
             "",
             "Examples:",

@@ -21,11 +21,9 @@ import tools.jackson.databind.ObjectMapper;
 @Command(
         name = "probes",
         mixinStandardHelpOptions = true,
-        descriptionHeading = "%n",
         description = {
-            "Lists the kinds of events, their functions, and whether these are there:",
-            "in the libraries that running processes have loaded, or in the given files.",
-            ""
+            "Lists the kinds of events and whether their functions are here:",
+            "in the libraries that running processes have loaded, or in the given files."
         },
         footer = {
             "",

@@ -10,8 +10,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 
@@ -29,8 +27,8 @@ final class SimulateCommand {
         return Arrays.stream(Scenario.values()).map(Scenario::label).collect(Collectors.joining(", "));
     }
 
-    int call(String label, long seed, int steps, Optional<Long> events, Optional<Integer> ranks, OptionalDouble strength) {
-        Simulation.Settings settings = settings(label, seed, steps, events, ranks, strength);
+    int call(String label, SimulateOptions asked) {
+        Simulation.Settings settings = settings(label, asked);
         Schema schema = Programs.schema(List.of());
         RecordingFile.Options options = Invoker.owner()
                 .map(owner -> new RecordingFile.Options().withOwner(owner))
@@ -52,28 +50,28 @@ final class SimulateCommand {
                         result.events(),
                         result.steps(),
                         label,
-                        seed,
+                        asked.seed,
                         output);
         return 0;
     }
 
-    private Simulation.Settings settings(
-            String label, long seed, int steps, Optional<Long> events, Optional<Integer> ranks, OptionalDouble strength) {
+    private Simulation.Settings settings(String label, SimulateOptions asked) {
         Scenario scenario = Scenario.named(label)
                 .orElseThrow(() -> usage("unknown scenario '" + label + "': the scenarios are " + labels()));
-        int number = ranks.orElse(scenario.usualRanks());
-        if (steps < 1 || number < 1 || events.orElse(1L) < 1) {
+        int number = asked.ranks.orElse(scenario.usualRanks());
+        if (asked.steps < 1 || number < 1 || asked.events.orElse(1L) < 1) {
             throw usage("--steps, --events and --ranks are at least 1");
         }
         if (number < scenario.usualRanks() && number == 1) {
             throw usage("scenario '" + label + "' needs --ranks=2 or more");
         }
-        double share = strength.orElse(Simulation.Settings.STRENGTH);
+        double share = asked.strength.orElse(Simulation.Settings.STRENGTH);
         if (share > Simulation.Settings.MOST_STRENGTH) {
             throw usage("--strength is at most 80%: it is the share of the step that the cause costs");
         }
-        Simulation.Settings settings = new Simulation.Settings(scenario, seed, steps, number).withStrength(share);
-        return events.map(settings::withEvents).orElse(settings);
+        Simulation.Settings settings =
+                new Simulation.Settings(scenario, asked.seed, asked.steps, number).withStrength(share);
+        return asked.events.map(settings::withEvents).orElse(settings);
     }
 
     private CommandLine.ParameterException usage(String why) {

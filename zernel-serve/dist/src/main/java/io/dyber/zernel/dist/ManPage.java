@@ -45,7 +45,7 @@ final class ManPage {
             parameters.forEach(parameter -> entry(Texts.label(help, parameter), Texts.description(help, parameter)));
         }
         section("OPTIONS");
-        for (OptionSpec option : Programs.options(command)) {
+        for (OptionSpec option : Programs.describedOptions(command)) {
             entry(String.join(", ", option.names()) + Texts.label(help, option), Texts.description(help, option));
         }
         if (!Programs.commands(command).isEmpty()) {

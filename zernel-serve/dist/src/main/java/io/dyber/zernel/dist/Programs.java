@@ -75,6 +75,11 @@ public final class Programs {
         return command.getCommandSpec().options().stream().filter(option -> !option.hidden()).toList();
     }
 
+    /// The options of a command that its manual page lists: also those that help leaves out to fit a screen.
+    static List<OptionSpec> describedOptions(CommandLine command) {
+        return command.getCommandSpec().options().stream().filter(option -> option.description().length > 0).toList();
+    }
+
     private static void pass(CommandLine zernel, String name, CommandLine to) {
         String[] description = command(zernel, name).getCommandSpec().usageMessage().description();
         zernel.getCommandSpec().removeSubcommand(name);

@@ -45,6 +45,11 @@ final class ProgramsTest {
     }
 
     @Test
+    void manualPageHasWhatHelpLeavesOut() throws IOException {
+        assertThat(text(manual("zernel-record"))).contains(".B \\-\\-strength=SHARE").contains("at most 80%").doesNotContain("backend");
+    }
+
+    @Test
     void manualPageFillsDefaultsIn() throws IOException {
         assertThat(text(manual("zernel-record"))).contains("run.parquet").doesNotContain("${");
     }

@@ -29,11 +29,11 @@ final class RuleOptions {
     private CommandSpec spec;
 
     @Option(names = "--rules", paramLabel = "FILE",
-            description = "Alert rules, YAML or JSON. Default: GPU memory above 95 %% for 5 s")
+            description = "Alert rules. Default: GPU memory above 95 %% for 5 s")
     private @Nullable Path rules;
 
     @Option(names = "--alerts-only",
-            description = "Serve nothing; print when the rules would have fired. Fastest with --speed max.")
+            description = "Serve nothing; print when the rules would have fired.")
     private boolean alertsOnly;
 
     @Option(names = "--check-rules", paramLabel = "FILE", description = "Say what is wrong with a rule file, and stop.")

@@ -36,10 +36,10 @@ import picocli.CommandLine.Spec;
         name = "serve",
         description = {
             "Serve a recording as live metrics: Prometheus, WebSocket and a web page.",
-            "A finished recording is replayed in its own time; one that is still being written is followed.",
-            "While a replay runs, the page's buttons, or a POST to /api/replay, pause it and move it."
+            "A finished one is replayed in its own time, one still being written followed."
         },
         mixinStandardHelpOptions = true,
+        sortOptions = false,
         abbreviateSynopsis = true,
         footer = {
             "",
@@ -60,22 +60,22 @@ final class ServeCommand implements Callable<Integer> {
     private @Nullable Path recording;
 
     @Option(names = "--follow", paramLabel = "DIR",
-            description = "Follow the newest recording in this folder, and each that begins there later.")
+            description = "Follow the newest recording here, and each later one.")
     private @Nullable Path follow;
 
     @Option(names = "--simulate", paramLabel = "SCENARIO", arity = "0..1", fallbackValue = "healthy",
-            description = "Replay a simulated training for ever. A wrong name lists the scenarios.")
+            description = "Replay a simulation for ever; a wrong name lists them.")
     private @Nullable String simulate;
 
     @Option(names = "--speed", paramLabel = "N", defaultValue = "1x", converter = SpeedConverter.class,
-            description = "Replay N times as fast: 10, 10x, 0.5x, max. Default: ${DEFAULT-VALUE}")
+            description = "Replay N times as fast: 10x, 0.5x, max. Default: ${DEFAULT-VALUE}")
     private Speed speed = Speed.REAL_TIME;
 
     @Option(names = "--loop", description = "Start the replay again when it has ended.")
     private boolean loop;
 
     @Option(names = "--from", paramLabel = "MOMENT", converter = MomentConverter.class,
-            description = "Begin the replay at e.g. 90s, or 2026-11-21T17:30:00Z. What lies before is applied at once.")
+            description = "Begin the replay at e.g. 90s or 2026-11-21T17:30:00Z.")
     private Optional<Moment> from = Optional.empty();
 
     @Option(names = "--to", paramLabel = "MOMENT", converter = MomentConverter.class,
@@ -86,11 +86,11 @@ final class ServeCommand implements Callable<Integer> {
     private boolean exitAtEnd;
 
     @Option(names = "--metrics-port", paramLabel = "PORT", defaultValue = "${env:ZERNEL_METRICS_PORT:-9091}",
-            description = "Port for HTTP; 0 takes a free one. Default: ZERNEL_METRICS_PORT or 9091")
+            description = "HTTP, 0 for any. Default: $ZERNEL_METRICS_PORT or 9091")
     private int metricsPort;
 
     @Option(names = "--ws-port", paramLabel = "PORT", defaultValue = "${env:ZERNEL_WS_PORT:-9092}",
-            description = "Port for the WebSocket; 0 takes a free one. Default: ZERNEL_WS_PORT or 9092")
+            description = "WebSocket, 0 for any. Default: $ZERNEL_WS_PORT or 9092")
     private int webSocketPort;
 
     @Option(names = "--interval", paramLabel = "SECONDS", defaultValue = "1",
@@ -98,12 +98,12 @@ final class ServeCommand implements Callable<Integer> {
     private double interval;
 
     @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = "127.0.0.1",
-            description = "Address to listen on. Default: ${DEFAULT-VALUE}, only this machine")
+            description = "Default: ${DEFAULT-VALUE}, only this machine")
     @SuppressWarnings("NullAway.Init")
     private InetAddress listen;
 
     @Option(names = "--token-file", paramLabel = "FILE",
-            description = "Answer only who sends the token in this file, as Authorization: Bearer TOKEN.")
+            description = "Answer only who sends the bearer token in this file.")
     private @Nullable Path tokenFile;
 
     @Option(names = "--no-findings",
@@ -111,7 +111,7 @@ final class ServeCommand implements Callable<Integer> {
     private boolean withoutFindings;
 
     @Option(names = "--max-pids", paramLabel = "N", defaultValue = "100",
-            description = "Processes with series of their own; the others share one. Default: ${DEFAULT-VALUE}")
+            description = "Processes with series of their own. Default: ${DEFAULT-VALUE}")
     private int pidLimit;
 
     @Mixin

@@ -23,7 +23,7 @@ final class HelpTest {
     /// A screen, such as a terminal beside an editor shows it.
     private static final int LINES = 40;
 
-    private static final int COLUMNS = 100;
+    private static final int COLUMNS = 80;
 
     private static Stream<Named<CommandLine>> commands() {
         return Stream.of(Zernel.commandLine(), Record.commandLine(), Analyze.commandLine())

@@ -1,0 +1,94 @@
+package io.dyber.zernel.record.cli;
+
+import io.dyber.zernel.record.Launches;
+import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.ProbeFile;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import io.dyber.zernel.record.probe.Probes;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/// Which events are recorded, and how many of them.
+final class EventOptions {
+    @Option(
+            names = "--probe",
+            paramLabel = "SPEC",
+            description = {"also (repeatable) 'LIBRARY:SYMBOL(column=argN)',", "'torch_op:aten::*', 'py_call:Trainer.*'"})
+    private List<String> probes = new ArrayList<>();
+
+    @Option(names = "--probe-file", paramLabel = "FILE", description = "probes from a JSON or YAML file; repeatable")
+    private List<Path> probeFiles = new ArrayList<>();
+
+    @Option(
+            names = "--kinds",
+            paramLabel = "KIND,...",
+            hideParamSyntax = true,
+            split = ",",
+            description = "only these; 'zernel-record probes' lists them")
+    private List<String> kinds = new ArrayList<>();
+
+    @Option(
+            names = "--wait-min",
+            paramLabel = "TIME",
+            converter = Time.class,
+            description = "leave out shorter waits (default: 50us)")
+    Optional<Duration> waitMin = Optional.empty();
+
+    @Option(
+            names = "--gpu-interval",
+            paramLabel = "TIME",
+            converter = GpuInterval.class,
+            description = "between samples of GPUs, or 'off' (default: 1s)")
+    Optional<Duration> gpuInterval = Optional.empty();
+
+    @Option(
+            names = "--launches",
+            paramLabel = "HOW",
+            converter = LaunchesOption.class,
+            defaultValue = "all",
+            description = "all, sample:N, count or off (default: ${DEFAULT-VALUE})")
+    Launches launches = Launches.ALL;
+
+    @Option(
+            names = "--overhead-budget",
+            paramLabel = "SHARE",
+            converter = Share.class,
+            description = "of a CPU, e.g. 1%%: thin out launches above it")
+    OptionalDouble overheadBudget = OptionalDouble.empty();
+
+    @Option(names = "--backend", hidden = true, converter = BackendName.class)
+    Optional<Backend> backend = Optional.empty();
+
+    /// The kinds that were asked for; empty for those of every recording.
+    Set<String> kinds(CommandLine line) {
+        List<String> known = Probes.all().stream().map(Probe::kind).toList();
+        for (String kind : kinds) {
+            if (!known.contains(kind)) {
+                throw new ParameterException(
+                        line, "unknown kind '" + kind + "': the kinds are " + String.join(", ", known));
+            }
+        }
+        return new LinkedHashSet<>(kinds);
+    }
+
+    List<ProbeSpec> specs(CommandLine line) {
+        try {
+            List<ProbeSpec> specs = new ArrayList<>();
+            probes.forEach(text -> specs.add(ProbeSpec.parse(text)));
+            probeFiles.forEach(file -> specs.addAll(ProbeFile.read(file)));
+            return specs;
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(line, e.getMessage(), e);
+        }
+    }
+}

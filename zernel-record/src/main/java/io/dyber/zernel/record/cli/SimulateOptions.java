@@ -1,0 +1,46 @@
+package io.dyber.zernel.record.cli;
+
+import java.util.Optional;
+import java.util.OptionalDouble;
+import picocli.CommandLine.Option;
+
+/// What `--simulate` makes. Help leaves these to the manual page.
+final class SimulateOptions {
+    @Option(
+            names = "--seed",
+            hidden = true,
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "of the simulation (default: ${DEFAULT-VALUE})")
+    long seed = 1;
+
+    @Option(
+            names = "--steps",
+            hidden = true,
+            paramLabel = "N",
+            defaultValue = "200",
+            description = "to simulate (default: ${DEFAULT-VALUE})")
+    int steps = 200;
+
+    @Option(
+            names = "--events",
+            hidden = true,
+            paramLabel = "N",
+            description = "to simulate: instead of --steps, as many steps as make about so many events")
+    Optional<Long> events = Optional.empty();
+
+    @Option(
+            names = "--ranks",
+            hidden = true,
+            paramLabel = "N",
+            description = "to simulate (default: 1, and 4 where the scenario is about ranks)")
+    Optional<Integer> ranks = Optional.empty();
+
+    @Option(
+            names = "--strength",
+            hidden = true,
+            paramLabel = "SHARE",
+            converter = Share.class,
+            description = "of the step's time that the simulated cause should cost, at most 80%% (default: 30%%)")
+    OptionalDouble strength = OptionalDouble.empty();
+}
