@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.report.JsonInfo;
 import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.TextTable;
 import java.io.PrintWriter;
+import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -99,7 +100,11 @@ final class InfoCommand implements Runnable {
         for (Table.Column column : table.columns()) {
             String value = table.only().text(column.name());
             if (value != null && !value.isEmpty()) {
-                out.printf("%-20s %s%n", column.name(), value);
+                boolean moment = column.name().endsWith("ed_ns");
+                out.printf(
+                        "%-20s %s%n",
+                        column.name().replaceFirst("ed_ns$", "ed"),
+                        moment ? Instant.EPOCH.plusNanos(table.only().integer(column.name())) : value);
             }
         }
     }

@@ -5,9 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Aligned columns; the widest text column gives way where the page is too narrow.
+///
+/// With units, a table that is too wide says what is the same in all rows once, below; one of a single row has its
+/// columns below each other.
 ///
 /// @param page where it goes
 /// @param human whether `_ns`, `_bytes` and `share` columns are shown with units; raw numbers otherwise
@@ -31,10 +35,52 @@ public record TextTable(Page page, boolean human) implements TableFormat {
             }
             cells.add(line);
         }
-        int[] widths = widths(cells, table.columns());
+        if (human && total(natural(cells)) > page.width() && cells.size() == 2) {
+            oneRow(cells);
+        } else if (human && total(natural(cells)) > page.width() && cells.size() > 2) {
+            withoutWhatIsTheSame(cells, table.columns());
+        } else {
+            rows(cells, table.columns());
+        }
+    }
+
+    private void rows(List<List<String>> cells, List<Table.Column> columns) {
+        int[] widths = widths(cells, columns);
         for (int i = 0; i < cells.size(); i++) {
-            String line = line(cells.get(i), widths, table.columns());
+            String line = line(cells.get(i), widths, columns);
             page.line(i == 0 ? page.bold(line) : line);
+        }
+    }
+
+    private void oneRow(List<List<String>> cells) {
+        int longest = cells.getFirst().stream().mapToInt(String::length).max().orElse(0);
+        for (int i = 0; i < cells.getFirst().size(); i++) {
+            page.line(page.bold(cells.getFirst().get(i)) + " ".repeat(longest - cells.getFirst().get(i).length() + 2)
+                    + cells.getLast().get(i));
+        }
+    }
+
+    private void withoutWhatIsTheSame(List<List<String>> cells, List<Table.Column> columns) {
+        List<Integer> kept = new ArrayList<>();
+        List<String> same = new ArrayList<>();
+        for (int i = 0; i < columns.size(); i++) {
+            int column = i;
+            String first = cells.get(1).get(i);
+            if (cells.stream().skip(1).anyMatch(line -> !line.get(column).equals(first))) {
+                kept.add(i);
+            } else if (!first.isEmpty() && !first.equals("-")) {
+                same.add((cells.getFirst().get(i) + " " + first).replace(' ', '\u00A0'));
+            }
+        }
+        if (kept.isEmpty()) {
+            rows(cells, columns);
+            return;
+        }
+        rows(
+                cells.stream().map(line -> kept.stream().map(line::get).toList()).toList(),
+                kept.stream().map(columns::get).toList());
+        if (!same.isEmpty()) {
+            page.paragraph("in all rows: ", String.join(", ", same));
         }
     }
 
@@ -64,16 +110,8 @@ public record TextTable(Page page, boolean human) implements TableFormat {
     }
 
     private int[] widths(List<List<String>> cells, List<Table.Column> columns) {
-        int[] widths = new int[columns.size()];
-        for (List<String> line : cells) {
-            for (int i = 0; i < widths.length; i++) {
-                widths[i] = Math.max(widths[i], line.get(i).length());
-            }
-        }
-        int total = 2 * (widths.length - 1);
-        for (int width : widths) {
-            total += width;
-        }
+        int[] widths = natural(cells);
+        int total = total(widths);
         while (total > page.width()) {
             int widest = widestText(widths, columns);
             if (widest < 0) {
@@ -86,6 +124,20 @@ public record TextTable(Page page, boolean human) implements TableFormat {
             total -= cut;
         }
         return widths;
+    }
+
+    private static int[] natural(List<List<String>> cells) {
+        int[] widths = new int[cells.getFirst().size()];
+        for (List<String> line : cells) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], line.get(i).length());
+            }
+        }
+        return widths;
+    }
+
+    private static int total(int[] widths) {
+        return 2 * (widths.length - 1) + IntStream.of(widths).sum();
     }
 
     private static int widestText(int[] widths, List<Table.Column> columns) {
