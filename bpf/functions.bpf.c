@@ -378,18 +378,23 @@ static __always_inline int send_entry(struct seen *s, const struct function *f, 
 	return 1;
 }
 
-/* Sends the end of a call whose entry was sent; 0 when the ring is full. */
+#define NOTHING_READ ((1 << RETURN_SLOTS) - 1)
+
+/* Sends the end of a call whose entry was sent, with what it returns if `s` is; 0 when the ring is full. */
 static __always_inline int send_return(struct seen *s, const struct function *f, __u16 id,
-				       __u64 now)
+				       __u64 now, __u64 sp)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_return *r = reserve(f, sizeof(*r));
 
 	if (!r)
 		return 0;
-	fill_wire((struct wire_head *)r, task, id, now, s->sp - 8, RETURNED);
-	fill_slots((struct wire_head *)r, s, f->on_return, f->return_captures, r->slot,
-		   RETURN_SLOTS);
+	fill_wire((struct wire_head *)r, task, id, now, sp, RETURNED);
+	if (s)
+		fill_slots((struct wire_head *)r, s, f->on_return, f->return_captures, r->slot,
+			   RETURN_SLOTS);
+	else
+		r->__call |= NOTHING_READ;
 	submit(r);
 	return 1;
 }
@@ -482,7 +487,7 @@ static __always_inline void on_return(struct pt_regs *regs, const struct functio
 	see(&s, regs, kept);
 	s.sp = sp;
 	if (f->flags & SEND_ENTER) {
-		sent = send_return(&s, f, id, now);
+		sent = send_return(&s, f, id, now, sp - 8);
 	} else {
 		count(&c->returns);
 		sent = send_whole(&s, f, id, kept, now);
@@ -513,6 +518,7 @@ struct {
  * that the kernel puts in place of a probed function's return address. So such a function is probed at its
  * start and where it is left: at `ret` and at jumps out of it. An instruction that looks like one and does
  * not leave is met with another stack pointer than the entry had. Its entries are always sent.
+ * Coroutines and threads that end by unwinding need the same of a function in C that others run in.
  */
 SEC("kprobe")
 int call_enter(struct pt_regs *regs)
@@ -531,20 +537,43 @@ int call_enter(struct pt_regs *regs)
 	return 0;
 }
 
+/* Takes what was kept of the call that is left here; 0 when none is. */
+static __always_inline int take_kept(struct pt_regs *regs, __u32 id, __u64 *value)
+{
+	struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp, id };
+	__u64 *found = bpf_map_lookup_elem(&kept, &key);
+
+	if (!found)
+		return 0;
+	*value = *found;
+	bpf_map_delete_elem(&kept, &key);
+	return 1;
+}
+
 SEC("kprobe")
 int call_exit(struct pt_regs *regs)
 {
 	__u32 id = bpf_get_attach_cookie(regs);
 	struct function *f = bpf_map_lookup_elem(&functions, &id);
-	struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp, id };
-	__u64 *found = bpf_map_lookup_elem(&kept, &key);
 	__u64 value;
 
-	if (!f || !found)
-		return 0;
-	value = *found;
-	bpf_map_delete_elem(&kept, &key);
-	on_return(regs, f, id, value, regs->sp + 8);
+	if (f && take_kept(regs, id, &value))
+		on_return(regs, f, id, value, regs->sp + 8);
+	return 0;
+}
+
+/* Another function goes on in its place, so what it will return is not known yet. */
+SEC("kprobe")
+int call_jump(struct pt_regs *regs)
+{
+	__u32 id = bpf_get_attach_cookie(regs);
+	struct function *f = bpf_map_lookup_elem(&functions, &id);
+	struct counter *c = counter_of(id);
+	__u64 value;
+
+	if (f && c && take_kept(regs, id, &value) &&
+	    !send_return(NULL, f, id, bpf_ktime_get_ns(), regs->sp))
+		count(&c->returns_lost);
 	return 0;
 }
 

@@ -192,8 +192,8 @@ final class Attachments {
         if (!frequent.launches().attach(hook)) {
             return "left out by --launches " + frequent.launches();
         }
-        if (ProbedFunction.isProbedWhereLeft(hook, found) && found.exits().isEmpty()) {
-            return "an exception may leave it, and from its code could not be told where it is left otherwise";
+        if (ProbedFunction.isProbedWhereLeft(hook, found) && found.end() == Symbols.End.UNKNOWN) {
+            return "from its code cannot be told where it is left, and a probe of its return could end the process";
         }
         boolean dear = found.site().cost() == Cost.SINGLE_STEPPED && virtualMachine;
         return dear && hook.optional() && !hook.vital() ? "a debug trap at each call is too dear in a virtual machine" : "";
@@ -252,9 +252,13 @@ final class Attachments {
         CallShape shape = functions.shape(hook, found.symbol(), joins, job.interpretation(hook.meaning()));
         return new Placed(
                 hook,
-                new Site(found.probeOffset(), id, hook.role().returns(), 0, left ? found.exits() : List.of()),
+                new Site(found.probeOffset(), id, end(hook, left), 0, found.returns(), found.jumps()),
                 define(id, hook, definition, shape),
                 ProbedFunction.attached(id, hook, file.path(), buildId, found));
+    }
+
+    private static Site.End end(Hook hook, boolean left) {
+        return left ? Site.End.EXITS : hook.role().returns() ? Site.End.RETURN : Site.End.NOT_SEEN;
     }
 
     private Placed place(
@@ -264,7 +268,7 @@ final class Attachments {
         CallShape shape = functions.shape(hook, found.note(), job.interpretation(hook.meaning()));
         return new Placed(
                 hook,
-                new Site(found.note().fileOffset(), id, false, found.note().semaphoreOffset()),
+                new Site(found.note().fileOffset(), id, Site.End.NOT_SEEN, found.note().semaphoreOffset()),
                 define(id, hook, definition, shape),
                 ProbedFunction.attached(id, hook, file.path(), buildId, found));
     }
@@ -312,9 +316,24 @@ final class Attachments {
             }
             return group.size();
         } catch (BpfException e) {
-            group.forEach(one -> probed.add(one.row().failed(e.getMessage())));
-            progress.notice(e.getMessage());
+            if (e.isOfCode() && group.size() > 1) {
+                int half = group.size() / 2;
+                return attachTogether(file, group.subList(0, half))
+                        + attachTogether(file, group.subList(half, group.size()));
+            }
+            refused(group, e);
             return 0;
+        }
+    }
+
+    /// That some of what matches a pattern cannot be probed is nothing to worry about.
+    private void refused(List<Placed> group, BpfException refusal) {
+        Placed first = group.getFirst();
+        if (refusal.isOfCode() && first.hook().probe() instanceof Function function && function.isGlob()) {
+            probed.add(first.row().refused("missing", "the kernel cannot probe one of the instructions it begins or ends with"));
+        } else {
+            group.forEach(one -> probed.add(one.row().refused("failed", refusal.getMessage())));
+            progress.notice(refusal.getMessage());
         }
     }
 

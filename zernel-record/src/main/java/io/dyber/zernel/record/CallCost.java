@@ -69,7 +69,7 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
                     List.of(Capture.argument("argument", 1, Width.U64), Capture.returned("result", Width.U64))));
             this.definition = new FunctionTable(kernel.functionsBtf().orElseThrow())
                     .encode(hook, Decoder.numberOf(schema, ProbeSpec.CALL), probes.backend().joinsByStackPointer());
-            this.site = new Site(0, KernelSide.OWN_FUNCTION, true, 0);
+            this.site = new Site(0, KernelSide.OWN_FUNCTION, Site.End.RETURN, 0);
         }
 
         /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike.

@@ -12,7 +12,7 @@ import java.util.Map;
 ///
 /// @param id its function number in the BPF maps; 0 when it could not be attached
 /// @param site file offset that is probed, possibly some bytes into the function
-/// @param throwing whether it is probed where it is left, because an exception may leave it
+/// @param left whether it is probed where it is left instead of on its return
 /// @param cost `emulated` or `single-stepped`
 /// @param state `attached`, `off`, `missing` or `failed`
 /// @param why it is not attached, or empty
@@ -24,7 +24,7 @@ record ProbedFunction(
         String buildId,
         String symbol,
         long site,
-        boolean throwing,
+        boolean left,
         String cost,
         String state,
         String why) {
@@ -47,7 +47,7 @@ record ProbedFunction(
 
     /// Whether the function is probed where it is left instead of on its return.
     static boolean isProbedWhereLeft(Hook hook, Symbols.Found found) {
-        return found.throwing() && hook.role() == CallShape.Role.CALL;
+        return found.end() != Symbols.End.RETURN && hook.role() == CallShape.Role.CALL;
     }
 
     /// A tracepoint that is about to be attached; there, a nop waits for probes.
@@ -93,9 +93,9 @@ record ProbedFunction(
     }
 
     /// The same, refused by the kernel.
-    ProbedFunction failed(String reason) {
+    ProbedFunction refused(String how, String reason) {
         return new ProbedFunction(
-                0, hook, name, library, buildId, symbol, site, throwing, cost, "failed", reason);
+                0, hook, name, library, buildId, symbol, site, left, cost, how, reason);
     }
 
     /// The row of the footer.

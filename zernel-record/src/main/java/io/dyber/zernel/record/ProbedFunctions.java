@@ -47,7 +47,7 @@ final class ProbedFunctions {
     }
 
     private boolean sendsEnter(ProbedFunction row) {
-        boolean joins = row.throwing() || kernel.functions().map(probes -> probes.backend().joinsByStackPointer()).orElse(false);
+        boolean joins = row.left() || kernel.functions().map(probes -> probes.backend().joinsByStackPointer()).orElse(false);
         return FunctionTable.sendsEnter(row.hook(), joins);
     }
 

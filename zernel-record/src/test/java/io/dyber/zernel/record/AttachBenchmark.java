@@ -86,7 +86,7 @@ final class AttachBenchmark {
             try (ElfFile elf = ElfFile.open(library)) {
                 for (Symbols.Found found :
                         Symbols.resolve(elf, List.of((Function) hook.probe())).found().subList(0, functions)) {
-                    sites.add(new Site(found.probeOffset(), sites.size() + 1, true, 0));
+                    sites.add(new Site(found.probeOffset(), sites.size() + 1, Site.End.RETURN, 0));
                 }
             }
             long found = took(title + "find symbols and sites", loaded);

@@ -95,7 +95,7 @@ final class RingBenchmark {
         decoder.define(id, table.shape(hook, "function", false, Interpretation.NONE));
         Comparison reading = new Comparison("Reading the ring, " + title, "ns CPU/record");
         Comparison columns = new Comparison("From the ring to columns, " + title, "ns CPU/call");
-        ProbeLinks links = probes.attach(function.path().toString(), List.of(new Site(0, id, true, 0)));
+        ProbeLinks links = probes.attach(function.path().toString(), List.of(new Site(0, id, Site.End.RETURN, 0)));
         for (int round = -WARM_ROUNDS; round < ROUNDS; round++) {
             boolean counts = round >= 0;
             int sent = CALLS * records;

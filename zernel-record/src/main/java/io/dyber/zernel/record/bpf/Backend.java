@@ -57,6 +57,7 @@ public enum Backend {
                         .expectedAttachType("tracepoint", plain)
                         .expectedAttachType("call_enter", plain)
                         .expectedAttachType("call_exit", plain)
+                        .expectedAttachType("call_jump", plain)
                         .load();
                 return new UprobeProbes(backend, object);
             } catch (BpfException e) {

@@ -29,6 +29,11 @@ public final class BpfException extends RuntimeException {
         return errno;
     }
 
+    /// Whether it is the probed code that the kernel cannot handle.
+    public boolean isOfCode() {
+        return errno == Errno.ENOEXEC || errno == Errno.ENOTSUPP;
+    }
+
     public Optional<String> hint() {
         return hint.isEmpty() ? Optional.empty() : Optional.of(hint);
     }

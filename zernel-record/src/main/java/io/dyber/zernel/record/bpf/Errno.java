@@ -4,8 +4,10 @@ package io.dyber.zernel.record.bpf;
 final class Errno {
     static final int EPERM = 1;
     static final int ENOENT = 2;
+    static final int ENOEXEC = 8;
     static final int EACCES = 13;
     static final int EINVAL = 22;
+    static final int ENOTSUPP = 524;
 
     private static final String NEEDS_PRIVILEGE =
             "run as root, or grant CAP_BPF and CAP_PERFMON (and CAP_SYS_PTRACE for other users' processes)";
@@ -23,7 +25,7 @@ final class Errno {
             case 16 -> "busy (EBUSY)";
             case EINVAL -> "invalid argument (EINVAL)";
             case 28 -> "no space left (ENOSPC)";
-            case 95, 524 -> "not supported by this kernel (EOPNOTSUPP)";
+            case 95, ENOTSUPP -> "not supported by this kernel (EOPNOTSUPP)";
             default -> "error " + errno;
         };
     }
@@ -31,7 +33,7 @@ final class Errno {
     static String hint(int errno) {
         return switch (errno) {
             case EPERM, EACCES -> NEEDS_PRIVILEGE;
-            case 95, 524 -> "a kernel of version 6.6 or newer is needed; 'zernel-record doctor' says what is missing";
+            case 95, ENOTSUPP -> "a kernel of version 6.6 or newer is needed; 'zernel-record doctor' says what is missing";
             default -> "";
         };
     }

@@ -6,16 +6,25 @@ import java.util.List;
 ///
 /// @param offset in the file
 /// @param function its number, which the programs get as the attach cookie
-/// @param wantsReturn whether the return is probed too
+/// @param end how the end of its calls is seen
 /// @param semaphore where in the file the 16-bit counter is that switches a tracepoint on; 0 = there is none
-/// @param exits where in the file the function is left, if those places are probed instead of its return
-public record Site(long offset, int function, boolean wantsReturn, long semaphore, List<Long> exits) {
-    public Site {
-        exits = List.copyOf(exits);
+/// @param returns where in the file its `ret`s are, if its exits are probed
+/// @param jumps where in the file it jumps to another function, if its exits are probed
+public record Site(long offset, int function, End end, long semaphore, List<Long> returns, List<Long> jumps) {
+    /// What is probed beside the start of a function.
+    public enum End {
+        NOT_SEEN,
+        RETURN,
+        EXITS
     }
 
-    /// A function whose return is probed, if any of its end is.
-    public Site(long offset, int function, boolean wantsReturn, long semaphore) {
-        this(offset, function, wantsReturn, semaphore, List.of());
+    public Site {
+        returns = List.copyOf(returns);
+        jumps = List.copyOf(jumps);
+    }
+
+    /// A function that is not probed where it is left.
+    public Site(long offset, int function, End end, long semaphore) {
+        this(offset, function, end, semaphore, List.of(), List.of());
     }
 }

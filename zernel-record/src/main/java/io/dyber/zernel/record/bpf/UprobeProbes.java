@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /// The loaded programs for user-space functions, and their links. Closing detaches everything. Not thread-safe.
 public final class UprobeProbes implements AutoCloseable {
@@ -38,8 +39,8 @@ public final class UprobeProbes implements AutoCloseable {
     /// @param path readable from here, perhaps through the root of a process that maps it
     /// @throws BpfException when the kernel refuses; then nothing of this call stays attached
     public ProbeLinks attach(String path, List<Site> sites) {
-        List<Site> left = sites.stream().filter(site -> !site.exits().isEmpty()).toList();
-        List<Site> returning = sites.stream().filter(site -> site.exits().isEmpty()).toList();
+        List<Site> left = sites.stream().filter(site -> site.end() == Site.End.EXITS).toList();
+        List<Site> returning = sites.stream().filter(site -> site.end() != Site.End.EXITS).toList();
         return all(links -> {
             if (!left.isEmpty()) {
                 attachLeft(links, path, left);
@@ -51,7 +52,7 @@ public final class UprobeProbes implements AutoCloseable {
     }
 
     private void attachReturning(ProbeLinks links, String path, List<Site> sites) {
-        List<Site> returns = sites.stream().filter(Site::wantsReturn).toList();
+        List<Site> returns = sites.stream().filter(site -> site.end() == Site.End.RETURN).toList();
         switch (backend) {
             case SESSION, SESSION_CTX -> links.add(link("function", path, sites, backend.attachType(), 0));
             case MULTI -> {
@@ -68,11 +69,20 @@ public final class UprobeProbes implements AutoCloseable {
     }
 
     private void attachLeft(ProbeLinks links, String path, List<Site> sites) {
-        List<Site> exits = sites.stream()
-                .flatMap(site -> site.exits().stream().map(exit -> new Site(exit, site.function(), false, 0)))
-                .toList();
-        attachPlain(links, "call_exit", path, exits);
+        attachExits(links, "call_exit", path, sites, Site::returns);
+        attachExits(links, "call_jump", path, sites, Site::jumps);
         attachPlain(links, "call_enter", path, sites);
+    }
+
+    private void attachExits(
+            ProbeLinks links, String program, String path, List<Site> sites, Function<Site, List<Long>> places) {
+        List<Site> exits = sites.stream()
+                .flatMap(site -> places.apply(site).stream()
+                        .map(place -> new Site(place, site.function(), Site.End.NOT_SEEN, 0)))
+                .toList();
+        if (!exits.isEmpty()) {
+            attachPlain(links, program, path, exits);
+        }
     }
 
     /// Probes tracepoints of one library file and switches them on.

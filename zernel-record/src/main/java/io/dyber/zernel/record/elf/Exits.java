@@ -2,57 +2,66 @@ package io.dyber.zernel.record.elf;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
-/// Finds the instructions by which an x86-64 function may be left for good: `ret`, jumps out of it (the calls at its end
-/// that became jumps) and indirect jumps. Some of the latter only choose a case of a switch; with a frame on the stack
-/// they are told apart when they are hit. Conditional jumps out of a function are left out: they hit also when they are
-/// not taken.
-public final class Exits {
-    private Exits() {}
+/// The instructions by which an x86-64 function may be left for good: `ret`, and jumps out of it where the stack may be as
+/// at its start (the calls at its end that became jumps), also indirect ones. Conditional jumps out of a function are not
+/// among them: a probe there is hit also when they are not taken.
+///
+/// @param returns where in the code the `ret`s are; a function that never returns has none
+/// @param jumps where the jumps are
+/// @param simple whether the function runs no code but its own, on one stack, and returns
+public record Exits(List<Integer> returns, List<Integer> jumps, boolean simple) {
+    public Exits {
+        returns = List.copyOf(returns);
+        jumps = List.copyOf(jumps);
+    }
 
-    /// Places in the code of one whole function, or empty when it holds bytes that are no known instruction.
-    public static Optional<List<Integer>> of(byte[] code) {
-        List<Integer> exits = new ArrayList<>();
+    /// Those of the code of one whole function, or empty when it holds bytes that are no known instruction, or jumps between
+    /// two instructions: then it holds something else too.
+    public static Optional<Exits> of(byte[] code) {
+        SortedMap<Integer, Instruction> instructions = new TreeMap<>();
         int at = 0;
         while (at < code.length) {
             int length = InstructionLength.of(code, at);
             if (length == 0) {
                 return Optional.empty();
             }
-            if (leaves(code, at, length)) {
-                exits.add(at);
-            }
+            instructions.put(at, new Instruction(code, at, length));
             at += length;
         }
-        return Optional.of(exits);
+        boolean fits = instructions.values().stream()
+                .filter(instruction -> instruction.jumps() || instruction.branches())
+                .allMatch(jump -> jump.leadsOut() || isWhole(instructions, jump.target()));
+        return fits ? Optional.of(among(instructions, code.length)) : Optional.empty();
     }
 
-    private static boolean leaves(byte[] code, int at, int length) {
-        int end = at + length;
-        int op = at;
-        boolean switches = false;
-        while (InstructionLength.isPrefix(code[op] & 0xff)) {
-            switches |= code[op] == 0x3e; // notrack, which compilers write before a jump into a switch
-            op++;
+    private static Exits among(SortedMap<Integer, Instruction> instructions, int length) {
+        StackHeights heights = StackHeights.of(instructions, length);
+        List<Integer> returns = new ArrayList<>();
+        List<Integer> jumps = new ArrayList<>();
+        boolean simple = true;
+        for (Map.Entry<Integer, Instruction> entry : instructions.entrySet()) {
+            int at = entry.getKey();
+            Instruction instruction = entry.getValue();
+            boolean jumpsOut = (instruction.jumps() && instruction.leadsOut())
+                    || (instruction.jumpsIndirectly() && !instruction.isOfSwitch());
+            if (instruction.returns()) {
+                returns.add(at);
+            } else if (jumpsOut && heights.mayBeAsAtStart(at)) {
+                jumps.add(at);
+            }
+            simple &= !jumpsOut && !instruction.leadsOut() && !instruction.calls() && !instruction.setsStackPointer();
         }
-        return switch (code[op] & 0xff) {
-            case 0xc2, 0xc3 -> true;
-            case 0xeb -> isOutside(code, end + code[op + 1]);
-            case 0xe9 -> isOutside(code, end + int32(code, op + 1));
-            case 0xff -> (code[op + 1] >> 3 & 7) == 4 && !switches;
-            default -> false;
-        };
+        return new Exits(returns, jumps, simple && !returns.isEmpty());
     }
 
-    private static boolean isOutside(byte[] code, int target) {
-        return target < 0 || target >= code.length;
-    }
-
-    private static int int32(byte[] code, int at) {
-        return (code[at] & 0xff)
-                | ((code[at + 1] & 0xff) << 8)
-                | ((code[at + 2] & 0xff) << 16)
-                | (code[at + 3] << 24);
+    /// Behind a `lock` that only several threads need, there is a jump that passes it.
+    private static boolean isWhole(SortedMap<Integer, Instruction> instructions, int target) {
+        Instruction before = instructions.get(target - 1);
+        return instructions.containsKey(target) || (before != null && before.isLocked());
     }
 }

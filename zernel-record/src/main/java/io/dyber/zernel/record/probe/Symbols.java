@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -24,11 +25,19 @@ public final class Symbols {
     private static final int SHORTEST_READ = 16;
     private static final int LARGEST = 1 << 20;
 
-    /// What code that exceptions of C++ pass calls to clean up.
-    private static final String CPP_PERSONALITY = "__gxx_personality_v0";
+    /// Kinds of functions that anything may happen in: the user chose them.
+    private static final Set<String> CHOSEN = Set.of(ProbeSpec.CALL, PythonProbe.KIND);
 
-    /// What GCC takes to return twice (`special_function_p`), but for `vfork`, which the kernel knows.
-    private static final Set<String> RETURN_TWICE = Set.of("setjmp", "sigsetjmp", "savectx", "getcontext");
+    /// How the end of a call is seen. The kernel sees a return by replacing the return address on the stack. That ends a
+    /// process that unwinds or switches the stack meanwhile, as exceptions and coroutines do.
+    public enum End {
+        /// By the return: nothing but the function runs, or functions of the CUDA and NCCL libraries, which do no such thing.
+        RETURN,
+        /// By the instructions that leave the function.
+        EXITS,
+        /// Not: which those are cannot be told from its code.
+        UNKNOWN
+    }
 
     /// A function of the file.
     ///
@@ -37,19 +46,21 @@ public final class Symbols {
     /// @param aliases other names of the same code
     /// @param offset where in the file it starts
     /// @param site where from there the probe goes
-    /// @param throwing whether an exception may leave it: it is C++, or the user's choice in a file of C++
-    /// @param exits where in the file it is left, if it is throwing; none when that could not be told from its code
+    /// @param returns where in the file its `ret`s are, if its end is seen there; none when it never returns
+    /// @param jumps where jumps to other functions end it
     public record Found(
             Function function,
             String symbol,
             List<String> aliases,
             long offset,
             Site site,
-            boolean throwing,
-            List<Long> exits) {
+            End end,
+            List<Long> returns,
+            List<Long> jumps) {
         public Found {
             aliases = List.copyOf(aliases);
-            exits = List.copyOf(exits);
+            returns = List.copyOf(returns);
+            jumps = List.copyOf(jumps);
         }
 
         /// The file offset to probe.
@@ -73,24 +84,20 @@ public final class Symbols {
     }
 
     private final ElfFile elf;
-    private final boolean unwinds;
     private final List<Found> found = new ArrayList<>();
     private final List<Missing> missing = new ArrayList<>();
     private final Map<Long, Found> byOffset = new HashMap<>();
 
-    private Symbols(ElfFile elf, boolean unwinds) {
+    private Symbols(ElfFile elf) {
         this.elf = elf;
-        this.unwinds = unwinds;
     }
 
     /// Looks up all functions at once; the file should be one that their libraries mean.
     public static Symbols resolve(ElfFile elf, List<Function> functions) throws ElfException {
         Map<String, SymbolMatches> matches = new HashMap<>();
         Set<String> wanted = new LinkedHashSet<>(functions.stream().map(Function::symbol).toList());
-        wanted.add(CPP_PERSONALITY);
         elf.find(List.copyOf(wanted)).forEach(match -> matches.put(match.pattern(), match));
-        SymbolMatches cpp = matches.get(CPP_PERSONALITY);
-        Symbols symbols = new Symbols(elf, cpp != null && !cpp.symbols().isEmpty());
+        Symbols symbols = new Symbols(elf);
         for (Function function : functions) {
             SymbolMatches match = matches.get(function.symbol());
             if (match != null) {
@@ -141,16 +148,18 @@ public final class Symbols {
                     : "the same code as " + other.symbol() + ", which is already probed");
             return;
         }
-        if (symbols.stream().anyMatch(Symbols::returnsTwice)) {
-            miss(function, shown.name(), "it returns twice, and a probe of its return would end the process");
-            return;
-        }
         List<String> aliases = symbols.stream().map(Symbol::name).filter(name -> !name.equals(shown.name())).toList();
         boolean mangled = symbols.stream().anyMatch(symbol -> symbol.name().startsWith("_Z"));
-        boolean users = unwinds && function.kind().equals(ProbeSpec.CALL);
-        List<Long> exits = mangled || users ? exits(offset, shown.size()) : List.of();
-        boolean throwing = mangled || !exits.isEmpty();
-        Found code = new Found(function, shown.name(), aliases, offset, site(offset, shown.size()), throwing, exits);
+        Optional<Exits> exits = Optional.empty();
+        End end = End.RETURN;
+        if (elf.machine() == ElfFile.X86_64 && (mangled || CHOSEN.contains(function.kind()))) {
+            exits = exits(offset, shown.size());
+            end = exits.map(known -> known.simple() ? End.RETURN : End.EXITS).orElse(End.UNKNOWN);
+        }
+        List<Long> returns = exits.map(Exits::returns).orElse(List.of()).stream().map(at -> offset + at).toList();
+        List<Long> jumps = exits.map(Exits::jumps).orElse(List.of()).stream().map(at -> offset + at).toList();
+        Found code =
+                new Found(function, shown.name(), aliases, offset, site(offset, shown.size()), end, returns, jumps);
         byOffset.put(offset, code);
         found.add(code);
     }
@@ -164,15 +173,8 @@ public final class Symbols {
         return count;
     }
 
-    private static boolean returnsTwice(Symbol symbol) {
-        return RETURN_TWICE.contains(symbol.name().substring(underscores(symbol)));
-    }
-
-    private List<Long> exits(long offset, long size) throws ElfException {
-        if (elf.machine() != ElfFile.X86_64 || size <= 0 || size > LARGEST) {
-            return List.of();
-        }
-        return Exits.of(elf.code(offset, (int) size)).orElse(List.of()).stream().map(exit -> offset + exit).toList();
+    private Optional<Exits> exits(long offset, long size) throws ElfException {
+        return size <= 0 || size > LARGEST ? Optional.empty() : Exits.of(elf.code(offset, (int) size));
     }
 
     private Site site(long offset, long size) throws ElfException {

@@ -28,7 +28,7 @@ public final class EmptyProbe implements AutoCloseable {
                 .expectedAttachType(Backend.SESSION.attachType())
                 .load();
         this.probes = new UprobeProbes(Backend.SESSION, program);
-        probes.attach(path, List.of(new Site(offset, 1, true, 0)));
+        probes.attach(path, List.of(new Site(offset, 1, Site.End.RETURN, 0)));
     }
 
     @Override

@@ -3,6 +3,8 @@ package io.dyber.zernel.record.elf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -12,28 +14,91 @@ final class ExitsTest {
         return HexFormat.of().parseHex(hex.replace(" ", ""));
     }
 
+    private static List<Integer> exits(String hex) {
+        Exits exits = Exits.of(code(hex)).orElseThrow();
+        return Stream.concat(exits.returns().stream(), exits.jumps().stream()).sorted().toList();
+    }
+
     @Test
     void aFunctionIsLeftAtItsReturnsAndAtJumpsOutOfIt() {
         // push; test; je; pop; ret; pop; jmp far away
-        assertThat(Exits.of(code("55 85ff 7402 5d c3 5d e900100000"))).hasValueSatisfying(
-                exits -> assertThat(exits).containsExactly(6, 8));
+        assertThat(exits("55 85ff 7402 5d c3 5d e900100000")).containsExactly(6, 8);
         // jmp to the function's own start, both forms; rep ret; ret 8
-        assertThat(Exits.of(code("ebfe e9f9ffffff f3c3 c20800"))).hasValueSatisfying(
-                exits -> assertThat(exits).containsExactly(7, 9));
+        assertThat(exits("ebfe e9f9ffffff f3c3 c20800")).containsExactly(7, 9);
+    }
+
+    @Test
+    void returnsAreToldFromJumps() {
+        Exits exits = Exits.of(code("85ff 7401 c3 e900100000")).orElseThrow();
+        assertThat(exits.returns()).containsExactly(4);
+        assertThat(exits.jumps()).containsExactly(5);
     }
 
     @Test
     void indirectJumpsLeaveUnlessMarkedAsThoseOfASwitch() {
         // jmp *%rax; jmp *8(%rax); jmp *table(%rip); notrack jmp *%rax; call *%rax
-        assertThat(Exits.of(code("ffe0 ff6008 ff2500000000 3effe0 ffd0"))).hasValueSatisfying(
-                exits -> assertThat(exits).containsExactly(0, 2, 5));
+        assertThat(exits("ffe0 ff6008 ff2500000000 3effe0 ffd0")).containsExactly(0, 2, 5);
+    }
+
+    @Test
+    void jumpsWithAFrameOnTheStackDoNotLeave() {
+        // push; jmp *%rax: a switch; pop; ret of a case; pop; jmp *%rax: the call at the end of another
+        assertThat(exits("53 ffe0 5b c3 5b ffe0")).containsExactly(4, 6);
+        // sub $40,%rsp; test; je; add $40,%rsp; ret; jmp far away: to cold code
+        assertThat(exits("4883ec28 85ff 7405 4883c428 c3 e900100000")).containsExactly(12);
+        // push %rbp; mov %rsp,%rbp; sub $300,%rsp; leave; jmp *%rax; push; mov %rbp,%rsp; pop %rbp; jmp *%rcx
+        assertThat(exits("55 4889e5 4881ec2c010000 c9 ffe0")).containsExactly(12);
+        // push %rbp; push %rbx; jmp *%rax; lea -8(%rbp),%rsp; pop %rbx; pop %rbp; jmp *%rcx
+        assertThat(exits("55 4889e5 53 7402 ffe0 488d65f8 5b 5d ffe1")).containsExactly(15);
+    }
+
+    @Test
+    void aFunctionThatNeverReturnsHasNoExit() {
+        // push; call; ud2
+        assertThat(exits("50 e800000000 0f0b")).isEmpty();
+    }
+
+    @Test
+    void aFunctionIsSimpleWhenNothingElseRunsInIt() {
+        assertThat(Exits.of(code("55 85ff 7402 5d c3 5d c3"))).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
+        // mov %rsp,%rbp; pop; ret and leave; ret
+        assertThat(Exits.of(code("55 4889e5 c9 c3"))).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "e800000000 c3", // call
+                "ffd0 c3", // call *%rax
+                "ff10 c3", // call *(%rax)
+                "0f05 c3", // syscall
+                "e900100000 c3", // jmp out
+                "0f8400100000 c3", // je out
+                "ffe0 c3", // jmp *%rax
+                "4889fc c3", // mov %rdi,%rsp
+                "488b27 c3", // mov (%rdi),%rsp
+                "488763f8 c3", // xchg %rsp,-8(%rbx)
+                "4894 c3", // xchg %rax,%rsp
+                "5c c3", // pop %rsp
+                "0f0b" // ud2
+            })
+    void aFunctionIsNotSimpleWhenOtherCodeRunsOrTheStackIsAnother(String hex) {
+        assertThat(Exits.of(code(hex))).hasValueSatisfying(exits -> assertThat(exits.simple()).isFalse());
     }
 
     @Test
     void codeThatIsNotKnownToTheEndHasNone() {
         assertThat(Exits.of(code("c3 06"))).isEmpty();
         assertThat(Exits.of(code("c3 e90000"))).isEmpty();
-        assertThat(Exits.of(code(""))).hasValueSatisfying(exits -> assertThat(exits).isEmpty());
+        assertThat(exits("")).isEmpty();
+    }
+
+    @Test
+    void codeWithJumpsBetweenItsInstructionsHoldsSomethingElseToo() {
+        // je into the operand of mov
+        assertThat(Exits.of(code("7402 b8c3c3c3c3 c3"))).isEmpty();
+        // je past a lock prefix
+        assertThat(exits("7401 f0830701 c3")).containsExactly(6);
     }
 
     /// Every operand byte is a `ret`, so that a wrong length is seen as an exit too many.
@@ -73,6 +138,6 @@ final class ExitsTest {
     void instructionsHaveTheirLength(String instruction) {
         byte[] code = code(instruction + "c3");
         assertThat(InstructionLength.of(code, 0)).isEqualTo(code.length - 1);
-        assertThat(Exits.of(code)).hasValueSatisfying(exits -> assertThat(exits).containsExactly(code.length - 1));
+        assertThat(Exits.of(code)).hasValueSatisfying(exits -> assertThat(exits.returns()).containsExactly(code.length - 1));
     }
 }

@@ -20,6 +20,12 @@ final class SymbolsTest {
             FUNCTION(my_guarded, "endbr64; push %rbp; pop %rbp; ret")
             FUNCTION(my_slow, "xor %eax, %eax; ret")
             __asm__(".globl __my_push; .type __my_push, @function; __my_push = my_push");
+            FUNCTION(caller, "push %rbx; call my_push; pop %rbx; jmp my_slow")
+            FUNCTION(ends, "push %rbx; call abort@plt; ud2")
+            __asm__(".globl unsized; .type unsized, @function; unsized: call my_push; ret");
+            FUNCTION(_Z6thrownv, "call my_push; ret")
+            __asm__(".globl _Z7unsizedv; .type _Z7unsizedv, @function; _Z7unsizedv: call my_push; ret");
+            FUNCTION(_RNvC5crate4rust, "call my_push; ret")
             static int one(void) { return 1; }
             static int (*choose(void))(void) { return one; }
             int my_chosen(void) __attribute__((ifunc("choose")));
@@ -49,6 +55,31 @@ final class SymbolsTest {
         Symbols.Found guarded = symbols.found().get(1);
         assertThat(guarded.probeOffset()).isEqualTo(guarded.offset() + 4);
         assertThat(symbols.missing()).isEmpty();
+    }
+
+    @Test
+    void onlyTheReturnOfWhatRunsNothingElseIsProbed() throws Exception {
+        Symbols symbols = resolve(call("my_push"), call("caller"), call("ends"), call("_Z6thrownv"), call("_RNvC5crate4rust"));
+        assertThat(symbols.found()).extracting(Symbols.Found::end).containsExactly(
+                Symbols.End.RETURN, Symbols.End.EXITS, Symbols.End.EXITS, Symbols.End.EXITS, Symbols.End.EXITS);
+        Symbols.Found caller = symbols.found().get(1);
+        assertThat(caller.jumps()).containsExactly(caller.offset() + 7);
+        assertThat(symbols.found().get(2).returns()).isEmpty();
+    }
+
+    @Test
+    void theEndOfAFunctionWithoutSizeIsUnknown() throws Exception {
+        Symbols symbols = resolve(call("unsized"), call("_Z7unsizedv"));
+        assertThat(symbols.found()).extracting(Symbols.Found::end)
+                .containsExactly(Symbols.End.UNKNOWN, Symbols.End.UNKNOWN);
+    }
+
+    @Test
+    void theReturnOfAFunctionInCOfAnotherKindIsProbed() throws Exception {
+        Function nccl = new Function("nccl", "", "libmine.so", "caller", List.of());
+        Function operator = new Function("torch_op", "", "libmine.so", "_Z6thrownv", List.of());
+        assertThat(resolve(nccl, operator).found()).extracting(Symbols.Found::end)
+                .containsExactly(Symbols.End.RETURN, Symbols.End.EXITS);
     }
 
     @Test
