@@ -165,10 +165,17 @@ final class DiagnosisDocument {
     private static String shortfalls(List<DiagnosedRun> runs) {
         List<String> lines = new ArrayList<>();
         for (Expectations.Shortfall known : Expectations.KNOWN) {
-            lines.add("- " + known.scenario() + ", " + known.rule() + ": " + known.reason());
+            List<DiagnosedRun> planted = runs.stream()
+                    .filter(run -> run.planted().scenario().label().equals(known.scenario()))
+                    .toList();
+            long wrong = planted.stream()
+                    .filter(run -> Expectations.violations(run).stream().anyMatch(one -> one.startsWith(known.rule())))
+                    .count();
+            lines.add("- " + known.scenario() + ", " + known.rule() + " in " + wrong + " of " + planted.size() + " runs: "
+                    + known.reason());
         }
         for (DiagnosedRun run : runs) {
-            Expectations.violations(run).forEach(wrong -> lines.add("- " + run.planted() + ": " + wrong));
+            Expectations.surprises(run).forEach(wrong -> lines.add("- " + run.planted() + ": " + wrong));
         }
         return lines.isEmpty() ? "Nothing: all rules of `DiagnosisTest` hold in all runs.\n" : String.join("\n", lines) + "\n";
     }
