@@ -12,6 +12,9 @@ import java.util.List;
 ///
 /// Kept by kind, as a [Batch] is: a column that a kind does not have costs its rows nothing.
 final class RowGroup {
+    /// With fewer events a kind does not pay for a row group of its own, whose columns cost 10 kB whatever they hold.
+    static final int MANY = 1 << 15;
+
     private final List<Column> columns;
     private final List<KindColumns> kinds = new ArrayList<>();
     private int[] kindTexts = {};
@@ -38,6 +41,53 @@ final class RowGroup {
     /// For each row, in order of arrival, its kind as an index of [#kinds]; valid up to [#rows].
     byte[] rowKinds() {
         return rowKinds;
+    }
+
+    /// The same events in several row groups, to be read while this one does not change: one for each kind that has
+    /// many, which readers of other kinds then need not decode, and one for all others.
+    List<RowGroup> divided() {
+        List<RowGroup> parts = new ArrayList<>();
+        boolean[] alone = new boolean[kinds.size()];
+        RowGroup others = new RowGroup(columns);
+        for (int k = 0; k < alone.length; k++) {
+            alone[k] = kinds.get(k).rows() >= MANY;
+            if (alone[k]) {
+                parts.add(only(kinds.get(k)));
+            }
+        }
+        if (parts.isEmpty()) {
+            return List.of(this);
+        }
+        others.takeOthers(this, alone);
+        if (others.rows > 0) {
+            parts.add(others);
+        }
+        return parts;
+    }
+
+    private RowGroup only(KindColumns kind) {
+        RowGroup part = new RowGroup(columns);
+        part.kinds.add(kind);
+        part.rows = kind.rows();
+        part.rowKinds = new byte[part.rows];
+        return part;
+    }
+
+    /// Takes in the events of `all` but those of the kinds in `left`.
+    private void takeOthers(RowGroup all, boolean[] left) {
+        byte[] numberOf = new byte[left.length];
+        for (int k = 0; k < left.length; k++) {
+            if (!left[k]) {
+                numberOf[k] = (byte) kinds.size();
+                kinds.add(all.kinds.get(k));
+            }
+        }
+        rowKinds = new byte[kinds.stream().mapToInt(KindColumns::rows).sum()];
+        for (int row = 0; row < all.rows; row++) {
+            if (!left[all.rowKinds[row]]) {
+                rowKinds[rows++] = numberOf[all.rowKinds[row]];
+            }
+        }
     }
 
     void append(Batch batch) {

@@ -13,7 +13,7 @@ import org.apache.parquet.hadoop.ParquetFileWriter;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 import org.apache.parquet.schema.MessageType;
 
-/// Writes a row group as a Parquet file of its own. One thread uses it, row group after row group.
+/// Writes the events of a segment as a Parquet file of its own. One thread uses it, segment after segment.
 ///
 /// Pages are encoded here and handed to parquet-java's file writer, which keeps offsets, statistics and page indexes;
 /// its record writers are five times slower.
@@ -29,7 +29,7 @@ final class SegmentWriter implements AutoCloseable {
         this.encoder = new ColumnEncoder(texts);
     }
 
-    /// Writes the file, forces it to disk and closes `channel`; a row group without rows gives a file without any.
+    /// Writes the file, forces it to disk and closes `channel`; no events give a file without rows.
     void write(RowGroup group, FileChannel channel) throws IOException {
         ParquetProperties properties = ParquetProperties.builder().build();
         try (ParquetFileWriter file =
@@ -37,7 +37,9 @@ final class SegmentWriter implements AutoCloseable {
                         new ChannelOutput(channel), schema, ParquetFileWriter.Mode.CREATE, 0, 0, null, properties)) {
             file.start();
             if (group.rows() > 0) {
-                writeRowGroup(group, file);
+                for (RowGroup part : group.divided()) {
+                    writeRowGroup(part, file);
+                }
             }
             file.end(Map.of());
         }

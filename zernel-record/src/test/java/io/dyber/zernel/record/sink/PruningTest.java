@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import static java.util.Arrays.asList;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,6 +15,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongFunction;
+import java.util.stream.IntStream;
 import org.apache.parquet.format.ColumnChunk;
 import org.apache.parquet.format.ColumnIndex;
 import org.apache.parquet.format.ColumnMetaData;
@@ -22,7 +25,7 @@ import org.apache.parquet.format.Util;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a reader may leave out that wants one thread, or a stretch of time.
+/// What a reader may leave out that wants one thread, one kind, or a stretch of time.
 class PruningTest {
     private static final int THREADS = 8;
     private static final int TS = 2;
@@ -54,13 +57,32 @@ class PruningTest {
         });
     }
 
+    @Test
+    void kindsWithManyEventsHaveRowGroupsOfTheirOwn() {
+        List<String> cycle = List.of("io", "io", "io", "wait", "io", "region", "sched", "sched", "sched", "wait");
+        Path file = record(120_000, 120_000, i -> new Object[] {cycle.get((int) i % 10), "n", i, null, 1L, i, null});
+
+        assertThat(Duck.query(file, """
+                SELECT row_group_num_rows, stats_min_value, stats_max_value
+                FROM parquet_metadata($file) WHERE path_in_schema = 'kind' ORDER BY row_group_id""")).containsExactly(
+                asList(48_000L, "io", "io"),
+                asList(36_000L, "sched", "sched"),
+                asList(36_000L, "region", "wait"));
+        assertThat(Duck.query(file, "SELECT ts_ns % 10, kind, count(DISTINCT ts_ns) FROM $file WHERE bytes = ts_ns"
+                + " GROUP BY ALL ORDER BY 1")).isEqualTo(
+                IntStream.range(0, 10).mapToObj(i -> asList((long) i, cycle.get(i), 12_000L)).toList());
+    }
+
     private Path record(int rows, int rowGroup) {
+        return record(rows, rowGroup, i -> new Object[] {"io", "read", i, 1L, i % THREADS, 4096L, null});
+    }
+
+    private Path record(int rows, int rowGroup, LongFunction<Object[]> row) {
         Path file = folder.resolve("run.parquet");
         Texts texts = new Texts();
         RecordingFile.Options options = new RecordingFile.Options(rowGroup, Optional.empty());
         try (RecordingFile recording = RecordingFile.create(file, Events.COLUMNS, texts, options)) {
-            Events.write(recording, Events.COLUMNS, texts, rows, 10_000, i ->
-                    new Object[] {"io", "read", i, 1L, i % THREADS, 4096L, null});
+            Events.write(recording, Events.COLUMNS, texts, rows, 10_000, row);
             recording.finish(Map.of());
         }
         return file;

@@ -126,8 +126,8 @@ class RecordingFileTest {
 
     @Test
     void encodingsAreWhatReadersAreFastWith() {
-        List<List<@Nullable Object>> rows = new RandomEvents(7).rows(200_000);
-        record(RandomEvents.COLUMNS, 200_000, 32_768, 1 << 20, RandomEvents.source(rows));
+        List<List<@Nullable Object>> rows = new RandomEvents(7).rows(90_000);
+        record(RandomEvents.COLUMNS, 90_000, 32_768, 1 << 20, RandomEvents.source(rows));
 
         assertThat(Duck.query(output, """
                 SELECT path_in_schema, array_to_string(list_sort(string_split(encodings, ', ')), ' '), compression
