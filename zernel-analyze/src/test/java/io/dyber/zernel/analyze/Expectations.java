@@ -43,9 +43,12 @@ final class Expectations {
             Map.entry("hang", "hang"));
 
     private static final String UNSEEN =
-            "collectives that only the GPU waits for show up neither in a call nor in the driver's utilization, in which"
-                    + " NCCL's waiting kernel counts as busy; the report says that this cannot be known, with bounds that"
-                    + " hold the truth";
+            "DistributedDataParallel enqueues the all-reduce and goes on. Only the GPU waits for the network, and while it does,"
+                    + " NCCL's kernel runs: calls on the CPU and the driver's utilization look as they do when the GPU computes"
+                    + " for as long. No recording without records of GPU activity can tell the two apart, so no finding claims"
+                    + " to. The report says that it cannot be known, with bounds that must hold the truth in each run;"
+                    + " with a trace of PyTorch's profiler beside the recording, `exposed_communication` says what it costs"
+                    + " ([gpu-traces.md](gpu-traces.md)).";
 
     /// What is known to be wrong with a scenario's findings, and why.
     ///
