@@ -32,6 +32,15 @@ final class DuckDb implements AutoCloseable {
         this.spillFolder = spillFolder;
     }
 
+    /// Loads DuckDB's library, unless that was done.
+    static void load() {
+        try {
+            Class.forName("org.duckdb.DuckDBNative");
+        } catch (ClassNotFoundException | LinkageError _) {
+            // Opening fails for the same reason, and says it.
+        }
+    }
+
     static DuckDb open(DatabaseOptions options) {
         // DuckDB makes the folder when it first spills.
         Path spillFolder = options.temporaryFolder()

@@ -14,6 +14,14 @@ import java.util.List;
 public final class Recordings {
     private Recordings() {}
 
+    /// Loads in a thread of its own what opening needs, DuckDB's library above all: as long as reading a command line takes.
+    public static void loadAhead() {
+        Thread.ofPlatform().daemon().name("zernel-load").start(() -> {
+            DuckDb.load();
+            SqlLibrary.load();
+        });
+    }
+
     /// Opens recordings with default options.
     ///
     /// @throws RecordingException if one is missing, damaged or not a recording

@@ -38,6 +38,11 @@ public final class SqlLibrary {
         return new SqlLibrary(ShippedSql.read("prelude.sql"), ShippedSql.objects());
     }
 
+    /// Opens the jar, unless that was done.
+    static void load() {
+        String _ = ShippedSql.read("prelude.sql");
+    }
+
     /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.
     ///
     /// A file that creates a view or table is a view; any other is a finding.

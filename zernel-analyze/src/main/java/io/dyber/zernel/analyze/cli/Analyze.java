@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.cli;
 
+import io.dyber.zernel.analyze.Recordings;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -52,11 +53,20 @@ public final class Analyze implements Runnable {
 
     /// Runs the command and exits.
     public static void main(String[] arguments) {
+        if (opens(arguments)) {
+            Recordings.loadAhead();
+        }
         int status = commandLine(arguments).execute(arguments);
         if (status != 0) {
             // Not for 0: exit asks every jar for a logger first.
             System.exit(status);
         }
+    }
+
+    /// Whether a command follows that is not only asked for its help.
+    private static boolean opens(String... arguments) {
+        List<String> words = List.of(arguments);
+        return words.size() > 1 && !words.contains("--help") && !words.contains("-h");
     }
 
     /// The command, ready to execute.
