@@ -51,7 +51,8 @@ final class DiagnosisDocument {
                 *Gain* is how much faster the job gets without the cause, step time by step time without; the error is that of
                 the estimate (`lost_ms_per_step`) against the simulated truth. *Lost* is the same in milliseconds of a step.
                 *Bound* counts runs in which `max_speedup` was below the true gain by more than 2 %%: a bound must not be.
-                Only runs in which the cause was found and costs time are in here.
+                Only causes that cost time are in here, where they were found; one that costs a tenth of the step or less
+                need not be, which is why `mixed` lacks some.
 
                 %s
                 ## What falls short
