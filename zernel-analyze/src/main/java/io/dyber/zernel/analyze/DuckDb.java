@@ -15,6 +15,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.stream.Stream;
 import org.duckdb.DuckDBDriver;
@@ -63,6 +64,11 @@ final class DuckDb implements AutoCloseable {
         } catch (SQLException e) {
             throw new RecordingException(
                     "starting DuckDB: " + firstLine(e), "memory limits look like 512MB or 4GB", e);
+        } catch (LinkageError e) {
+            throw new RecordingException(
+                    "starting DuckDB: its library cannot be loaded: " + Objects.requireNonNullElse(e.getCause(), e).getMessage(),
+                    "it is libduckdb_java.so beside Zernel's jars, else in DuckDB's jar: install Zernel again",
+                    e);
         }
     }
 

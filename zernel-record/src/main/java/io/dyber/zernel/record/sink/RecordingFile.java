@@ -23,7 +23,7 @@ public final class RecordingFile implements AutoCloseable {
 
     /// How the recording is written.
     ///
-    /// @param rowGroupRows events per Parquet row group; memory grows with it
+    /// @param rowGroupRows most events in a segment, and so in a Parquet row group; memory grows with it
     /// @param keep files of a series that may stay, empty for all
     public record Options(int rowGroupRows, Optional<Owner> owner, OptionalInt keep) {
         public Options {

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// The events of one row group on their way to Parquet. Filled by one thread, then handed to the encoder, then cleared
-/// and reused.
+/// The events of one segment, or of one of its row groups, on their way to Parquet. A segment's is filled by one thread, then
+/// handed to the encoder, then cleared and reused.
 ///
 /// Kept by kind, as a [Batch] is: a column that a kind does not have costs its rows nothing.
 final class RowGroup {
@@ -48,7 +48,6 @@ final class RowGroup {
     List<RowGroup> divided() {
         List<RowGroup> parts = new ArrayList<>();
         boolean[] alone = new boolean[kinds.size()];
-        RowGroup others = new RowGroup(columns);
         for (int k = 0; k < alone.length; k++) {
             alone[k] = kinds.get(k).rows() >= MANY;
             if (alone[k]) {
@@ -58,6 +57,7 @@ final class RowGroup {
         if (parts.isEmpty()) {
             return List.of(this);
         }
+        RowGroup others = new RowGroup(columns);
         others.takeOthers(this, alone);
         if (others.rows > 0) {
             parts.add(others);
