@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class Failure extends Exception {
     private static final int ENVIRONMENT = 1;
     private static final int BUG = 70;
+    private static final int INTERRUPTED = 130;
 
     private final @Nullable String hint;
 
@@ -17,8 +18,11 @@ final class Failure extends Exception {
         this.hint = hint;
     }
 
-    /// Prints what stopped `command` and gives the exit code.
+    /// Prints what stopped `command`, unless somebody stops it, and gives the exit code.
     static int report(String command, Exception failure, boolean verbose, PrintWriter err) {
+        if (failure instanceof InterruptedException || isBeingStopped()) {
+            return INTERRUPTED;
+        }
         int code = switch (failure) {
             case Failure known -> say(command, known.getMessage(), known.hint, err);
             case RecordingException known -> say(command, known.getMessage(), known.hint(), err);
@@ -32,6 +36,17 @@ final class Failure extends Exception {
             failure.printStackTrace(err);
         }
         return code;
+    }
+
+    /// Whether a signal is ending this process, with an exit code of its own; what breaks meanwhile broke because of that.
+    private static boolean isBeingStopped() {
+        Thread hook = new Thread(() -> {}, "zernel-stopped");
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+            return !Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            return true;
+        }
     }
 
     private static int say(String command, @Nullable String message, @Nullable String hint, PrintWriter err) {

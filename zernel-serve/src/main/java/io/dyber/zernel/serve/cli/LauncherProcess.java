@@ -73,35 +73,67 @@ final class LauncherProcess {
     int run(List<String> arguments) throws Failure, InterruptedException {
         List<String> commandLine = new ArrayList<>(program);
         commandLine.addAll(arguments);
-        Process process;
+        Stopping stopping = new Stopping();
+        Thread hook = new Thread(stopping, "zernel-launcher");
         try {
-            process = new ProcessBuilder(commandLine).inheritIO().start();
-        } catch (IOException e) {
-            throw new Failure("starting '" + program.getFirst() + "': " + e.getMessage(), null);
-        }
-        Thread waiter = new Thread(() -> outlive(process), "zernel-launcher");
-        Runtime.getRuntime().addShutdownHook(waiter);
-        int code = process.waitFor();
-        try {
-            Runtime.getRuntime().removeShutdownHook(waiter);
+            Runtime.getRuntime().addShutdownHook(hook);
         } catch (IllegalStateException _) {
-            // Shutting down already: the hook ends this process with the other's exit code.
-            waiter.join();
+            stopping.run();
+        }
+        int code = stopping.start(new ProcessBuilder(commandLine).inheritIO()).waitFor();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            // Shutting down already: the hook knows whether the other's exit code is ours.
+            hook.join();
         }
         return code;
     }
 
-    /// Runs while this process is being stopped. A terminal has told the other one too; anybody else told only us.
-    @SuppressWarnings("SystemConsoleNull") // NullAway knows the old contract only
-    private static void outlive(Process process) {
-        Console console = System.console();
-        if (console == null || !console.isTerminal()) {
-            process.destroy();
+    /// Runs while this process is being stopped, before which the other one has been started or never is.
+    private static final class Stopping implements Runnable {
+        private static final int SIGNALLED = 128;
+
+        private @Nullable Process process;
+        private boolean stopped;
+
+        synchronized Process start(ProcessBuilder builder) throws Failure, InterruptedException {
+            while (stopped) {
+                wait();
+            }
+            try {
+                process = builder.start();
+                return process;
+            } catch (IOException e) {
+                throw new Failure("starting '" + builder.command().getFirst() + "': " + e.getMessage(), null);
+            }
         }
-        try {
-            Runtime.getRuntime().halt(process.waitFor());
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
+
+        private synchronized @Nullable Process stop() {
+            stopped = true;
+            return process;
+        }
+
+        /// A terminal has told the other one too; anybody else told only us.
+        @Override
+        @SuppressWarnings("SystemConsoleNull") // NullAway knows the old contract only
+        public void run() {
+            Process running = stop();
+            if (running == null) {
+                return;
+            }
+            Console console = System.console();
+            if (console == null || !console.isTerminal()) {
+                running.destroy();
+            }
+            try {
+                int code = running.waitFor();
+                if (code < SIGNALLED) {
+                    Runtime.getRuntime().halt(code);
+                }
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }
