@@ -6,6 +6,8 @@
 -- correlation: neighbouring steps are no independent samples. Up to 500 steps a side, evenly spaced by size, make
 -- the differences. A measure that is zero in every step has no row.
 --
+-- Few long steps change the mean and hardly any of that: its interval is that of the normal approximation.
+--
 -- needs: _diff_steps
 CREATE TABLE step_diff AS
 WITH
@@ -30,6 +32,7 @@ WITH
             side,
             count(*) AS steps,
             avg(value) AS mean,
+            var_samp(value) AS variance,
             quantile_cont(value, [0.5, 0.9, 0.99]) AS q,
             sum(place) AS places,
             corr(value, value_before) AS correlation
@@ -42,6 +45,7 @@ WITH
             side,
             steps,
             mean,
+            variance,
             q,
             places,
             -- Equal steps have no correlation; opposed ones count no more than independent ones.
@@ -71,6 +75,7 @@ WITH
             a.steps AS after_steps,
             b.mean AS before_mean,
             a.mean AS after_mean,
+            sqrt(a.variance / greatest(a.samples, 2) + b.variance / greatest(b.samples, 2)) AS mean_deviation,
             b.q AS before_q,
             a.q AS after_q,
             (a.places - a.steps * (a.steps + 1) / 2.0) / (CAST(a.steps AS DOUBLE) * b.steps) AS superiority,
@@ -101,6 +106,7 @@ WITH
             tests.after_steps,
             tests.before_mean,
             tests.after_mean,
+            tests.mean_deviation,
             tests.before_q,
             tests.after_q,
             tests.superiority,
@@ -121,6 +127,9 @@ SELECT
     after_steps, -- steps after
     before_mean, -- [unit] mean before
     after_mean, -- [unit] mean after
+    after_mean - before_mean - 1.96 * mean_deviation
+        AS mean_low, -- [unit] lower end of the 95 % confidence interval of the change of the mean
+    after_mean - before_mean + 1.96 * mean_deviation AS mean_high, -- [unit] upper end
     before_q[1] AS before_p50, -- [unit] median before
     after_q[1] AS after_p50, -- [unit] median after
     before_q[2] AS before_p90, -- [unit] 90th percentile before

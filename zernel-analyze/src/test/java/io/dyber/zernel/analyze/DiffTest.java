@@ -84,6 +84,26 @@ class DiffTest {
     }
 
     @Test
+    void fewLongStepsChangeTheMeanOnly() {
+        List<Double> before = waits(101, 20, 1);
+        List<Double> after = new ArrayList<>(before);
+        for (int i = 5; i < 101; i += 10) {
+            after.set(i, 300.0);
+        }
+        try (Database database = open(training(before), training(after))) {
+            Table.Row step = measure(Diff.of(database), "step");
+            assertThat(step.text("verdict")).isEqualTo("same");
+            assertThat(step.real("mean_low")).isGreaterThan(5e6);
+            assertThat(step.real("mean_high")).isBetween(30e6, 60e6);
+        }
+        try (Database database = open(training(before), training(waits(101, 20, 3)))) {
+            Table.Row step = measure(Diff.of(database), "step");
+            assertThat(step.real("mean_low")).isNegative();
+            assertThat(step.real("mean_high")).isPositive();
+        }
+    }
+
+    @Test
     void callsAreComparedPerStep() {
         RecordingFixture before = recording().training(10, 5);
         RecordingFixture after = recording().training(20, 5);

@@ -34,16 +34,29 @@ final class DiffTables {
             return "One of the two has fewer than three steps: only rates can be compared.";
         }
         Table.Row row = step.get();
-        String numbers = "%s -> %s at the median, 95 %% interval of the change %s, p %s".formatted(
+        String numbers = "%s -> %s at the median, 95 %% interval of the change %s, p %s. Mean %s -> %s".formatted(
                 Quantity.time(real(row, "before_p50")),
                 Quantity.time(real(row, "after_p50")),
-                interval(row),
-                probability(real(row, "p_value")));
+                interval(row, "low", "high"),
+                probability(real(row, "p_value")),
+                Quantity.time(real(row, "before_mean")),
+                Quantity.time(real(row, "after_mean")));
         return switch (row.requiredText("verdict")) {
             case "more" -> "Steps are slower by " + change(row) + ": " + numbers + ".";
             case "less" -> "Steps are faster by " + change(row) + ": " + numbers + ".";
-            default -> "No significant difference of the steps: " + numbers + ".";
+            default -> "No significant difference of most steps: " + numbers + mean(row) + ".";
         };
+    }
+
+    /// What few steps do to the mean, where most are alike.
+    private static String mean(Table.Row row) {
+        double low = real(row, "mean_low");
+        double high = real(row, "mean_high");
+        if (low <= 0 && high >= 0) {
+            return "";
+        }
+        String length = low > 0 ? "longer" : "shorter";
+        return ", 95 % interval of the change " + interval(row, "mean_low", "mean_high") + ": some are much " + length;
     }
 
     /// The measures of a step.
@@ -57,14 +70,14 @@ final class DiffTables {
                     amount(real(row, "after_p50"), unit),
                     signed(real(row, "shift"), unit),
                     percent(row.real("shift_share")),
-                    interval(row),
+                    interval(row, "low", "high"),
                     probability(real(row, "p_value")),
                     row.requiredText("verdict")));
         }
         return new Table(
                 List.of(
                         new Table.Column("per step", TEXT),
-                        new Table.Column("before", NUMBER),
+                        new Table.Column("median", NUMBER),
                         new Table.Column("after", NUMBER),
                         new Table.Column("change", NUMBER),
                         new Table.Column("", NUMBER),
@@ -120,9 +133,9 @@ final class DiffTables {
         return share.isEmpty() ? amount : amount + " (" + share + ")";
     }
 
-    private static String interval(Table.Row row) {
+    private static String interval(Table.Row row, String low, String high) {
         String unit = row.requiredText("unit");
-        return signed(real(row, "low"), unit) + " to " + signed(real(row, "high"), unit);
+        return signed(real(row, low), unit) + " to " + signed(real(row, high), unit);
     }
 
     private static String signed(double value, String unit) {
