@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -215,11 +216,17 @@ final class DuckDb implements AutoCloseable {
         while (rows.size() < most && result.next()) {
             List<@Nullable Object> values = new ArrayList<>(columns.size());
             for (int i = 1; i <= columns.size(); i++) {
-                values.add(PlainValue.of(result.getObject(i)));
+                values.add(PlainValue.of(value(result, i)));
             }
             rows.add(new Table.Row(positions, values));
         }
         return new Table(columns, rows);
+    }
+
+    /// A java.sql.Timestamp counts in the time zone of the JVM, which may lack the hour.
+    private static @Nullable Object value(ResultSet result, int column) throws SQLException {
+        boolean local = result.getMetaData().getColumnTypeName(column).equals("TIMESTAMP");
+        return local ? result.getObject(column, LocalDateTime.class) : result.getObject(column);
     }
 
     static RecordingException failed(SQLException e) {

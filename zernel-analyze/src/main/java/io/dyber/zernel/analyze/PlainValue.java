@@ -5,6 +5,8 @@ import java.math.BigInteger;
 import java.sql.Array;
 import java.sql.Blob;
 import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -38,6 +40,7 @@ final class PlainValue {
             }
             case DuckDBStruct struct -> members(struct.getMap());
             case Map<?, ?> map -> members(map);
+            case LocalDateTime time -> DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(time).replace('T', ' ');
             case Blob blob -> text(blob.getBytes(1, (int) blob.length()));
             default -> value.toString();
         };

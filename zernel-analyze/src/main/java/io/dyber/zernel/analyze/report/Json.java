@@ -26,13 +26,21 @@ final class Json {
                 out.print(comma);
                 text(table.columns().get(i).name());
                 out.print(": ");
-                value(row.values().get(i));
+                cell(table.columns().get(i), row.values().get(i));
                 comma = ", ";
             }
             out.print('}');
             separator = ",\n";
         }
         out.print(table.rows().isEmpty() ? "]" : "\n" + indent + "]");
+    }
+
+    private void cell(Table.Column column, @Nullable Object value) {
+        if (column.type().equals("JSON") && value != null) {
+            out.print(value);
+        } else {
+            value(value);
+        }
     }
 
     void value(@Nullable Object value) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// Aligned columns; the widest text column gives way where the page is too narrow.
 ///
 /// With units, a table that is too wide says what is the same in all rows once, below; one of a single row has its
-/// columns below each other.
+/// columns below each other, and one of none only names its columns.
 ///
 /// @param page where it goes
 /// @param human whether `_ns`, `_bytes` and `share` columns are shown with units; raw numbers otherwise
@@ -35,7 +35,9 @@ public record TextTable(Page page, boolean human) implements TableFormat {
             }
             cells.add(line);
         }
-        if (human && total(natural(cells)) > page.width() && cells.size() == 2) {
+        if (human && total(natural(cells)) > page.width() && cells.size() == 1) {
+            page.paragraph("", String.join("  ", cells.getFirst()));
+        } else if (human && total(natural(cells)) > page.width() && cells.size() == 2) {
             oneRow(cells);
         } else if (human && total(natural(cells)) > page.width() && cells.size() > 2) {
             withoutWhatIsTheSame(cells, table.columns());

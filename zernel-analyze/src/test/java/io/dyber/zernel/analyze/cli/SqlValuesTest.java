@@ -4,6 +4,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.TimeZone;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,11 @@ class SqlValuesTest {
         "{'a \"b\"': 'c\\d'}                                    | {`a \\`b\\``: `c\\\\d`}",
         "CAST(NULL AS STRUCT(a BIGINT))                         | null",
         "TIMESTAMP '2026-01-02 03:04:05.678901'                 | `2026-01-02 03:04:05.678901`",
+        "TIMESTAMP '2026-01-02 03:04:05'                        | `2026-01-02 03:04:05`",
+        "TIMESTAMP_NS '2026-01-02 03:04:05.000000001'           | `2026-01-02 03:04:05.000000001`",
+        "'{\"a\": [1, null, \"b\"]}'::JSON                        | {`a`: [1, null, `b`]}",
+        "'\"text\"'::JSON                                       | `text`",
+        "CAST(NULL AS JSON)                                     | null",
         "INTERVAL '1 day 2 hours'                               | `1 day 02:00:00`",
         "'a\\x00\\xFF'::BLOB                                    | `a\\\\x00\\\\xFF`",
         "170141183460469231731687303715884105727::HUGEINT       | 170141183460469231731687303715884105727",
@@ -46,6 +52,18 @@ class SqlValuesTest {
         Outcome outcome = Outcome.of("sql", "--json", file, "SELECT " + expression + " AS v");
         assertThat(outcome.out()).as(outcome.err()).isEqualTo("[\n  {\"v\": " + json.replace('`', '"') + "}\n]\n");
         assertThat(new JsonMapper().readTree(outcome.out()).path(0).has("v")).isTrue();
+    }
+
+    @Test
+    void timesExistWhereAClockSkipsThem() {
+        TimeZone usual = TimeZone.getDefault();
+        try {
+            TimeZone.setDefault(TimeZone.getTimeZone("Europe/Berlin"));
+            assertThat(Outcome.of("sql", "--csv", file, "SELECT TIMESTAMP '2026-03-29 02:30:00.5' AS v").out())
+                    .isEqualTo("v\n2026-03-29 02:30:00.5\n");
+        } finally {
+            TimeZone.setDefault(usual);
+        }
     }
 
     @Test

@@ -43,6 +43,14 @@ class TextTableTest {
     }
 
     @Test
+    void noRowThatIsTooWideNamesItsColumnsWithinThePage() {
+        assertThat(text(10, true)).isEqualTo("""
+                pid  dur
+                why
+                """);
+    }
+
+    @Test
     void rawTablesKeepTheirColumns() {
         assertThat(text(16, false, row(7, 1_500, "a"), row(7, 2_500, "a"))).isEqualTo("""
                 pid  dur_ns  why
