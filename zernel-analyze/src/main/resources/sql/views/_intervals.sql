@@ -3,7 +3,8 @@
 -- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions, or with `_step_markers`, which count
 -- as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and named regions around a
 -- whole step or loop, known by holding a `__next__` or an `Optimizer.step`. Calls without an end are left out too.
--- Syncs with the GPU count for what they wait for: a collective, or computation.
+-- Syncs with the GPU count for what they wait for: a collective, or computation. So do calls that allocate or release
+-- device memory, which wait for the GPU too.
 --
 -- needs: _rare_events, _syncs, _step_markers
 CREATE TABLE _intervals AS
@@ -25,7 +26,7 @@ WITH
                 ELSE 'compute'
             END AS part
         FROM _rare_events
-        WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait') AND dur_ns > 0
+        WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait', 'gpu_alloc', 'gpu_free') AND dur_ns > 0
         UNION ALL
         SELECT
             recording,

@@ -49,6 +49,17 @@ class ViewsTest {
     }
 
     @Test
+    void callsOfTheDriversAllocatorExplainTheirTime() {
+        assertThat(phases(recording().region(NEXT, 0, 10).backward(30, 10).gpuFree(42, 6, "NULL").region(STEP, 48, 2)))
+                .containsExactly(
+                        "DataLoading 10 of 50 inferred 0",
+                        "GpuCompute 36 of 50 inferred 20",
+                        "NcclCollective 0 of 50 inferred 0",
+                        "OptimizerStep 2 of 50 inferred 0",
+                        "Unknown 2 of 50 inferred 0");
+    }
+
+    @Test
     void withoutADataLoaderTheTimeBeforeBackwardIsUnknown() {
         assertThat(phases(recording().region(STEP, 0, 10).backward(30, 10).region(STEP, 40, 10))).containsExactly(
                 "DataLoading 0 of 50 inferred 0",
