@@ -16,6 +16,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
     /// A gain that is not above this is within what steps vary anyway.
     private static final double NO_SPEEDUP = 1.03;
 
+    /// So much of a step may be communication without a word about it.
+    private static final double NO_COMMUNICATION = 0.1;
+
     /// From this share of the time on, a GPU counts as busy.
     private static final double BUSY = 0.85;
 
@@ -79,17 +82,16 @@ public record Verdict(Kind kind, String sentence, String reason) {
                         Locale.ROOT, " The largest gain that was found is %.2fx at most.", finding.maxSpeedup()))
                 .orElse("");
         Optional<Double> traced = traced(report.section("gpu_time"));
-        Optional<Double> busy = traced.or(() -> busiest(report.section("gpu_usage")));
+        Optional<Double> busy = traced.or(() -> bound(report, "how long the GPU is busy", "upper_share"))
+                .or(() -> busiest(report.section("gpu_usage")));
         String source = traced.isPresent() ? "the profiler's trace" : "NVML";
-        double blocked = report.section("unknowns").rows().stream()
-                .mapToDouble(row -> row.isNull("lower_share") ? 0 : Double.parseDouble(row.requiredText("lower_share")))
-                .max()
-                .orElse(0);
+        double blocked = bound(report, "how long the GPU is busy", "lower_share").orElse(0.0);
         if (busy.isPresent() && busy.get() >= BUSY) {
             return new Verdict(
                     Kind.HEALTHY,
                     "No bottleneck found; GPU-bound.",
-                    "A kernel ran " + Quantity.percent(busy.get()) + " of the time (" + source + ")." + small);
+                    "A kernel ran " + Quantity.percent(busy.get()) + " of the time (" + source + ")."
+                            + communication(report) + small);
         }
         if (busy.isPresent()) {
             return new Verdict(
@@ -108,6 +110,23 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 Kind.UNKNOWN,
                 "No bottleneck found.",
                 "Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled." + small);
+    }
+
+    /// A GPU that waits for the network in a collective is as busy as one that computes.
+    private static String communication(Report report) {
+        return bound(report, "how much communication compute hides", "upper_share")
+                .filter(most -> most >= NO_COMMUNICATION)
+                .map(most -> " Collectives count as kernels: up to " + Quantity.percent(most)
+                        + " of a step may be waiting for them, which only a profiler's trace can tell.")
+                .orElse("");
+    }
+
+    /// The most of all processes that is known of what cannot be known.
+    private static Optional<Double> bound(Report report, String question, String column) {
+        return report.section("unknowns").rows().stream()
+                .filter(row -> question.equals(row.text("question")) && !row.isNull(column))
+                .map(row -> Double.parseDouble(row.requiredText(column)))
+                .max(Double::compare);
     }
 
     /// How busy the GPU was that was busiest while it was profiled.

@@ -51,6 +51,21 @@ class VerdictTest {
     }
 
     @Test
+    void samplesCountWhereTheyWereTakenWhileTheJobTrained() {
+        assertThat(verdictOfBounds("how long the GPU is busy", 1.0).reason())
+                .isEqualTo("A kernel ran 100.0 % of the time (NVML).");
+    }
+
+    @Test
+    void aBusyGpuMayWaitForTheNetwork() {
+        assertThat(verdictOfBounds("how much communication compute hides", 0.5).reason())
+                .isEqualTo("A kernel ran 90.0 % of the time (NVML). Collectives count as kernels: up to 50.0 % of a step"
+                        + " may be waiting for them, which only a profiler's trace can tell.");
+        assertThat(verdictOfBounds("how much communication compute hides", 0.05).reason())
+                .isEqualTo("A kernel ran 90.0 % of the time (NVML).");
+    }
+
+    @Test
     void anIdleGpuIsNoProofOfHealth() {
         assertThat(verdict(40.0).kind()).isEqualTo(Verdict.Kind.UNKNOWN);
         assertThat(verdict(40.0).sentence()).isEqualTo("No bottleneck found, but the GPU is not always busy.");
@@ -62,7 +77,7 @@ class VerdictTest {
                 "step_mean", table(List.of("pid"), 100L),
                 "gpu_time", table(List.of("busy_share"), 0.9),
                 "gpu_usage", table(List.of("name", "mean_value"), "utilization", 40.0),
-                "unknowns", table(List.of("lower_share")));
+                "unknowns", table(List.of("question")));
         Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.HEALTHY);
         assertThat(verdict.reason()).isEqualTo("A kernel ran 90.0 % of the time (the profiler's trace).");
@@ -88,6 +103,16 @@ class VerdictTest {
         assertThat(report.verdict().kind()).isEqualTo(Verdict.Kind.UNKNOWN);
     }
 
+    /// Of a job whose GPU was busy for 90 % of all samples.
+    private static Verdict verdictOfBounds(String question, double upper) {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_usage", table(List.of("name", "mean_value"), "utilization", 90.0),
+                "gpu_time", table(List.of("busy_share")),
+                "unknowns", table(List.of("question", "lower_share", "upper_share"), question, 0.1, upper));
+        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+    }
+
     private static Verdict verdict(@Nullable Double utilization, Finding... findings) {
         Table usage = utilization == null
                 ? table(List.of("name", "mean_value"))
@@ -96,7 +121,7 @@ class VerdictTest {
                 "step_mean", table(List.of("pid"), 100L),
                 "gpu_usage", usage,
                 "gpu_time", table(List.of("busy_share")),
-                "unknowns", table(List.of("lower_share"), 0.1));
+                "unknowns", table(List.of("question"), "how long kernels run"));
         return new Report(sections, new Diagnosis(List.of(findings), List.of())).verdict();
     }
 
