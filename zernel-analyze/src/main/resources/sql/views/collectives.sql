@@ -98,4 +98,5 @@ LEFT JOIN arrivals
     ON arrivals.comm_id = sums.comm_id
     AND arrivals.name = sums.name
     AND arrivals.size IS NOT DISTINCT FROM sums.size
-ORDER BY ALL
+ORDER BY
+    sums.comm_id, recording, pid, communicator, sums.name, sums.op, sums.dtype, sums.bytes / sums.calls, sums.nranks

@@ -1,6 +1,6 @@
 -- Thresholds of the rules that say what a thread without regions does while it is in no recorded call.
 --
--- Rules and names are zerneld's; `--threshold phase_rules.NAME=VALUE` sets one.
+-- Rules and names are zerneld's; `--threshold phase_rules.NAME=N` sets one.
 -- In this order, for time in no call, on threads whose steps were found by what repeats: after a collective and with
 -- futex waits it is NcclCollective (only with `nccl_detection`). Blocked in reads or on pipes and sockets with an idle
 -- GPU it is DataLoading. Right after a wait for the GPU, and short, it is OptimizerStep. With a busy GPU it is

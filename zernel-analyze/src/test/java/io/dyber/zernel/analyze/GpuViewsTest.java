@@ -127,8 +127,8 @@ class GpuViewsTest {
                         + "late_rank FROM collectives"))
                 .isEqualTo("""
                 comm_id	name	op	size	nranks	ranks	calls	bytes	sum_ns	skew_p50_ns	late_rank
-                77	ncclAllReduce	sum	< 16 MiB	2	2	2	16000000	200000	1000000	0
-                77	ncclAllReduce	sum	< 64 KiB	2	2	4	16000	400000	3500000	1""");
+                77	ncclAllReduce	sum	< 64 KiB	2	2	4	16000	400000	3500000	1
+                77	ncclAllReduce	sum	< 16 MiB	2	2	2	16000000	200000	1000000	0""");
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.SqlObject;
 import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.report.Page;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -106,7 +107,8 @@ final class SqlSession {
     }
 
     private void tables() {
-        names().forEach((name, title) -> out.printf("%-26s %s%n", name, title));
+        Page page = output.screen.page(out);
+        names().forEach((name, title) -> page.paragraph(String.format(Locale.ROOT, "%-26s ", name), title));
     }
 
     private void schema(String name) {

@@ -34,7 +34,7 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
 
     /// Text broken at spaces, but not between a number and its unit; further lines are indented like the text after
     /// the label.
-    void paragraph(String label, String text) {
+    public void paragraph(String label, String text) {
         paragraph(label, text, UnaryOperator.identity());
     }
 

@@ -37,8 +37,9 @@ record RecordingText(Page page, Report report) {
             facts.add("in " + Quantity.time(length));
         }
         if (!recording.isNull("host")) {
-            facts.add("on " + recording.text("host") + " (" + recording.integer("cpus") + " CPUs, Linux "
-                    + recording.text("kernel") + ")");
+            boolean simulated = recording.flag("simulated");
+            facts.add("on " + (simulated ? "a simulated machine" : recording.text("host")) + " (" + recording.integer("cpus")
+                    + " CPUs" + (simulated ? "" : ", Linux " + recording.text("kernel")) + ")");
         }
         if (!recording.isNull("stop")) {
             facts.add("until " + stop(recording.requiredText("stop")));
