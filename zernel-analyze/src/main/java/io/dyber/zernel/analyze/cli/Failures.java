@@ -28,9 +28,17 @@ public final class Failures {
         PrintWriter err = command.getErr();
         err.println(toolName(command) + ": " + exception.getMessage());
         if (!UnmatchedArgumentException.printSuggestions(exception, err)) {
-            command.usage(err);
+            hint(command, err);
         }
         return command.getCommandSpec().exitCodeOnInvalidInput();
+    }
+
+    private static void hint(CommandLine command, PrintWriter err) {
+        if (command.getSubcommands().isEmpty()) {
+            err.println("hint: '" + command.getCommandSpec().qualifiedName() + " --help' lists the options");
+        } else {
+            command.usage(err);
+        }
     }
 
     private static int failed(Exception exception, CommandLine command) {
