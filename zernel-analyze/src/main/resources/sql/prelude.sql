@@ -54,10 +54,10 @@ CREATE MACRO severity_of(share) AS CASE WHEN share >= 0.25 THEN 'high' WHEN shar
 -- Amdahl's bound: how much faster a step gets without what it loses.
 CREATE MACRO speedup(total_ns, lost_ns) AS round(total_ns / greatest(total_ns - lost_ns, 1), 2);
 
--- Amdahl's bound as arithmetic that a reader can check: '50.0 ms / (50.0 - 15.0) ms = 1.43x'.
+-- Amdahl's bound as arithmetic that a reader can check: 'saves at most 15.0 ms: 50.0 / (50.0 - 15.0) = 1.43x'.
 CREATE MACRO bound_text(total_ns, lost_ns) AS
-    format('{:.1f} ms / ({:.1f} - {:.1f}) ms = {:.2f}x',
-        total_ns / 1e6, total_ns / 1e6, lost_ns / 1e6, speedup(total_ns, lost_ns));
+    format('saves at most {}: {:.1f} / ({:.1f} - {:.1f}) = {:.2f}x',
+        ms(lost_ns), total_ns / 1e6, total_ns / 1e6, lost_ns / 1e6, speedup(total_ns, lost_ns));
 
 -- P(Z > z) of a standard normal variable, z >= 0, to 1e-7 (Abramowitz and Stegun 26.2.17).
 CREATE MACRO _normal_tail(z) AS

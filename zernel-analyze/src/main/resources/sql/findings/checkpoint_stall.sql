@@ -62,7 +62,8 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
     speedup(step_ns, excess_ns) AS max_speedup, -- bound when they cost nothing
-    format('{} over the median step of {} each; file {}; ', ms(excess_ns * steps / stalls), ms(median_ns), path)
+    format('each takes {} more than the median of {}: {} of the mean of all steps, {}; file {}; ',
+        ms(excess_ns * steps / stalls), ms(median_ns), ms(excess_ns), ms(step_ns), path)
         || bound_text(step_ns, excess_ns) AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
         AS advice, -- what to try

@@ -143,7 +143,7 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] from waits to the next launch
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when the waits vanish
-    format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; at most ',
+    format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; ',
         steps, ms(blocked_ns), stops, ms(idle_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'do not read results inside the step: collect costs on the GPU and call .item() every 50 steps, '

@@ -28,7 +28,7 @@ class FindingsTest {
         assertThat(finding.evidence())
                 .isEqualTo("mean of 10 steps: 15.0 ms waiting of 50.0 ms; "
                         + "1 worker: 20 % in waits, 2 % in reads, 78 % other (CPU at most), 0 of 3 CPUs idle; "
-                        + "50.0 ms / (50.0 - 15.0) ms = 1.43x");
+                        + "saves at most 15.0 ms: 50.0 / (50.0 - 15.0) = 1.43x");
         assertThat(finding.advice())
                 .isEqualTo("make transforms cheaper, or do them on the GPU: 2 workers would be needed, "
                         + "and no CPU is left for them");
@@ -42,7 +42,7 @@ class FindingsTest {
         Finding finding = only("data_bound", fixture);
         // The GPU is idle for 12 % of 50 ms, less than the 15 ms of waiting; the bound allows for 3 % of error.
         assertThat(finding.lostMillisPerStep()).isEqualTo(6.0);
-        assertThat(finding.evidence()).endsWith("; the GPU is idle for 6.0 ms; 50.0 ms / (50.0 - 7.5) ms = 1.18x");
+        assertThat(finding.evidence()).endsWith("; the GPU is idle for 6.0 ms; saves at most 7.5 ms: 50.0 / (50.0 - 7.5) = 1.18x");
     }
 
     @Test
@@ -96,7 +96,7 @@ class FindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
         assertThat(finding.evidence())
                 .isEqualTo("mean of 10 steps: 15.0 ms waiting of 50.0 ms; 80 % of loading is reading in 1 workers, "
-                        + "200.0 MB/s while reading; 50.0 ms / (50.0 - 15.0) ms = 1.43x");
+                        + "200.0 MB/s while reading; saves at most 15.0 ms: 50.0 / (50.0 - 15.0) = 1.43x");
     }
 
     @Test
@@ -149,7 +149,7 @@ class FindingsTest {
         assertThat(finding.unit()).isEqualTo("of 30 steps");
         assertThat(finding.evidence())
                 .isEqualTo("median 200.0 ms, worst 600.0 ms (step 31); 100 % of the 400.0 ms over the median "
-                        + "in DataLoading; 213.3 ms / (213.3 - 13.3) ms = 1.07x");
+                        + "in DataLoading; saves at most 13.3 ms: 213.3 / (213.3 - 13.3) = 1.07x");
     }
 
     @Test

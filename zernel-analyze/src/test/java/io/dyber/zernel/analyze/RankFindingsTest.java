@@ -45,7 +45,7 @@ class RankFindingsTest {
         assertThat(finding.maxSpeedup()).isEqualTo(1.26);
         assertThat(finding.evidence())
                 .isEqualTo("late in 11 of 11 steps, then 7.9 ms after the last of the others and 8.2 ms after the first (medians); "
-                        + why + "; 40.0 ms / (40.0 - 8.2) ms = 1.26x");
+                        + why + "; saves at most 8.2 ms: 40.0 / (40.0 - 8.2) = 1.26x");
         assertThat(finding.more()).containsEntry("cause", cause);
         try (Database database = Recordings.open(folder.resolve("run.parquet").toString())) {
             assertThat(database.query("SELECT rank, times_last, skew_p50_ns, behind_p50_ns, cause FROM late_ranks").toString())

@@ -3,9 +3,11 @@ package io.dyber.zernel.analyze.report;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Table;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// Everything that a report says, before it gets a form.
 ///
@@ -90,18 +92,21 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
         return table;
     }
 
-    /// What cannot be known, by question, each with what the events say of one process: those of ranks are alike.
+    /// What cannot be known, by question, each with what the events say of the first process: those of ranks are alike.
     Map<String, String> unknowns() {
         Map<String, String> bounds = new LinkedHashMap<>();
+        Set<String> asked = new HashSet<>();
         List<Table.Row> rows = section("unknowns").rows();
         for (Table.Row row : rows) {
             boolean several = rows.stream()
                             .filter(other -> row.requiredText("question").equals(other.text("question")))
                             .count()
                     > 1;
-            bounds.putIfAbsent(
-                    row.requiredText("question"),
-                    row.text("bounds") + (several ? " (pid " + row.text("pid") + ", the first of several)" : ""));
+            if (asked.add(row.requiredText("question"))) {
+                bounds.put(
+                        row.requiredText("question") + (several ? " (pid " + row.text("pid") + ")" : ""),
+                        row.requiredText("bounds"));
+            }
         }
         return bounds;
     }

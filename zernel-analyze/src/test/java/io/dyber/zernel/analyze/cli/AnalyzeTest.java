@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.RecordingFixture;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,8 +18,6 @@ import tools.jackson.databind.json.JsonMapper;
 class AnalyzeTest {
     @TempDir
     Path folder;
-
-    private record Outcome(int status, String out, String err) {}
 
     @Test
     void theReportIsOneScreen() throws IOException {
@@ -43,7 +39,7 @@ class AnalyzeTest {
         fixture.write(file);
         List<String> arguments = new ArrayList<>(List.of("report", "--width", Integer.toString(width), file.toString()));
         arguments.addAll(List.of(options));
-        Outcome outcome = run(arguments.toArray(String[]::new));
+        Outcome outcome = Outcome.of(arguments.toArray(String[]::new));
         assertThat(outcome.err()).isEmpty();
         assertThat(outcome.status()).isZero();
         Path golden = Path.of("src/test/resources/golden/" + name);
@@ -57,7 +53,7 @@ class AnalyzeTest {
     @Test
     void theJsonReportHasTheSameData() {
         Path file = dataBound().write(folder.resolve("run.parquet"));
-        JsonNode report = new JsonMapper().readTree(run("report", "--json", file.toString()).out());
+        JsonNode report = new JsonMapper().readTree(Outcome.of("report", "--json", file.toString()).out());
         assertThat(report.get("format").asInt()).isEqualTo(1);
         assertThat(report.get("training_threads").get(0).get("steps").asInt()).isEqualTo(20);
         assertThat(report.get("findings").get(0).get("lost_ms_per_step").asDouble()).isEqualTo(15.0);
@@ -72,27 +68,27 @@ class AnalyzeTest {
     void diffSaysWhatChangedAndFailsOnARule() {
         String before = recording().training(21, 15).write(folder.resolve("before.parquet")).toString();
         String after = recording().training(21, 20).write(folder.resolve("after.parquet")).toString();
-        Outcome text = run("diff", "--width", "120", before, after);
+        Outcome text = Outcome.of("diff", "--width", "120", before, after);
         assertThat(text.status()).isZero();
         assertThat(text.out()).startsWith("before  " + before + ", 20 steps compared\nafter   " + after + ", 20 steps")
                 .contains("Steps are slower by 5.00 ms (+10.0 %): 50.0 ms -> 55.0 ms at the median")
                 .containsPattern("(?m)^data_loading +15.0 ms +20.0 ms +\\+5.00 ms +\\+33.3 % .* < 0.001  more$");
 
-        Outcome failed = run("diff", "--markdown", "--fail-on", "step_p50 > +5%", "--fail-on", "step > 1s", before, after);
+        Outcome failed = Outcome.of("diff", "--markdown", "--fail-on", "step_p50 > +5%", "--fail-on", "step > 1s", before, after);
         assertThat(failed.status()).isEqualTo(3);
         assertThat(failed.out())
                 .contains("- **fails** `step_p50 > +5%`: step\\_p50 50.000 ms before, 55.000 ms after")
                 .contains("- holds `step > 1s`: ");
 
-        JsonNode json = new JsonMapper().readTree(run("diff", "--json", before, after).out());
+        JsonNode json = new JsonMapper().readTree(Outcome.of("diff", "--json", before, after).out());
         assertThat(json.path("steps").get(0).path("shift").asDouble()).isEqualTo(5e6);
         assertThat(json.path("after").get(0).asString()).isEqualTo(after);
 
-        assertThat(run("diff", "--csv", "steps", before, after).out())
+        assertThat(Outcome.of("diff", "--csv", "steps", before, after).out())
                 .startsWith("measure,").containsPattern("(?m)^step,").containsPattern("(?m)^data_loading,");
-        assertThat(run("diff", "--csv", "calls", before, after).out()).containsPattern("(?m)^backward,Engine::execute,");
+        assertThat(Outcome.of("diff", "--csv", "calls", before, after).out()).containsPattern("(?m)^backward,Engine::execute,");
 
-        Outcome wrong = run("diff", "--fail-on", "speed > 1", before, after);
+        Outcome wrong = Outcome.of("diff", "--fail-on", "speed > 1", before, after);
         assertThat(wrong.status()).isEqualTo(2);
         assertThat(wrong.err()).contains("'speed' is no measure of a step: the measures are step, ");
     }
@@ -102,17 +98,17 @@ class AnalyzeTest {
         String file = recording().region("a \"b\", c", 1, 2).region("d", 5, 1).write(folder.resolve("run.parquet"))
                 .toString();
         String query = "SELECT name, dur_ns, cast(NULL AS BIGINT) AS n FROM region ORDER BY ts_ns";
-        assertThat(run("sql", file, query).out()).isEqualTo("""
+        assertThat(Outcome.of("sql", file, query).out()).isEqualTo("""
                 name       dur_ns  n
                 a "b", c  2000000  -
                 d         1000000  -
                 """);
-        assertThat(run("sql", "--csv", file, query).out()).isEqualTo("""
+        assertThat(Outcome.of("sql", "--csv", file, query).out()).isEqualTo("""
                 name,dur_ns,n
                 "a ""b"", c",2000000,
                 d,1000000,
                 """);
-        assertThat(run("sql", "--json", file, query).out()).isEqualTo("""
+        assertThat(Outcome.of("sql", "--json", file, query).out()).isEqualTo("""
                 [
                   {"name": "a \\"b\\", c", "dur_ns": 2000000, "n": null},
                   {"name": "d", "dur_ns": 1000000, "n": null}
@@ -123,7 +119,7 @@ class AnalyzeTest {
     @Test
     void aWrongQueryIsOneErrorAndStatus1() {
         String file = recording().region("a", 1, 2).write(folder.resolve("run.parquet")).toString();
-        Outcome outcome = run("sql", file, "SELECT nonsense FROM events");
+        Outcome outcome = Outcome.of("sql", file, "SELECT nonsense FROM events");
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.out()).isEmpty();
         assertThat(outcome.err()).startsWith("zernel-analyze: running a query: Binder Error: Referenced column \"nonsense\"");
@@ -131,36 +127,37 @@ class AnalyzeTest {
 
     @Test
     void dataErrorsAreOneLineAHintAndStatus1() throws IOException {
-        Outcome outcome = run("report", "nowhere.parquet");
+        Outcome outcome = Outcome.of("report", "nowhere.parquet");
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.err()).isEqualTo("""
                 zernel-analyze: opening 'nowhere.parquet': no such file
                 hint: record one: sudo zernel-record -o nowhere.parquet
                 """);
         Path text = Files.writeString(folder.resolve("text"), "text, not Parquet");
-        assertThat(run("info", text.toString()).err()).startsWith("zernel-analyze: opening '" + text + "': not a Parquet file\n");
+        assertThat(Outcome.of("info", text.toString()).err()).startsWith("zernel-analyze: opening '" + text + "': not a Parquet file\n");
     }
 
     @Test
     void anEmptyRecordingIsSaidToBeEmpty() {
         String file = recording().write(folder.resolve("run.parquet")).toString();
         for (String command : List.of("report", "steps", "phases", "percentiles", "findings")) {
-            Outcome outcome = run(command, file);
+            Outcome outcome = Outcome.of(command, file);
             assertThat(outcome.status()).isEqualTo(1);
             assertThat(outcome.err()).startsWith("zernel-analyze: reading '" + file + "': the recording has no events\n");
         }
-        assertThat(run("info", file).status()).isZero();
+        assertThat(Outcome.of("info", file).status()).isZero();
     }
 
     @Test
     void wrongUsageIsStatus2() {
-        assertThat(run("report").status()).isEqualTo(2);
-        assertThat(run("report").err()).startsWith("zernel-analyze: missing FILE\nUsage: zernel-analyze report");
-        assertThat(run("findings").err()).startsWith("zernel-analyze: missing FILE\nUsage: zernel-analyze findings");
-        assertThat(run("reprot", "x").status()).isEqualTo(2);
-        assertThat(run().err()).contains("Record first:  sudo zernel-record");
-        assertThat(run("sql", "--csv", "--json", "x", "y").status()).isEqualTo(2);
-        assertThat(run("report", "--threads", "0", "x").status()).isEqualTo(2);
+        assertThat(Outcome.of("report").status()).isEqualTo(2);
+        assertThat(Outcome.of("report").err())
+                .isEqualTo("zernel-analyze: missing FILE\nhint: 'zernel-analyze report --help' lists the options\n");
+        assertThat(Outcome.of("findings").err()).startsWith("zernel-analyze: missing FILE\nhint: ");
+        assertThat(Outcome.of("reprot", "x").status()).isEqualTo(2);
+        assertThat(Outcome.of().err()).contains("Record first:  sudo zernel-record");
+        assertThat(Outcome.of("sql", "--csv", "--json", "x", "y").status()).isEqualTo(2);
+        assertThat(Outcome.of("report", "--threads", "0", "x").status()).isEqualTo(2);
     }
 
     @Test
@@ -176,20 +173,20 @@ class AnalyzeTest {
     @Test
     void tablesOfStepsPhasesAndPercentiles() {
         String file = recording().training(3, 15).write(folder.resolve("run.parquet")).toString();
-        assertThat(run("steps", "--csv", file).out().lines()).hasSize(4)
+        assertThat(Outcome.of("steps", "--csv", file).out().lines()).hasSize(4)
                 .element(1).isEqualTo("0,100,100,1,warmup,50000000,15000000,30000000,0,5000000,0,1,0,0,0,0,0,0,,,Optimizer.step,1.0");
-        assertThat(run("steps", "--slowest", "1", "--csv", file).out().lines()).hasSize(2);
-        assertThat(run("phases", "--csv", file).out().lines().toList())
+        assertThat(Outcome.of("steps", "--slowest", "1", "--csv", file).out().lines()).hasSize(2);
+        assertThat(Outcome.of("phases", "--csv", file).out().lines().toList())
                 .contains("0,100,100,DataLoading,45000000,0.3,0,3,150000000,calls");
-        assertThat(run("phases", "--parts", "--csv", file).out()).contains("GpuCompute,forward,true,30000000,0.2");
-        assertThat(run("percentiles", "--kind", "backward", "--csv", file).out().lines()).hasSize(2);
-        assertThat(run("percentiles", "--by-process", "--width", "200", file).out()).contains("Engine::execute");
+        assertThat(Outcome.of("phases", "--parts", "--csv", file).out()).contains("GpuCompute,forward,true,30000000,0.2");
+        assertThat(Outcome.of("percentiles", "--kind", "backward", "--csv", file).out().lines()).hasSize(2);
+        assertThat(Outcome.of("percentiles", "--by-process", "--width", "200", file).out()).contains("Engine::execute");
     }
 
     @Test
     void stepsNameTheRankThatWasLate() {
         String file = twoRanks().write(folder.resolve("run.parquet")).toString();
-        List<String> lines = run("steps", "--csv", file).out().lines().toList();
+        List<String> lines = Outcome.of("steps", "--csv", file).out().lines().toList();
         assertThat(lines.getFirst()).contains(",collectives,late_rank,late_ns,source,");
         // Rank 1 calls 4 ms late in every step of both ranks.
         assertThat(lines.stream().skip(1)).hasSize(20).allSatisfy(line -> assertThat(line).contains(",1,1,4000000,Optimizer.step,"));
@@ -198,28 +195,44 @@ class AnalyzeTest {
     @Test
     void aThresholdIsSetByItsName() {
         String file = dataBound().write(folder.resolve("run.parquet")).toString();
-        assertThat(run("findings", file).out()).contains("Training waits for data while CPUs are idle.");
-        assertThat(run("findings", "--threshold", "too_few_workers.min_share=0.9", file).out()).doesNotContain("Training waits");
-        assertThat(run("findings", "--threshold", "phase_rules.nccl_detection=true", "--explain", "phase_rules").out())
+        assertThat(Outcome.of("findings", file).out()).contains("Training waits for data while CPUs are idle.");
+        assertThat(Outcome.of("findings", "--threshold", "too_few_workers.min_share=0.9", file).out()).doesNotContain("Training waits");
+        assertThat(Outcome.of("findings", "--threshold", "phase_rules.nccl_detection=true", "--explain", "phase_rules").out())
                 .containsPattern("(?m)^ +nccl_detection +true  whether the first rule is used$");
-        assertThat(run("phases", "--threshold", "phase_rules.io_wait=1", file).err()).startsWith(
+        assertThat(Outcome.of("phases", "--threshold", "phase_rules.io_wait=1", file).err()).startsWith(
                 "zernel-analyze: --threshold: 'phase_rules' has no threshold 'io_wait': did you mean 'io_wait_threshold'?\n");
-        assertThat(run("phases", "--threshold", "phase_rule.nccl_detection=1", file).err())
+        assertThat(Outcome.of("phases", "--threshold", "phase_rule.nccl_detection=1", file).err())
                 .startsWith("zernel-analyze: --threshold: there is no finding or view 'phase_rule': did you mean 'phase_rules'?");
-        Outcome wrong = run("phases", "--threshold", "phase_rules.nccl_detection=1", file);
+        Outcome wrong = Outcome.of("phases", "--threshold", "phase_rules.nccl_detection=1", file);
         assertThat(wrong.status()).isEqualTo(2);
         assertThat(wrong.err()).contains("'1' is no true or false: nccl_detection is FALSE");
     }
 
     @Test
+    void aSimulationHasNoMachine() {
+        Path file = recording().training(5, 5)
+                .footer(
+                        "zernel.recording",
+                        """
+                        {"version":"0.1.0","simulated":true,"host":"simulated","kernel":"none","arch":"none","cpus":8,
+                        "command":[],"options":[],"started_ns":1,"ended_ns":10000000001,"stop":"command-exited",
+                        "complete":true,"incomplete_because":[],"events":10}
+                        """)
+                .write(folder.resolve("run.parquet"));
+        assertThat(Outcome.of("report", file.toString()).out())
+                .contains("SIMULATED")
+                .contains(" in 10.0 s on a simulated machine (8 CPUs) until the command ended\n");
+    }
+
+    @Test
     void theMarkdownReportHasFindingsAndTables() {
         Path file = twoRanks().region("a|b", 600, 1).write(folder.resolve("run.parquet"));
-        assertThat(run("report", "--markdown", file.toString()).out())
+        assertThat(Outcome.of("report", "--markdown", file.toString()).out())
                 .contains("### One rank comes late to collectives.\n\n- **low** rank 1 of 2, pid 101: 4 ms late; ")
-                .contains("\n## Cannot be known from here, without records of GPU activity\n\n- how long the GPU is busy: ")
+                .contains("\n## Cannot be known from here, without records of GPU activity\n\n- how long the GPU is busy (pid 100): ")
                 .contains("\n<details><summary>late ranks</summary>\n\n| comm_id | rank |")
                 .contains("| region | a\\|b | wall | 1 |");
-        assertThat(run("report", "--markdown", "--html", file.toString()).status()).isEqualTo(2);
+        assertThat(Outcome.of("report", "--markdown", "--html", file.toString()).status()).isEqualTo(2);
     }
 
     @Test
@@ -229,64 +242,54 @@ class AnalyzeTest {
                 .event("io", "read", 5, 1.0, "status = 0, bytes = 70, miss_bytes = 64, io_ns = 900, path = '/data/a'")
                 .on(101, 101, "python3").allReduce(1, 0, 13, 1, 4000)
                 .write(folder.resolve("run.parquet")).toString();
-        assertThat(run("memory", "--csv", file).out().lines().skip(1))
+        assertThat(Outcome.of("memory", "--csv", file).out().lines().skip(1))
                 .containsExactly("0,100,0,1,1,0,0,,2000000,1000,1800000000001000000,0,,,");
-        assertThat(run("memory", "--curve", "--csv", file).out().lines()).hasSize(61);
-        assertThat(run("nccl", "--csv", file).out().lines().skip(1)).hasSize(1).first().asString()
+        assertThat(Outcome.of("memory", "--curve", "--csv", file).out().lines()).hasSize(61);
+        assertThat(Outcome.of("nccl", "--csv", file).out().lines().skip(1)).hasSize(1).first().asString()
                 .startsWith("77,,,,ncclAllReduce,sum,float32,< 64 KiB,2,2,2,0,8000,2000000,");
-        assertThat(run("nccl", "--ranks", "--csv", file).out().lines().skip(1))
+        assertThat(Outcome.of("nccl", "--ranks", "--csv", file).out().lines().skip(1))
                 .hasSize(1).first().asString().startsWith("77,1,0,101,2,1,1,1,1.0,3000000,3000000,3000000");
-        assertThat(run("nccl", "--latest", "5", "--csv", file).out().lines()).hasSize(2);
-        assertThat(run("nccl", "--hangs", file).err()).isEqualTo("no hang was seen\n");
-        assertThat(run("io", "--csv", file).out().lines().skip(1))
+        assertThat(Outcome.of("nccl", "--latest", "5", "--csv", file).out().lines()).hasSize(2);
+        assertThat(Outcome.of("nccl", "--hangs", file).err()).isEqualTo("no hang was seen\n");
+        assertThat(Outcome.of("io", "--csv", file).out().lines().skip(1))
                 .containsExactly("0,100,training,python3,2,0,78,64,3000000,900,1500000,1990000,2000000");
-        assertThat(run("io", "--files", "--csv", file).out().lines().skip(1))
+        assertThat(Outcome.of("io", "--files", "--csv", file).out().lines().skip(1))
                 .containsExactly("0,/data/a,1,0,1,70,64,1000000,900,0,1000000");
     }
 
     @Test
     void anEmptyTableSaysWhereToLook() {
         String file = recording().training(2, 5).write(folder.resolve("run.parquet")).toString();
-        assertThat(run("memory", file).err())
+        assertThat(Outcome.of("memory", file).err())
                 .isEqualTo("nothing of this was recorded; zernel-analyze info says what was probed\n");
-        assertThat(run("memory", file).status()).isZero();
+        assertThat(Outcome.of("memory", file).status()).isZero();
     }
 
     @Test
     void explainPrintsTheSqlOfAFinding() {
-        assertThat(run("findings", "--explain", "lost_events").out())
+        assertThat(Outcome.of("findings", "--explain", "lost_events").out())
                 .startsWith("lost_events: Events were lost.\n\nCounts and sums of these kinds are lower bounds")
                 .contains("\nseverity    high from 1 % of the kind's events, medium from 0.1 %\n")
                 .contains("\nreads       losses, files\nfrom        ")
                 .contains("\nthresholds  high_share     0.01  lost share of a kind's events\n")
                 .contains("\nSQL of sql/findings/lost_events.sql\n-- Events were lost.");
-        assertThat(run("findings", "--explain", "nothing").err())
+        assertThat(Outcome.of("findings", "--explain", "nothing").err())
                 .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are allocator_churn, ");
-        assertThat(run("findings", "--list").out()).containsPattern("(?m)^lost_events +Events were lost.$");
+        assertThat(Outcome.of("findings", "--list").out()).containsPattern("(?m)^lost_events +Events were lost.$");
     }
 
     @Test
     void infoShowsTheFooter() {
         Path file = recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
-        assertThat(run("info", file.toString()).out())
+        assertThat(Outcome.of("info", file.toString()).out())
                 .contains("host                 box\n")
                 .contains("\nKinds\nkind    state     events  why\nregion  attached       1");
-        JsonNode info = new JsonMapper().readTree(run("info", "--json", file.toString()).out());
+        JsonNode info = new JsonMapper().readTree(Outcome.of("info", "--json", file.toString()).out());
         assertThat(info.get(0).get("zernel.recording").get("kernel").asString()).isEqualTo("6.12.0");
-        assertThat(run("info", "--table", "kinds", "--csv", file.toString()).out())
+        assertThat(Outcome.of("info", "--table", "kinds", "--csv", file.toString()).out())
                 .isEqualTo("recording,kind,state,events,why\n0,region,attached,1,\n");
-        assertThat(run("info", "--csv", file.toString()).out()).startsWith("recording,path,state,note,events,").contains(",box,6.12.0,");
-        assertThat(run("info", "--table", "probe", file.toString()).status()).isEqualTo(2);
-    }
-
-    private static Outcome run(String... arguments) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        int status = Analyze.commandLine()
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(err))
-                .execute(arguments);
-        return new Outcome(status, out.toString(), err.toString());
+        assertThat(Outcome.of("info", "--csv", file.toString()).out()).startsWith("recording,path,state,note,events,").contains(",box,6.12.0,");
+        assertThat(Outcome.of("info", "--table", "probe", file.toString()).status()).isEqualTo(2);
     }
 
     /// Two ranks of ten steps of 50 ms; rank 1 calls each all-reduce 4 ms late, because it waits longer for data.
