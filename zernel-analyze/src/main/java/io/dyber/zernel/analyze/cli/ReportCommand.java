@@ -63,14 +63,15 @@ final class ReportCommand implements Runnable {
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
         try (Database database = job.open()) {
-            format(out, database).write(query(database));
+            ReportFormat format = format(out, database);
+            format.write(query(database, format));
         }
         out.flush();
     }
 
-    private Report query(Database database) {
+    private Report query(Database database, ReportFormat format) {
         try (Waiting waiting = job.waiting()) {
-            return Report.of(database, waiting::at);
+            return Report.of(database, format.sections(), waiting::at);
         }
     }
 

@@ -11,10 +11,10 @@ import java.util.Set;
 
 /// Everything that a report says, before it gets a form.
 ///
-/// @param sections library views by name, whole; their columns are documented in the views' files
+/// @param sections library views by name, each whole; their columns are documented in the views' files
 /// @param diagnosis what the findings say
 public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
-    /// The views that a report holds, in order.
+    /// The views that a report may hold, in order.
     static final List<String> SECTIONS = List.of(
             "recordings",
             "kinds",
@@ -55,18 +55,19 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
     /// As many views as all findings together count in the progress.
     private static final int FINDINGS = 10;
 
-    /// Queries a report.
+    /// Queries what a form of the report writes of.
     ///
+    /// @param wanted names of [#SECTIONS]
     /// @param progress told what is being read, and how much of all has been
     /// @throws io.dyber.zernel.analyze.RecordingException if the recordings have no events
-    public static Report of(Database database, Progress progress) {
+    public static Report of(Database database, List<String> wanted, Progress progress) {
         database.requireEvents();
         Map<String, Table> sections = new LinkedHashMap<>();
-        for (String view : SECTIONS) {
-            progress.at(view, (double) sections.size() / (SECTIONS.size() + FINDINGS));
+        for (String view : wanted) {
+            progress.at(view, (double) sections.size() / (wanted.size() + FINDINGS));
             sections.put(view, database.query("FROM " + view));
         }
-        progress.at("findings", (double) SECTIONS.size() / (SECTIONS.size() + FINDINGS));
+        progress.at("findings", (double) wanted.size() / (wanted.size() + FINDINGS));
         return new Report(sections, database.diagnose());
     }
 

@@ -15,6 +15,32 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     private static final int MOST_FINDINGS = 5;
     private static final int MOST_ACTIVITY = 8;
 
+    /// Of one screen: quantiles of all calls and the like are only for the details, and take a fifth of the time.
+    private static final List<String> SCREEN = List.of(
+            "recordings",
+            "kinds",
+            "losses",
+            "training_threads",
+            "step_mean",
+            "step_timeline",
+            "gpus",
+            "gpu_usage",
+            "gpu_traces",
+            "gpu_time",
+            "gpu_idle_causes",
+            "gpu_kernels",
+            "unknowns",
+            "memory_curve",
+            "probes",
+            "overhead",
+            "overhead_by_process",
+            "processes");
+
+    @Override
+    public List<String> sections() {
+        return whole ? ReportFormat.super.sections() : SCREEN;
+    }
+
     @Override
     public void write(Report report) {
         recordings(report);

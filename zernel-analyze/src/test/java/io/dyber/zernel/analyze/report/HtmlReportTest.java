@@ -132,7 +132,7 @@ class HtmlReportTest {
         List<String> files = new ArrayList<>(List.of(fixture.write(folder.resolve("run.parquet")).toString()));
         Arrays.stream(traces).map(Path::toString).forEach(files::add);
         try (Database database = Recordings.open(files.toArray(String[]::new))) {
-            new HtmlReport(new PrintWriter(page), database.library()).write(Report.of(database, (_, _) -> {}));
+            new HtmlReport(new PrintWriter(page), database.library()).write(Report.of(database, Report.SECTIONS, (_, _) -> {}));
         }
         return page.toString();
     }

@@ -29,7 +29,7 @@ class JsonSchemaTest {
     void reportATraining() {
         Path file = recording().training(20, 15).gpuAlloc(1, 1, 1000, 0).write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(file.toString())) {
-            Report made = Report.of(database, (_, _) -> {});
+            Report made = Report.of(database, Report.SECTIONS, (_, _) -> {});
             schema = written(out -> new JsonSchema(out, database.library()), made);
             report = (ObjectNode) written(JsonReport::new, made);
         }
