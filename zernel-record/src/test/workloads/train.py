@@ -55,7 +55,6 @@ def train(options):
         nexts = 0
         epoch_wait = 0.0
         while True:
-            began_ns = time.time_ns()
             began = time.perf_counter()
             try:
                 nexts += 1
@@ -70,7 +69,7 @@ def train(options):
             loss.backward()
             step_ns = time.time_ns()
             optimizer.step()
-            steps.append({"next_ns": began_ns, "wait_s": wait, "step_ns": step_ns})
+            steps.append({"wait_s": wait, "step_ns": step_ns})
             if len(steps) % 10 == 0:
                 print(f"step {len(steps)} loss {loss.item():.3f}", flush=True)
         epochs.append({"nexts": nexts, "wait_s": epoch_wait})
