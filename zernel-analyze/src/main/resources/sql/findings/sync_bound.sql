@@ -37,6 +37,23 @@ WITH
             AND spans.step_kind = 'train'
             AND _syncs.waits_for = 'compute'
     ),
+    work AS (
+        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns
+        FROM step_work
+        WHERE step_kind = 'train'
+        GROUP BY recording, pid
+    ),
+    -- Where no more can be lost than is told of, launches are not looked at.
+    suspects AS (
+        SELECT work.recording, work.pid
+        FROM work
+        JOIN waits ON waits.recording = work.recording AND waits.pid = work.pid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
+        CROSS JOIN thresholds
+        GROUP BY work.recording, work.pid
+        HAVING least(sum(waits.dur_ns) / any_value(work.steps), any_value(busy.idle_ns))
+            >= any_value(thresholds.min_share * work.all_ns / work.steps)
+    ),
     enqueued AS (
         SELECT recording, pid, at_ns
         FROM _launched
@@ -55,6 +72,7 @@ WITH
             waits.dur_ns,
             least(waits.step_end_ns, coalesce(loads.start_ns, waits.step_end_ns)) AS until_ns
         FROM waits
+        JOIN suspects ON suspects.recording = waits.recording AND suspects.pid = waits.pid
         ASOF LEFT JOIN loads
             ON loads.recording = waits.recording
             AND loads.pid = waits.pid
@@ -111,12 +129,6 @@ WITH
         JOIN usual ON usual.recording = gaps.recording AND usual.pid = gaps.pid
         CROSS JOIN thresholds
         GROUP BY ALL
-    ),
-    work AS (
-        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns
-        FROM step_work
-        WHERE step_kind = 'train'
-        GROUP BY recording, pid
     ),
     costs AS (
         SELECT
