@@ -73,6 +73,9 @@ final class AnalyzeBenchmark {
             measure(TASKS.get(Integer.parseInt(arguments[0])), arguments[1], arguments[2]);
             return;
         }
+        if (!List.of("all", "analyze").contains(System.getProperty("bench", "all"))) {
+            return;
+        }
         System.out.println("| events | what | memory limit | wall ms | CPU ms | min..max | bare scan, CPU ms | x | min..max | MiB at most |");
         System.out.println("|---:|---|---|---:|---:|---:|---:|---:|---:|---:|");
         for (String millions : System.getProperty("bench.events", "1,10").split(",")) {

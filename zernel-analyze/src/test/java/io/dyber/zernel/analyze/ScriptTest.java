@@ -69,10 +69,10 @@ class ScriptTest {
     }
 
     @Test
-    void theScriptsAndTheCatalogAskForThisVersion() throws Exception {
+    void scriptsCatalogAndPagesNameThisVersion() throws Exception {
         Pattern version = Pattern.compile("<version>([^<]+)</version>");
         String ours = version.matcher(Files.readString(Path.of("../pom.xml"))).results().findFirst().orElseThrow().group(1);
-        Pattern artifact = Pattern.compile("io\\.dyber\\.zernel:zernel-[a-z]+:([^\"\\s\\\\]+)");
+        Pattern artifact = Pattern.compile("(?:io\\.dyber\\.zernel:zernel-[a-z]+:|zernel[-_])(\\d+\\.\\d+\\.\\d+(?:-SNAPSHOT)?)");
         for (Path file : files()) {
             List<String> asked = artifact.matcher(Files.readString(file)).results().map(found -> found.group(1)).toList();
             assertThat(asked).as(file.toString()).isNotEmpty().containsOnly(ours);
@@ -81,7 +81,8 @@ class ScriptTest {
 
     private static List<Path> files() throws IOException {
         try (Stream<Path> scripts = Files.list(EXAMPLES)) {
-            return Stream.concat(scripts, Stream.of(Path.of("../jbang-catalog.json"), Path.of("../notebooks/5-java.ipynb"))).toList();
+            List<String> others = List.of("jbang-catalog.json", "notebooks/5-java.ipynb", "docs/jbang.md", "docs/install.md");
+            return Stream.concat(scripts, others.stream().map(Path.of("..")::resolve)).toList();
         }
     }
 

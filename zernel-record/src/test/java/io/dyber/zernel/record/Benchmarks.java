@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /// All benchmarks of the recorder: `./mvnw -Pbench verify` runs them, with `-Dbench=NAME` only one.
 ///
@@ -26,6 +27,9 @@ final class Benchmarks {
             new Subject("start", "io.dyber.zernel.record.StartBenchmark", List.of()),
             new Subject("training", "io.dyber.zernel.record.live.TrainingCostBenchmark", List.of("2")));
 
+    /// Those of the other modules, which the same option names.
+    private static final List<String> ELSEWHERE = List.of("analyze", "serve", "jbang");
+
     private Benchmarks() {}
 
     /// Runs one benchmark, or all.
@@ -33,6 +37,9 @@ final class Benchmarks {
     /// @param args name of a subject, then its arguments; nothing or `all` for all of them
     public static void main(String[] args) throws IOException, InterruptedException {
         printMachine();
+        if (args.length > 0 && ELSEWHERE.contains(args[0])) {
+            return;
+        }
         boolean all = args.length == 0 || args[0].equals("all");
         List<String> failed = new ArrayList<>();
         int run = 0;
@@ -48,7 +55,7 @@ final class Benchmarks {
         }
         if (run == 0) {
             System.err.println("no benchmark '" + args[0] + "'; there are "
-                    + String.join(", ", SUBJECTS.stream().map(Subject::name).toList()));
+                    + String.join(", ", Stream.concat(SUBJECTS.stream().map(Subject::name), ELSEWHERE.stream()).toList()));
             System.exit(2);
         }
         if (!failed.isEmpty()) {

@@ -46,6 +46,9 @@ final class ServeBenchmark {
             ingest(Path.of(arguments[0]));
             return;
         }
+        if (!List.of("all", "serve").contains(System.getProperty("bench", "all"))) {
+            return;
+        }
         scrape();
         System.out.println();
         System.out.println("| events | way | wall ms | CPU ms | events/s | events/s of CPU |");

@@ -2,17 +2,20 @@ package io.dyber.zernel.serve.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.SimpleFileServer;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,27 +26,24 @@ import org.junit.jupiter.api.io.TempDir;
 /// What a user of JBang types, with our catalog added as `dyber`.
 @Timeout(240)
 final class JBangIT {
-    private static final Path JBANG = Path.of("target/programs/jbang-cli-all.jar");
-    private static final Path CATALOG = Path.of("../jbang-catalog.json").toAbsolutePath().normalize();
-    private static final int EXECUTE = 255;
-
     @TempDir
     private static Path home;
 
-    private static Path repository = Path.of("");
+    @SuppressWarnings("NullAway.Init")
+    private static JBang jbang;
+
     private static Path recording = Path.of("");
 
     @BeforeAll
     static void addTheCatalogAndRecord() throws Exception {
-        repository = MavenRepository.filled();
-        assertThat(jbang("catalog", "add", "--global", "--name", "dyber", CATALOG.toString())).isEmpty();
+        jbang = new JBang(home.resolve("jbang"), MavenRepository.filled()).add(JBang.CATALOG.toString());
         recording = home.resolve("run.parquet");
         run("zernel@dyber", "record", "--simulate=data-bound-cpu", "--steps", "60", "-o", recording.toString());
     }
 
     @Test
     void theUmbrellaServesARecording() throws Exception {
-        Process serve = executing("zernel@dyber", "serve", "--metrics-port", "0", "--ws-port", "0", recording.toString())
+        Process serve = jbang.executing("zernel@dyber", "serve", "--metrics-port", "0", "--ws-port", "0", recording.toString())
                 .redirectErrorStream(true)
                 .start();
         try {
@@ -71,47 +71,44 @@ final class JBangIT {
     void theExamplesHaveAliases() throws Exception {
         assertThat(run("data-wait@dyber", recording.toString())).contains("waits");
         assertThat(run("gate@dyber", recording.toString(), recording.toString())).startsWith("fine ");
-        assertThat(jbang("info", "tools", "post-finding@dyber")).contains("PostFinding.java");
-        assertThat(jbang("info", "tools", "top-finding@dyber")).contains("TopFinding.java");
+    }
+
+    /// As from the web: a host on loopback would be trusted, so this one has a name, which only this JBang knows.
+    @Test
+    void aCatalogOfAWebServerLeadsToItsScriptsWhichWantTrust() throws Exception {
+        Path checkout = JBang.CATALOG.resolveSibling("");
+        HttpServer server = SimpleFileServer.createFileServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), checkout, SimpleFileServer.OutputLevel.NONE);
+        server.start();
+        try {
+            String site = "http://dyber.example:" + server.getAddress().getPort() + "/";
+            Path hosts = Files.writeString(home.resolve("hosts"), "127.0.0.1 dyber.example\n");
+            JBang web = new JBang(home.resolve("web"), jbang.repository(), List.of("-Djdk.net.hosts.file=" + hosts))
+                    .add(site + "jbang-catalog.json");
+            assertThat(run(web, "zernel-analyze@dyber", "--version")).startsWith("zernel-analyze ");
+
+            Process wary = web.started("data-wait@dyber", recording.toString()).start();
+            assertThat(new String(wary.getErrorStream().readAllBytes(), StandardCharsets.UTF_8)).contains("not from a trusted source");
+            assertThat(web.says("trust", "add", site)).isEmpty();
+            assertThat(run(web, "data-wait@dyber", recording.toString())).contains("waits");
+
+            for (String alias : List.of("post-finding", "top-finding")) {
+                assertThat(web.says("info", "tools", alias + "@dyber")).contains("zernel-analyze-");
+            }
+        } finally {
+            server.stop(0);
+        }
     }
 
     private static String run(String... arguments) throws IOException, InterruptedException {
-        Process process = executing(arguments).start();
+        return run(jbang, arguments);
+    }
+
+    private static String run(JBang jbang, String... arguments) throws IOException, InterruptedException {
+        Process process = jbang.executing(arguments).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(String.join(" ", arguments) + "\n" + output).isZero();
         return output;
-    }
-
-    /// What JBang says is to be executed, as the script `jbang` does.
-    private static ProcessBuilder executing(String... arguments) throws IOException, InterruptedException {
-        return processOf(List.of("sh", "-c", "exec " + jbang(arguments)));
-    }
-
-    private static String jbang(String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(java(), "-XX:TieredStopAtLevel=1", "-jar", JBANG.toString()));
-        command.addAll(List.of(arguments));
-        Process process = processOf(command).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(String.join(" ", arguments) + "\n" + output).isIn(0, EXECUTE);
-        return output;
-    }
-
-    private static ProcessBuilder processOf(List<String> command) {
-        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().putAll(Map.of(
-                "JAVA_HOME", System.getProperty("java.home"),
-                "JBANG_DIR", home.resolve("jbang").toString(),
-                "JBANG_REPO", repository.toString(),
-                "JBANG_NO_VERSION_CHECK", "1",
-                "JBANG_RUNTIME_SHELL", "bash",
-                "JBANG_STDIN_NOTTY", "true"));
-        // No installed Zernel answers instead of the jars.
-        builder.environment().remove("ZERNEL_HOME");
-        return builder;
-    }
-
-    private static String java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
     /// The address that the server prints.
