@@ -4,8 +4,9 @@
 -- DataLoader `__next__`. NcclCollective: inside NCCL calls, waits of torch.distributed, and waits for the GPU when the
 -- last work enqueued was a collective. OptimizerStep: inside `Optimizer.step` and `zero_grad`. GpuCompute: backward,
 -- named regions, the forward pass, calls that allocate or release device memory, and other waits for the GPU, also
--- inside the optimizer; it is CPU-side wall time of dispatching and waiting, not GPU time. Unknown: everything else, such as Python code between the calls. On threads
--- without regions, `phase_rules` classify what no call covers; `source` says what each phase rests on.
+-- inside the optimizer; it is CPU-side wall time of dispatching and waiting, not GPU time. Unknown: everything else,
+-- such as Python code between the calls. On threads without regions, `phase_rules` classify what no call covers;
+-- `source` says what each phase rests on.
 --
 -- needs: _segments
 CREATE VIEW phases AS

@@ -216,7 +216,7 @@ final class DuckDb implements AutoCloseable {
         while (rows.size() < most && result.next()) {
             List<@Nullable Object> values = new ArrayList<>(columns.size());
             for (int i = 1; i <= columns.size(); i++) {
-                values.add(PlainValue.of(value(result, i)));
+                values.add(PlainValue.of(value(result, i, columns.get(i - 1))));
             }
             rows.add(new Table.Row(positions, values));
         }
@@ -224,9 +224,9 @@ final class DuckDb implements AutoCloseable {
     }
 
     /// A java.sql.Timestamp counts in the time zone of the JVM, which may lack the hour.
-    private static @Nullable Object value(ResultSet result, int column) throws SQLException {
-        boolean local = result.getMetaData().getColumnTypeName(column).equals("TIMESTAMP");
-        return local ? result.getObject(column, LocalDateTime.class) : result.getObject(column);
+    private static @Nullable Object value(ResultSet result, int place, Table.Column column) throws SQLException {
+        boolean local = column.type().equals("TIMESTAMP");
+        return local ? result.getObject(place, LocalDateTime.class) : result.getObject(place);
     }
 
     static RecordingException failed(SQLException e) {
