@@ -12,14 +12,18 @@ WITH
                 "counted_hits":"BIGINT","cpu_ns_total":"BIGINT","share":"DOUBLE"}') AS o
         FROM footer
         WHERE key = 'zernel.overhead'
+    ),
+    means AS (
+        SELECT recording, o, coalesce(o.cpu_ns_total / nullif(o.hits, 0), o.cost_ns_per_hit) AS mean_ns
+        FROM parsed
     )
 SELECT
     recording, -- recording
     o.hits AS hits, -- probed calls
     o.counted_hits AS counted_hits, -- of them, calls that were only counted
-    CAST(round(o.cost_ns_per_hit) AS BIGINT) AS cost_ns, -- [ns] CPU time that one costs; NULL when not measured
+    CAST(round(mean_ns) AS BIGINT) AS cost_ns, -- [ns] CPU time that one costs in the mean; NULL when not measured
     o.cpu_ns_total AS cpu_ns, -- [ns] hits times cost
     o.share AS share, -- the same as a share of one CPU, 0 to 1
     o.method AS method -- how the cost was measured, or why not
-FROM parsed
+FROM means
 ORDER BY recording

@@ -32,6 +32,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -146,9 +147,13 @@ final class Attachments {
                 wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", why));
             } catch (RecorderException e) {
                 wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", e.getMessage()));
-                progress.notice(e.getMessage());
+                say(e);
             }
         }
+    }
+
+    private void say(RecorderException e) {
+        progress.notice(e.getMessage() + e.hint().map(hint -> "\nhint: " + hint).orElse(""));
     }
 
     private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions)
@@ -157,7 +162,11 @@ final class Attachments {
         Map<ProbeSpec, Hook> byProbe = byProbe(file, elf, wanted, buildId);
         List<Placed> placed = new ArrayList<>();
         Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()));
+        Set<Function> tooBroad = refuseTooBroad(file, buildId, symbols, byProbe);
         for (Symbols.Found found : symbols.found()) {
+            if (tooBroad.contains(found.function())) {
+                continue;
+            }
             Hook hook = byProbe.getOrDefault(found.function(), wanted.getFirst());
             String off = offBecause(hook, found);
             if (off.isEmpty()) {
@@ -184,6 +193,27 @@ final class Attachments {
         }
         note(missing, symbols.found(), tracepoints.found());
         attach(file, placed);
+    }
+
+    /// Of a pattern that means more functions than there is room for, none is probed: part of them would mislead, and take
+    /// the room of other probes.
+    private Set<Function> refuseTooBroad(
+            MappedFile file, String buildId, Symbols symbols, Map<ProbeSpec, Hook> byProbe) {
+        Map<Function, Integer> sizes = new LinkedHashMap<>(symbols.beyondLimit());
+        symbols.found().stream()
+                .map(Symbols.Found::function)
+                .filter(Function::isGlob)
+                .forEach(function -> sizes.merge(function, 1, Integer::sum));
+        sizes.values().removeIf(size -> size <= kernel.room());
+        sizes.forEach((function, size) -> {
+            String why = String.format(
+                    Locale.ROOT, "%,d functions match, and there is room for %,d", size, kernel.room());
+            fail(byProbe.getOrDefault(function, Hook.named(function)), file, buildId, function.symbol(), "failed", why);
+            say(new RecorderException(
+                    "probing '" + function.symbol() + "' in '" + file.path() + "': " + why + "; none of them is probed",
+                    "narrow the --probe pattern, as by the beginning of the names: zernel-record probes lists them"));
+        });
+        return sizes.keySet();
     }
 
     /// Why a function that is there is not to be probed, or empty. What is vital is rare, so that a trap does not matter:
@@ -257,7 +287,8 @@ final class Attachments {
                 ProbedFunction.attached(id, hook, file.path(), buildId, found));
     }
 
-    private static Site.End end(Hook hook, boolean left) {
+    /// What is probed beside the start of a function.
+    static Site.End end(Hook hook, boolean left) {
         return left ? Site.End.EXITS : hook.role().returns() ? Site.End.RETURN : Site.End.NOT_SEEN;
     }
 

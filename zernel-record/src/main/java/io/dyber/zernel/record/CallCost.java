@@ -14,23 +14,32 @@ import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Width;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /// What a probed call costs the thread that makes it, on this machine at this moment: measured on a function of our own
 /// before anything is recorded.
 ///
-/// @param recordedNanos of a call whose entry and return are recorded, with an argument and the result
-/// @param countedNanos of a call that is only counted: of a process that is not recorded, or left out of a sample
+/// @param returned of a function whose return is probed
+/// @param left of one that is probed where it is left, which costs a debug trap
 /// @param method how it was measured, or why it was not
-record CallCost(double recordedNanos, double countedNanos, String method) {
+record CallCost(Price returned, Price left, String method) {
+    /// Nanoseconds.
+    ///
+    /// @param recorded of a call whose entry and end are recorded, with an argument and the result
+    /// @param counted of a call that is only counted: of a process that is not recorded, or left out of a sample
+    record Price(double recorded, double counted) {
+        private static final Price UNKNOWN = new Price(0, 0);
+    }
+
     private static final int BATCHES = 21;
-    private static final int CALLS = 400;
+    private static final int CALLS = 200;
     private static final int FIRST_CALLS = 20;
 
     /// The sample that records every call, and the one that only counts.
     private static final int ALL = 1;
     private static final int NONE = 0;
 
-    /// Measures, in some 30 ms; nothing of it is recorded or counted. Before the rings are read.
+    /// Measures, in some 150 ms; nothing of it is recorded or counted. Before the rings are read.
     static CallCost measure(KernelSide kernel, Schema schema) {
         if (kernel.functions().isEmpty()) {
             return unknown("no function can be probed");
@@ -43,55 +52,67 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
     }
 
     static CallCost unknown(String why) {
-        return new CallCost(0, 0, why);
+        return new CallCost(Price.UNKNOWN, Price.UNKNOWN, why);
     }
 
     boolean isKnown() {
-        return recordedNanos > 0;
+        return returned.recorded() > 0;
     }
 
     private static final class Measurement {
         private final KernelSide kernel;
         private final PrivateFunction function;
         private final UprobeProbes probes;
-        private final FunctionDefinition definition;
-        private final Site site;
+        private final Hook hook;
+        private final FunctionTable table;
+        private final int kind;
 
         Measurement(KernelSide kernel, Schema schema, PrivateFunction function) {
             this.kernel = kernel;
             this.function = function;
             this.probes = kernel.functions().orElseThrow();
-            Hook hook = Hook.named(new Function(
+            this.hook = Hook.named(new Function(
                     ProbeSpec.CALL,
                     "",
                     function.path().toString(),
                     "function",
                     List.of(Capture.argument("argument", 1, Width.U64), Capture.returned("result", Width.U64))));
-            this.definition = new FunctionTable(kernel.functionsBtf().orElseThrow())
-                    .encode(hook, Decoder.numberOf(schema, ProbeSpec.CALL), probes.backend().joinsByStackPointer());
-            this.site = new Site(0, KernelSide.OWN_FUNCTION, Site.End.RETURN, 0);
+            this.table = new FunctionTable(kernel.functionsBtf().orElseThrow());
+            this.kind = Decoder.numberOf(schema, ProbeSpec.CALL);
         }
 
-        /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike.
         CallCost run() {
             double bare = median(batches());
-            kernel.defineFunction(site.function(), definition.sampled(NONE));
-            ProbeLinks links = probes.attach(function.path().toString(), List.of(site));
+            Optional<Price> returned = price(Site.End.RETURN, probes.backend().joinsByStackPointer(), bare);
+            Optional<Price> left = price(Site.End.EXITS, true, bare);
+            return returned.isPresent() && left.isPresent()
+                    ? new CallCost(returned.get(), left.get(), method())
+                    : unknown("measuring the cost of a probe: the calls were not seen");
+        }
+
+        /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike. Empty when the
+        /// kernel has not seen the calls.
+        private Optional<Price> price(Site.End end, boolean joins, double bare) {
+            FunctionDefinition definition = table.encode(hook, kind, joins);
+            kernel.defineFunction(KernelSide.OWN_FUNCTION, definition.sampled(NONE));
+            long before = recordedCalls();
+            ProbeLinks links = probes.attach(
+                    function.path().toString(),
+                    List.of(new Site(0, KernelSide.OWN_FUNCTION, end, 0, List.of(PrivateFunction.RETURN), List.of())));
             try {
                 return kernel.recordingItself(() -> {
                     double[] counted = new double[BATCHES];
                     double[] recorded = new double[BATCHES];
                     for (int i = 0; i < BATCHES; i++) {
-                        kernel.defineFunction(site.function(), definition.sampled(NONE));
+                        kernel.defineFunction(KernelSide.OWN_FUNCTION, definition.sampled(NONE));
                         counted[i] = batch();
-                        kernel.defineFunction(site.function(), definition.sampled(ALL));
+                        kernel.defineFunction(KernelSide.OWN_FUNCTION, definition.sampled(ALL));
                         recorded[i] = batch();
                     }
-                    if (recordedCalls() != BATCHES * (FIRST_CALLS + CALLS)) {
-                        return unknown("measuring the cost of a probe: the calls were not seen");
-                    }
-                    return new CallCost(
-                            Math.max(1, median(recorded) - bare), Math.max(1, median(counted) - bare), method());
+                    return recordedCalls() - before == BATCHES * (FIRST_CALLS + CALLS)
+                            ? Optional.of(new Price(
+                                    Math.max(1, median(recorded) - bare), Math.max(1, median(counted) - bare)))
+                            : Optional.empty();
                 });
             } finally {
                 links.detach();
@@ -99,7 +120,7 @@ record CallCost(double recordedNanos, double countedNanos, String method) {
         }
 
         private long recordedCalls() {
-            long[] counters = kernel.countersNow(site.function());
+            long[] counters = kernel.countersNow(KernelSide.OWN_FUNCTION);
             return counters[FunctionCounts.HITS] - counters[FunctionCounts.SAMPLED_OUT];
         }
 

@@ -142,12 +142,17 @@ final class KernelSide implements AutoCloseable {
         }
     }
 
+    /// How many functions can still be probed.
+    int room() {
+        return mostFunctions() - 1 - names.size();
+    }
+
     /// A new function number, named.
     ///
     /// @throws RecorderException when the maps are full
     int newFunction(String kind, String name, boolean sendsEnter) {
         int id = names.size() + 1;
-        if (id >= mostFunctions()) {
+        if (room() == 0) {
             throw new RecorderException(
                     "probing '" + name + "': more than " + mostFunctions() + " functions",
                     "narrow the --probe patterns");

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.KindRows;
 import io.dyber.zernel.record.event.Schema;
@@ -39,20 +40,35 @@ final class Overhead {
     /// Probed calls so far.
     ///
     /// @param hits all of them
-    /// @param recorded those that were recorded; one whose return is not counts half
+    /// @param left those of functions that are probed where they are left
     /// @param counted those that were only counted
-    record Hits(long hits, double recorded, long counted) {
-        static final Hits NO = new Hits(0, 0, 0);
+    /// @param recordedNanos what the others cost; one whose end is not probed costs half
+    /// @param countedNanos what those cost that were only counted
+    record Hits(long hits, long left, long counted, double recordedNanos, double countedNanos) {
+        static final Hits NO = new Hits(0, 0, 0, 0, 0);
 
         /// The sum of these and those of a function.
         ///
         /// @param counters of the kernel
-        /// @param returns whether its return is probed too
-        Hits plus(long[] counters, boolean returns) {
+        Hits plus(long[] counters, Site.End end, CallCost cost) {
+            CallCost.Price price = end == Site.End.EXITS ? cost.left() : cost.returned();
             long skipped = counters[FunctionCounts.FILTERED] + counters[FunctionCounts.SAMPLED_OUT];
-            long taken = counters[FunctionCounts.HITS] - skipped;
+            double taken = counters[FunctionCounts.HITS] - skipped;
             return new Hits(
-                    hits + counters[FunctionCounts.HITS], recorded + (returns ? taken : taken / 2.0), counted + skipped);
+                    hits + counters[FunctionCounts.HITS],
+                    left + (end == Site.End.EXITS ? counters[FunctionCounts.HITS] : 0),
+                    counted + skipped,
+                    recordedNanos + (end == Site.End.NOT_SEEN ? taken / 2 : taken) * price.recorded(),
+                    countedNanos + skipped * price.counted());
+        }
+
+        private double nanos() {
+            return recordedNanos + countedNanos;
+        }
+
+        /// What one that was recorded costs in the mean.
+        private double nanosPerRecorded() {
+            return recordedNanos / Math.max(1, hits - counted);
         }
     }
 
@@ -116,14 +132,10 @@ final class Overhead {
         return cost;
     }
 
-    private double cpuNanos(Hits hits) {
-        return hits.recorded() * cost.recordedNanos() + hits.counted() * cost.countedNanos();
-    }
-
     /// The share of one CPU that all probes took since the last call of this.
     double shareSinceLast(Hits hits) {
         long now = System.nanoTime();
-        double cpu = cpuNanos(hits);
+        double cpu = hits.nanos();
         double share = (cpu - intervalCpu) / Math.max(1, now - intervalBegan);
         intervalCpu = cpu;
         intervalBegan = now;
@@ -132,24 +144,27 @@ final class Overhead {
 
     /// The share of one CPU that all probes took since the recording began.
     double share(Hits hits) {
-        return cpuNanos(hits) / Math.max(1, System.nanoTime() - began);
+        return hits.nanos() / Math.max(1, System.nanoTime() - began);
     }
 
     /// The footer's `zernel.overhead`.
     Map<String, Object> describe(Hits hits) {
         Map<String, Object> value = new LinkedHashMap<>();
-        value.put("cost_ns_per_hit", known(rounded(cost.recordedNanos(), 10)));
-        value.put("cost_ns_per_counted_hit", known(rounded(cost.countedNanos(), 10)));
+        value.put("cost_ns_per_hit", known(rounded(cost.returned().recorded(), 10)));
+        value.put("cost_ns_per_counted_hit", known(rounded(cost.returned().counted(), 10)));
+        value.put("cost_ns_per_left_hit", known(rounded(cost.left().recorded(), 10)));
+        value.put("cost_ns_per_counted_left_hit", known(rounded(cost.left().counted(), 10)));
         value.put("method", cost.method());
         value.put("hits", hits.hits());
+        value.put("left_hits", hits.left());
         value.put("counted_hits", hits.counted());
-        value.put("cpu_ns_total", known(Math.round(cpuNanos(hits))));
+        value.put("cpu_ns_total", known(Math.round(hits.nanos())));
         value.put("share", known(rounded(share(hits), 1e6)));
-        value.put("processes", processes());
+        value.put("processes", processes(hits.nanosPerRecorded()));
         return value;
     }
 
-    private List<Map<String, Object>> processes() {
+    private List<Map<String, Object>> processes(double nanosPerEvent) {
         double length = Math.max(1, System.nanoTime() - began);
         List<Map<String, Object>> rows = new ArrayList<>();
         events.entrySet().stream()
@@ -159,7 +174,7 @@ final class Overhead {
                     Map<String, Object> row = new LinkedHashMap<>();
                     row.put("pid", process.getKey());
                     row.put("events", process.getValue());
-                    row.put("share", known(rounded(process.getValue() * cost.recordedNanos() / length, 1e6)));
+                    row.put("share", known(rounded(process.getValue() * nanosPerEvent / length, 1e6)));
                     rows.add(row);
                 });
         return rows;

@@ -107,6 +107,8 @@ public final class ProbeListing {
                     probe.kind(), "found", file.path(), found.symbol(), Site.Cost.EMULATED.label(), probe.summary())));
             boolean anyFound = !symbols.found().isEmpty() || !tracepoints.found().isEmpty();
             if (!anyFound || probe.kind().equals(ProbeSpec.CALL)) {
+                symbols.beyondLimit().forEach((function, size) -> missing(
+                        probe, file, function.symbol(), "more than " + size + " functions match"));
                 symbols.missing().forEach(one -> missing(probe, file, one.symbol(), one.explanation()));
                 tracepoints.missing().forEach(one -> missing(probe, file, Hook.named(one.probe()).symbol(), one.why()));
             }

@@ -67,12 +67,17 @@ final class ProbedFunctions {
         return rows;
     }
 
+    /// Whether a function is probed where it is left.
+    boolean anyLeft() {
+        return probed.stream().anyMatch(row -> row.isAttached() && row.left());
+    }
+
     /// How often the probes were hit so far.
-    Overhead.Hits hits() {
+    Overhead.Hits hits(CallCost cost) {
         Overhead.Hits hits = Overhead.Hits.NO;
         for (ProbedFunction row : probed) {
             if (row.isAttached()) {
-                hits = hits.plus(kernel.counters(row.id()), row.hook().role().returns());
+                hits = hits.plus(kernel.counters(row.id()), Attachments.end(row.hook(), row.left()), cost);
             }
         }
         return hits;

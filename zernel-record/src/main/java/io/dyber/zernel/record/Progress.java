@@ -15,7 +15,8 @@ public interface Progress {
     ///
     /// @param functions attached so far
     /// @param callNanos what recording one call costs its thread here; 0 when that is not known
-    record Started(String backend, int functions, double callNanos) {}
+    /// @param leftNanos the same of the functions that are probed where they are left; 0 when there is none, or not known
+    record Started(String backend, int functions, double callNanos, double leftNanos) {}
 
     /// Where the recording stands.
     ///

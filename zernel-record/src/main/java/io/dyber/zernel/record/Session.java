@@ -96,7 +96,7 @@ final class Session {
         description.caveat(targets::caveats);
         description.caveat(kernelNames::caveats);
         description.caveat(texts::caveats);
-        description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits()));
+        description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits(cost)));
         this.triggers = new Triggers(options.division().triggers(), schema, texts);
         this.parts = new Parts(options, file, pump, description, this::count);
     }
@@ -161,8 +161,12 @@ final class Session {
         requests.openMarks(marking);
         parts.describe();
         parts.begin();
+        CallCost cost = overhead.cost();
         progress.started(new Progress.Started(
-                attachments.backend(), attachments.functions().attached(), overhead.cost().recordedNanos()));
+                attachments.backend(),
+                attachments.functions().attached(),
+                cost.returned().recorded(),
+                attachments.functions().anyLeft() ? cost.left().recorded() : 0));
         workload.ifPresent(Workload::resume);
     }
 
@@ -189,7 +193,7 @@ final class Session {
                 if (System.nanoTime() >= nextDescription) {
                     nextDescription = System.nanoTime() + describe();
                 }
-                double share = overhead.shareSinceLast(attachments.functions().hits());
+                double share = overhead.shareSinceLast(attachments.functions().hits(overhead.cost()));
                 frequent.keepWithinBudget(share).ifPresent(progress::notice);
                 progress.going(new Progress.Status(
                         System.nanoTime() - start,

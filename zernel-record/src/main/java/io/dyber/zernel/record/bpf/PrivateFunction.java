@@ -15,6 +15,9 @@ import java.nio.file.Path;
 /// It begins with an instruction that the kernel emulates under a probe, as the sites that are chosen elsewhere do.
 /// The calls are made by machine code too, so no JVM is in what is measured.
 public final class PrivateFunction implements AutoCloseable {
+    /// Where its `ret` lies.
+    public static final long RETURN = 5;
+
     private static final int THREAD_CPU_TIME = 3;
     private static final int CALLER = 0x40;
 

@@ -35,15 +35,19 @@ final class LiveProgress implements Progress {
     @Override
     public void started(Started started) {
         say("recording " + what() + " to " + options.output() + " (" + started.functions() + " functions probed, "
-                + started.backend() + " backend" + cost(started.callNanos()) + ")"
+                + started.backend() + " backend" + cost(started) + ")"
                 + (options.command().isEmpty() ? "; Ctrl-C stops" : ""));
         onStart.run();
     }
 
-    private static String cost(double callNanos) {
-        return callNanos == 0
+    private static String cost(Started started) {
+        if (started.callNanos() == 0) {
+            return "";
+        }
+        String left = started.leftNanos() == 0
                 ? ""
-                : String.format(Locale.ROOT, ", ~%.1f us per recorded call here", callNanos / 1e3);
+                : String.format(Locale.ROOT, ", ~%.1f us of functions probed where they are left", started.leftNanos() / 1e3);
+        return String.format(Locale.ROOT, ", ~%.1f us per recorded call here%s", started.callNanos() / 1e3, left);
     }
 
     private String what() {

@@ -5,6 +5,9 @@ final class Instruction {
     private static final int RSP = 4;
     private static final int RBP = 5;
 
+    /// That of a function whose frame pointer is the stack pointer: it has pushed the caller's.
+    private static final StackHeight BEHIND_FRAME_POINTER = StackHeight.known(8);
+
     private final byte[] code;
     private final int at;
     private final int op;
@@ -82,46 +85,49 @@ final class Instruction {
         };
     }
 
-    /// How many bytes are on the stack after it, of so many before.
-    int heightAfter(int height) {
+    /// How far the stack has grown after it.
+    StackHeight heightAfter(StackHeight height) {
         int op = opcode();
         if ((op >= 0x50 && op <= 0x57) || op == 0x68 || op == 0x6a || op == 0x9c || (op == 0xff && register() == 6)) {
-            return height + 8;
+            return height.plus(8);
         }
         if ((op >= 0x58 && op <= 0x5f) || op == 0x8f || op == 0x9d) {
-            return height - 8;
+            return height.plus(-8);
         }
         return switch (op) {
             case 0x81, 0x83 -> heightAfterArithmetic(height);
             case 0x8d -> heightAfterAddress(height);
-            case 0x89 -> movesTo(operand(), 0) && register() == RBP ? 8 : height;
-            case 0x8b -> movesTo(register(), 2) && isOfRegisters() && operand() == RBP ? 8 : height;
-            case 0xc9 -> 0;
+            case 0x89 -> movesTo(operand(), 0) && register() == RBP ? BEHIND_FRAME_POINTER : height;
+            case 0x8b -> movesTo(register(), 2) && isOfRegisters() && operand() == RBP ? BEHIND_FRAME_POINTER : height;
+            case 0xc9 -> StackHeight.AT_START;
             default -> height;
         };
     }
 
-    private int heightAfterArithmetic(int height) {
+    private StackHeight heightAfterArithmetic(StackHeight height) {
         if (!movesTo(operand(), 0)) {
             return height;
         }
         int amount = opcode() == 0x83 ? code[end - 1] : int32(end - 4);
         return switch (register()) {
-            case 0 -> height - amount;
-            case 5 -> height + amount;
+            case 0 -> height.plus(-amount);
+            case 5 -> height.plus(amount);
             default -> height;
         };
     }
 
     /// `lea` of the stack pointer, from itself, from the frame pointer, or from where the caller's was kept.
-    private int heightAfterAddress(int height) {
+    private StackHeight heightAfterAddress(StackHeight height) {
         if (!wide() || rex(2) || register() != RSP) {
             return height;
         }
         int mod = byteAt(1) >> 6;
         int amount = mod == 1 ? code[end - 1] : mod == 2 ? int32(end - 4) : 0;
         boolean based = !rex(0);
-        return based && operand() == RSP && byteAt(2) == 0x24 ? height - amount : based && operand() == RBP ? 8 - amount : 0;
+        if (based && operand() == RSP && byteAt(2) == 0x24) {
+            return height.plus(-amount);
+        }
+        return based && operand() == RBP ? BEHIND_FRAME_POINTER.plus(-amount) : StackHeight.AT_START;
     }
 
     /// Whether this operand of 64 bits is the stack pointer.

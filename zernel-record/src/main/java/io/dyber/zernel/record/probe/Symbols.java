@@ -9,6 +9,7 @@ import io.dyber.zernel.record.elf.SiteChooser;
 import io.dyber.zernel.record.elf.Symbol;
 import io.dyber.zernel.record.elf.SymbolMatches;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -86,6 +87,7 @@ public final class Symbols {
     private final ElfFile elf;
     private final List<Found> found = new ArrayList<>();
     private final List<Missing> missing = new ArrayList<>();
+    private final Map<Function, Integer> beyondLimit = new LinkedHashMap<>();
     private final Map<Long, Found> byOffset = new HashMap<>();
 
     private Symbols(ElfFile elf) {
@@ -112,13 +114,18 @@ public final class Symbols {
         return List.copyOf(found);
     }
 
+    /// The patterns that match more symbols than are looked at, with that number.
+    public Map<Function, Integer> beyondLimit() {
+        return Collections.unmodifiableMap(beyondLimit);
+    }
+
     public List<Missing> missing() {
         return List.copyOf(missing);
     }
 
     private void add(Function function, SymbolMatches match) throws ElfException {
         if (match.truncated()) {
-            miss(function, function.symbol(), "more than " + SymbolMatches.LIMIT + " functions match");
+            beyondLimit.put(function, SymbolMatches.LIMIT);
             return;
         }
         Map<Long, List<Symbol>> codes = new LinkedHashMap<>();

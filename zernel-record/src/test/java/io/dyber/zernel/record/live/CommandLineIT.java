@@ -63,6 +63,40 @@ class CommandLineIT {
     }
 
     @Test
+    void aPatternThatMeansMoreFunctionsThanThereIsRoomForIsRefusedAloneAndSaid() throws IOException {
+        Path source = Files.writeString(directory.resolve("many.s"), """
+                .altmacro
+                .macro function n
+                .globl many_\\n
+                .type many_\\n, @function
+                many_\\n: ret
+                .size many_\\n, 1
+                .endm
+                .set i, 0
+                .rept 5000
+                function %i
+                .set i, i + 1
+                .endr
+                .section .note.GNU-stack
+                """);
+        Path library = directory.resolve("libmany.so");
+        try (Running gcc = Running.start("gcc", "-shared", "-o", library.toString(), source.toString())) {
+            assertThat(gcc.await().status()).isZero();
+        }
+        Running.Outcome outcome = Recorder.recordTo(file(), "-p", "1", "-d", "100ms", "--kinds", "call")
+                .with("--probe", library + ":many_?", "--probe", library + ":many_*")
+                .runWell();
+        assertThat(outcome.err())
+                .anyMatch(line -> line.matches("zernel-record: probing 'many_\\*' in '" + library
+                        + "': 4,990 functions match, and there is room for 4,0\\d\\d; none of them is probed"))
+                .anyMatch(line -> line.startsWith("hint: narrow the --probe pattern"))
+                .anyMatch(line -> line.startsWith("zernel-record: recording ") && line.contains("(10 functions probed"));
+        try (Recording recording = Recording.open(file())) {
+            assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isFalse();
+        }
+    }
+
+    @Test
     void withoutBtfItSaysSo() {
         Running.Outcome outcome = Recorder.recordTo(file(), "--", "true")
                 .under("unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh")

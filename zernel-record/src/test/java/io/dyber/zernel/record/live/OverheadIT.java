@@ -55,6 +55,30 @@ class OverheadIT {
         }
     }
 
+    /// `calls_recurse` calls itself, so it is probed where it is left.
+    @ParameterizedTest
+    @ValueSource(strings = {"session", "multi"})
+    void aCallThatEndsInADebugTrapHasItsOwnPrice(String backend) {
+        Running.Outcome outcome = Recorder.recordTo(file(), "--backend", backend, "--kinds", "call,process")
+                .with("--probe", Programs.built("libcalls.so") + ":calls_recurse")
+                .with("--", Programs.built("calls").toString(), "10")
+                .run();
+        assertThat(outcome.status()).as(outcome.toString()).isEqualTo(5);
+        assertThat(outcome.err()).anyMatch(line -> line.matches(
+                ".*, ~\\d+\\.\\d us per recorded call here, ~\\d+\\.\\d us of functions probed where they are left.*"));
+        try (Recording recording = Recording.open(file())) {
+            JsonNode overhead = recording.footer("zernel.overhead");
+            double cost = overhead.path("cost_ns_per_left_hit").asDouble();
+            assertThat(cost).isGreaterThan(overhead.path("cost_ns_per_hit").asDouble());
+            assertThat(overhead.path("cost_ns_per_counted_left_hit").asDouble())
+                    .isPositive()
+                    .isGreaterThan(overhead.path("cost_ns_per_counted_hit").asDouble());
+            assertThat(overhead.path("hits").asLong()).isPositive().isEqualTo(overhead.path("left_hits").asLong());
+            double all = overhead.path("hits").asLong() * cost;
+            assertThat(overhead.path("cpu_ns_total").asDouble()).isCloseTo(all, within(0.001 * all));
+        }
+    }
+
     /// The calls that were made for the measurement are in no row, no count and no ring.
     @Test
     void measuringLeavesNoTrace() {
