@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -15,6 +16,7 @@ import tools.jackson.databind.JsonNode;
 /// The recorder, its job or its disk come to an end: what is recorded by then stays, and the job goes on unharmed.
 ///
 /// `-Dzernel.seeds=100` kills the recorder at a hundred moments instead of two.
+@Tag("alone")
 class CrashIT {
     private static final long SECOND = 1_000_000_000L;
 

@@ -8,11 +8,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /// Only the last moments of a process are kept, and written when something happens.
+@Tag("alone")
 class FlightRecorderIT {
     private static final long SECOND = 1_000_000_000L;
 

@@ -7,11 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Libraries and processes that come after the recorder. A library that no process had loaded takes it a moment, up to a
 /// second, to find: it says so, and only then the calls begin.
+@Tag("alone")
 class LateLibraryIT {
     private static final String PROBE = ":calls_push(number=arg1, thread=arg2:u32)";
     private static final String FOUND = "probing 1 function of ";

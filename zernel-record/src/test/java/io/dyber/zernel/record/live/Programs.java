@@ -26,8 +26,10 @@ final class Programs {
         return BUILT.resolve("standin");
     }
 
+    /// One at a time: tests run in several JVMs.
     private static void make(Path sources, Path built, String target) {
-        try (Running make = Running.start("make", "-s", "-C", sources.toString(), "OUT=" + built, target)) {
+        try (Running make = Running.start(
+                "flock", SOURCES.toString(), "make", "-s", "-j2", "-C", sources.toString(), "OUT=" + built, target)) {
             Running.Outcome outcome = make.await();
             if (outcome.status() != 0) {
                 throw new AssertionError("building " + target + ": " + outcome);

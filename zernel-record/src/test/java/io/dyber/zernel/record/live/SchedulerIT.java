@@ -6,11 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /// Spans off the CPU of threads whose switches the kernel has counted, as `getrusage` and `schedstat` say.
+@Tag("alone")
 class SchedulerIT {
     private static Truth truth = new Truth(List.of());
     private static Recording recording = Recording.none();

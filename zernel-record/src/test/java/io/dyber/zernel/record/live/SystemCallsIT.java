@@ -8,10 +8,12 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Reads and waits of a program that knows their number, sizes and lengths. Waits under 30 ms are left out.
+@Tag("alone")
 class SystemCallsIT {
     private static final long LONG_WAIT = 250_000_000;
 

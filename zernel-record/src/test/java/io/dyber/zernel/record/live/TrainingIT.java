@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.within;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /// An untouched PyTorch training, against the steps and the waiting time that the script itself counts.
+@Tag("alone")
 class TrainingIT {
     private static final String NEXT = "name LIKE 'enumerate(DataLoader)#%__next__'";
     private static final String STEP = "name = 'Optimizer.step#AdamW.step'";
