@@ -35,6 +35,33 @@ class FindingsTest {
     }
 
     @Test
+    void slowOptimizerFiresBeyondATenthOfTheStep() {
+        Finding finding = only("slow_optimizer", optimizing(20));
+        assertThat(finding.value()).isEqualTo(40.0);
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+        assertThat(finding.maxSpeedup()).isEqualTo(1.67);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 19 steps: 20.0 ms of 50.0 ms in the optimizer, 10 % of a step taken as usual; "
+                        + "saves at most 20.0 ms: 50.0 / (50.0 - 20.0) = 1.67x");
+    }
+
+    @Test
+    void slowOptimizerIsSilentForAQuarterOfTheStepAndABusyGpu() {
+        assertThat(run("slow_optimizer", optimizing(12))).isEmpty();
+        assertThat(run("slow_optimizer", optimizing(20).gpuSample("utilization", 1000, 100, "percent"))).isEmpty();
+    }
+
+    /// Steps of 50 ms, so much of it in the optimizer.
+    private static RecordingFixture optimizing(double ms) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 20; i++) {
+            fixture.region(NEXT, i * 50, 1).backward(i * 50 + 10, 5).region(STEP, i * 50 + 50 - ms, ms);
+        }
+        return fixture;
+    }
+
+    @Test
     void whatTheGpuDoesMeanwhileIsNotLost() {
         RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":3}")
                 .gpuSample("utilization", -400, 0, "percent") // before training
