@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 /// @param bucketNanos length of a bucket
 public record TimelineText(Page page, long beginNanos, long bucketNanos) {
     private static final int LABEL = 18;
+    /// A sample of a GPU speaks of the time before it, of so much at most.
+    private static final long SAMPLE_NANOS = 1_000_000_000;
     private static final List<String> PHASES =
             List.of("DataLoading", "GpuCompute", "NcclCollective", "OptimizerStep", "Unknown");
 
@@ -38,10 +40,10 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
         lines.forEach((line, rows) -> {
             String label = label(line, ranks, several);
             if (line.device() != null) {
-                page.line(label + page.colour(36, cells(rows, this::spark)));
+                page.line(label + page.colour(36, cells(rows, this::spark, SAMPLE_NANOS / bucketNanos)));
             } else {
-                page.line(label + cells(rows, this::phase));
-                page.line(" ".repeat(LABEL) + page.dim(cells(rows, row -> marks(row.integer("steps")))));
+                page.line(label + cells(rows, this::phase, 0));
+                page.line(" ".repeat(LABEL) + page.dim(cells(rows, row -> marks(row.integer("steps")), 0)));
             }
         });
         if (lines.isEmpty()) {
@@ -56,13 +58,15 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
         String of(Table.Row row);
     }
 
-    private String cells(List<Table.Row> rows, Cell cell) {
+    /// @param before how many empty buckets before a row it speaks of too
+    private static String cells(List<Table.Row> rows, Cell cell, long before) {
         StringBuilder text = new StringBuilder();
         long next = 0;
         for (Table.Row row : rows) {
             long bucket = row.integer("bucket");
             if (bucket >= next) {
-                text.append(" ".repeat((int) (bucket - next))).append(cell.of(row));
+                int same = (int) Math.min(bucket - next, before);
+                text.append(" ".repeat((int) (bucket - next) - same)).append(cell.of(row).repeat(same + 1));
                 next = bucket + 1;
             }
         }
@@ -125,7 +129,7 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
             symbols.add(symbol(phase) + " " + phase);
         }
         page.blank();
-        page.line(String.join("  ", symbols) + "  | step ends");
+        page.line(String.join("  ", symbols) + "  | a step ends, 2 to 9 or + several do");
         page.line("one column is " + Quantity.time(bucketNanos) + ": the phase with the most time in it");
     }
 }

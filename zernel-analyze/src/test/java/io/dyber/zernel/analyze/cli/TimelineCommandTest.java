@@ -20,8 +20,16 @@ class TimelineCommandTest {
         assertThat(Outcome.of("timeline", "--width", "60", "--color", "never", file).out()).startsWith("""
                 rank 3 pid 100    DDDDDDGGGGGGGGGGGGGOODDDDDDGGGGGGGGGGGGGOO
                                                       |                    |
-                """).contains("0 ns").contains("100 ms\n\nD DataLoading  G GpuCompute  N NcclCollective  O OptimizerStep  . Unknown  | step ends\n")
-                .containsPattern("(?m)^GPU 0 busy            [▄4]$");
+                """).contains("0 ns").contains("100 ms\n\nD DataLoading  G GpuCompute  N NcclCollective  O OptimizerStep  . Unknown  | a step ends, 2 to 9 or + several do\n")
+                .containsPattern("(?m)^GPU 0 busy        [▄4]{5}$");
+    }
+
+    @Test
+    void aSampleOfAGpuFillsTheTimeBeforeItButNoLongerGap() {
+        String file = write(recording().training(120, 15).gpuSample("utilization", 990, 100, "percent")
+                .gpuSample("utilization", 1990, 50, "percent").gpuSample("utilization", 5990, 100, "percent"));
+        assertThat(Outcome.of("timeline", "--width", "66", "--color", "never", file).out())
+                .containsPattern("(?m)^GPU 0 busy        [█8]{8}[▄4]{8} {23}[█8]{9}$");
     }
 
     @Test
