@@ -11,6 +11,7 @@ import java.util.Map;
 /// @param out where it goes; not closed here
 public record MarkdownReport(PrintWriter out) implements ReportFormat {
     private static final int MOST_ROWS = 20;
+    private static final int WIDTH = 100;
     private static final List<String> TABLES = List.of(
             "phases", "gpu_time", "gpu_idle_causes", "gpu_kernels", "gpu_traces", "gpu_usage", "launches", "copies", "syncs", "memory_use", "collectives", "late_ranks", "dist_waits",
             "marks", "percentiles", "losses", "processes");
@@ -29,6 +30,7 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
         }
         Verdict verdict = report.verdict();
         out.println(("**" + escaped(verdict.sentence()) + "** " + escaped(verdict.reason())).strip() + "\n");
+        steps(report);
         out.println("## Findings\n");
         if (report.diagnosis().findings().isEmpty()) {
             out.println("No finding of the library applies. That is no proof of health.\n");
@@ -40,6 +42,14 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
         unknowns(report.unknowns());
         for (String section : TABLES) {
             table(section, report.section(section));
+        }
+    }
+
+    private void steps(Report report) {
+        if (!report.section("training_threads").rows().isEmpty()) {
+            out.println("```");
+            new StepsText(new Page(out, WIDTH, false, true), report).write();
+            out.println("```\n");
         }
     }
 

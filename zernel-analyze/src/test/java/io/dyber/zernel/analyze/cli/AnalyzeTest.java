@@ -228,6 +228,7 @@ class AnalyzeTest {
     void theMarkdownReportHasFindingsAndTables() {
         Path file = twoRanks().region("a|b", 600, 1).write(folder.resolve("run.parquet"));
         assertThat(Outcome.of("report", "--markdown", file.toString()).out())
+                .containsPattern("```\n +mean step +data +compute +comm +optimizer +unknown\n  rank 0 pid 100 +50.0 ms +")
                 .contains("### One rank comes late to collectives.\n\n- **low** rank 1 of 2, pid 101: 4 ms late; ")
                 .contains("\n## Cannot be known from here, without records of GPU activity\n\n- how long the GPU is busy (pid 100): ")
                 .contains("\n<details><summary>late ranks</summary>\n\n| comm_id | rank |")
