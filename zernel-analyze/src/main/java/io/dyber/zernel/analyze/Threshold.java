@@ -11,11 +11,13 @@ import java.util.regex.Pattern;
 /// @param value its value as the SQL writes it
 /// @param meaning its comment, with the unit
 public record Threshold(String name, String value, String meaning) {
-    private static final Pattern CTE = Pattern.compile("\\bthresholds AS \\(\\n?(.*?)\\n?    \\)", Pattern.DOTALL);
-    private static final Pattern COLUMN = Pattern.compile("(?m)^\\s*(?:SELECT\\s+)?(\\S.*?) AS (\\w+),?(?:\\s+-- (.*))?$");
+    private static final String VALUE = "true|false|\\d+(?:\\.\\d+)?(?:e-?\\d+)?";
+    /// A parenthesis in a comment does not end it.
+    private static final Pattern CTE = Pattern.compile("(?i)\\bthresholds AS \\(((?:--.*|[^()])*+)\\)");
+    private static final Pattern COLUMN = Pattern.compile("(?i)\\b(" + VALUE + ") AS (\\w+)(?:,?[ \\t]*-- (.*))?");
 
     private static final Pattern FLAG = Pattern.compile("(?i)true|false");
-    private static final Pattern NUMBER = Pattern.compile("\\d+(\\.\\d+)?([eE]-?\\d+)?");
+    private static final Pattern NUMBER = Pattern.compile("(?i)" + VALUE);
 
     /// Those of a finding or view, in its order; none where it has no such CTE.
     public static List<Threshold> of(SqlObject object) {

@@ -273,6 +273,18 @@ class SqlLibraryTest {
         });
     }
 
+    @Test
+    void thresholdsAreFoundHoweverTheyAreWritten() {
+        SqlObject finding = SqlObject.parse(
+                "mine",
+                SqlObject.Role.FINDING,
+                "-- T.\nWITH thresholds AS (SELECT 0.5 AS a, TRUE AS b, 1e-3 AS c -- [ms] of (all) steps\n) SELECT 1 AS subject",
+                "mine.sql");
+        assertThat(Threshold.of(finding)).containsExactly(
+                new Threshold("a", "0.5", ""), new Threshold("b", "TRUE", ""), new Threshold("c", "1e-3", "[ms] of (all) steps"));
+        assertThat(Threshold.set(finding, "a", "2").sql()).contains("(SELECT 2 AS a, TRUE AS b, 1e-3 AS c");
+    }
+
     private static List<String> columns(SqlObject object) {
         boolean view = object.role() == SqlObject.Role.VIEW;
         Matcher macro = Pattern.compile("CREATE MACRO \\w+\\((.*)\\)").matcher(object.sql());
