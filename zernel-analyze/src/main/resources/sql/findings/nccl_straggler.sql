@@ -296,7 +296,10 @@ SELECT
         WHEN 'other' THEN 'look at what only this rank does: logging, checkpoints, evaluation'
         ELSE 'compare its CPUs with those of the others: load, affinity, clocks'
     END AS advice, -- what to try
-    format('zernel-analyze nccl --ranks {}', file_label(stragglers.recording)) AS next_command, -- to see more
+    CASE cause
+        WHEN 'GPU clock' THEN format('zernel-analyze sql {} "FROM device_outliers"', file_label(stragglers.recording))
+        ELSE format('zernel-analyze nccl --ranks {}', file_label(stragglers.recording))
+    END AS next_command, -- to see more
     cause -- data wait, preemption, allocation, checkpoint, compute, slow GPU, GPU clock, other or not known
 FROM stragglers
 LEFT JOIN recording_clocks AS clocks ON clocks.recording = stragglers.recording

@@ -104,10 +104,14 @@ final class GpuTrace {
                 owners.add(new Owner(i, pid));
             }
         }
+        if (process == null && header.rank() == null) {
+            throw new RecordingException(
+                    "opening '" + path + "': it names no process", "torch.profiler writes one with export_chrome_trace");
+        }
         if (owners.size() != 1) {
             throw new RecordingException(
                     "opening '" + path + "': " + (owners.isEmpty() ? "no recording has" : owners.size() + " recordings have")
-                            + " its process " + (process == null ? "" : process)
+                            + " its process" + (process == null ? "" : " " + process)
                             + (header.rank() == null ? "" : " (rank " + header.rank() + ")")
                             + (activities > 0 ? " at that time" : ""),
                     "give it with the recording of the same run");

@@ -7,6 +7,8 @@ import static io.dyber.zernel.analyze.TraceFixture.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -150,6 +152,15 @@ class GpuTraceTest {
         TraceFixture trace = trace(1).members("\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3},")
                 .kernel("gemm", 7, 1, 2, 3);
         assertThat(query(fixture, trace, "SELECT pid, rank, activities FROM gpu_traces")).isEqualTo("pid\trank\tactivities\n100\t3\t1");
+    }
+
+    @Test
+    void aTraceOfNoProcessIsAnError() throws IOException {
+        Path run = step().write(folder.resolve("run.parquet"));
+        Path trace = Files.writeString(folder.resolve("trace.json"), "{\"traceEvents\":[]}");
+        assertThatThrownBy(() -> Recordings.open(run.toString(), trace.toString()))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + trace + "': it names no process");
     }
 
     @Test
