@@ -32,14 +32,14 @@ record CallCost(Price returned, Price left, String method) {
     }
 
     private static final int BATCHES = 21;
-    private static final int CALLS = 200;
+    private static final int CALLS = 100;
     private static final int FIRST_CALLS = 20;
 
     /// The sample that records every call, and the one that only counts.
     private static final int ALL = 1;
     private static final int NONE = 0;
 
-    /// Measures, in some 150 ms; nothing of it is recorded or counted. Before the rings are read.
+    /// Measures, in some 100 ms; nothing of it is recorded or counted. Before the rings are read.
     static CallCost measure(KernelSide kernel, Schema schema) {
         if (kernel.functions().isEmpty()) {
             return unknown("no function can be probed");
