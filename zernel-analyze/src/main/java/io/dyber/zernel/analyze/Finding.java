@@ -47,17 +47,20 @@ public record Finding(
             "advice",
             "next_command");
 
+    private static final List<String> NUMBERS = List.of("value", "lost_ms_per_step", "max_speedup");
+    private static final List<String> SEVERITIES = List.of("high", "medium", "low");
+
     /// A job that stands still before anything slow, then most time lost first, then most severe: the order in which to
     /// fix things.
     static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.name().equals("hang"))
             .thenComparing(Comparator.comparingDouble(Finding::lostOrZero).reversed())
-            .thenComparingInt(finding -> List.of("high", "medium", "low").indexOf(finding.severity()))
+            .thenComparingInt(finding -> SEVERITIES.indexOf(finding.severity()))
             .thenComparing(Finding::name)
             .thenComparing(Finding::subject);
 
     /// Runs one finding.
     ///
-    /// @throws RecordingException if its SQL fails, or lacks one of [#COLUMNS]
+    /// @throws RecordingException if its SQL fails, or one of [#COLUMNS] is not there or not what it should be
     public static List<Finding> run(SqlObject object, Database database) {
         Table table;
         try {
@@ -67,18 +70,27 @@ public record Finding(
         }
         List<String> names = table.columns().stream().map(Table.Column::name).toList();
         for (String column : COLUMNS) {
-            if (!names.contains(column)) {
-                throw new RecordingException(
-                        "running finding '" + object.name() + "' of " + object.origin() + ": it has no column '"
-                                + column + "'",
-                        "a finding returns " + String.join(", ", COLUMNS));
-            }
+            require(names.contains(column), object, "it has no column '" + column + "'");
         }
         List<Finding> findings = new ArrayList<>();
         for (Table.Row row : table.rows()) {
+            for (String column : NUMBERS) {
+                Object value = row.value(column);
+                require(value == null || value instanceof Number, object, "its " + column + " is '" + value + "', no number");
+            }
+            String severity = text(row, "severity");
+            require(SEVERITIES.contains(severity), object, "its severity is '" + severity + "', not high, medium or low");
             findings.add(of(object, names, row));
         }
         return findings;
+    }
+
+    private static void require(boolean right, SqlObject object, String wrong) {
+        if (!right) {
+            throw new RecordingException(
+                    "running finding '" + object.name() + "' of " + object.origin() + ": " + wrong,
+                    "a finding returns " + String.join(", ", COLUMNS));
+        }
     }
 
     private static Finding of(SqlObject object, List<String> names, Table.Row row) {

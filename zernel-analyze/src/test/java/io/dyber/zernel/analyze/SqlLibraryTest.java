@@ -235,6 +235,27 @@ class SqlLibraryTest {
                 .hasMessage("reading '" + folder.resolve(name) + "': " + why);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            'many'  | 'high' | NULL  | its value is 'many', no number
+            1       | 'dire' | 2.5   | its severity is 'dire', not high, medium or low
+            1       | NULL   | 2.5   | its severity is '', not high, medium or low
+            1       | 'low'  | 'all' | its lost_ms_per_step is 'all', no number
+            """)
+    void aFindingOfAFolderThatReturnsSomethingElseIsSkippedWithTheReason(
+            String value, String severity, String lost, String why) throws IOException {
+        Files.writeString(
+                folder.resolve("mine.sql"),
+                "-- T.\nSELECT 'it' AS subject, " + value + " AS value, '' AS unit, " + severity + " AS severity, " + lost
+                        + " AS lost_ms_per_step, NULL AS max_speedup, '' AS evidence, '' AS advice, '' AS next_command\n");
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        try (Database database =
+                Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
+            assertThat(database.diagnose().skipped()).extracting(Diagnosis.Skipped::reason)
+                    .containsExactly("running finding 'mine' of " + folder + "/mine.sql: " + why);
+        }
+    }
+
     @Test
     void aMistypedViewHasASuggestion() {
         assertThatThrownBy(() -> empty.query("FROM stesp"))
