@@ -47,15 +47,21 @@ record StepsText(Page page, Report report) {
         page.line("  " + page.colour(36, line) + "  " + page.dim("step time, top " + Quantity.time(curve.top())));
     }
 
-    private static String shares(Table.Row mean) {
+    private String shares(Table.Row mean) {
         Map<String, String> percents = percents(mean);
         return PARTS.keySet().stream()
                         .sorted(Comparator.comparingDouble((String part) -> -real(mean, part)))
                         .filter(part -> !"0.0".equals(percents.get(part)))
-                        .map(part -> percents.get(part) + " % " + PARTS.get(part))
+                        .map(part -> percents.get(part) + " % " + name(part))
                         .reduce((left, right) -> left + " + " + right)
                         .orElse("")
                 + " (mean of " + Quantity.count(mean.integer("steps")) + " training steps, wall time of the thread)";
+    }
+
+    /// Where nothing was launched, nothing waits for a GPU.
+    private String name(String part) {
+        boolean onCpu = report.section("unknowns").rows().isEmpty() && report.section("gpu_time").rows().isEmpty();
+        return part.equals("gpu_compute_ns") && onCpu ? "compute" : String.valueOf(PARTS.get(part));
     }
 
     private static Map<String, String> percents(Table.Row mean) {
