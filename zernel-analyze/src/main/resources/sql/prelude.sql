@@ -3,6 +3,10 @@
 -- Views that read several kinds of `events` say `(kind IN (...)) IS TRUE`: DuckDB then drops other rows while it reads.
 -- A bare IN it only holds against the statistics of row groups, and decodes all columns of all rows.
 
+-- What was opened, and what recordings say of themselves, as JSON.
+CREATE TABLE files (recording BIGINT, side BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR);
+CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR);
+
 -- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which DuckDB
 -- tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
 CREATE MACRO outermost(depth, ts_ns) AS coalesce(depth, ts_ns * 0) = 0;

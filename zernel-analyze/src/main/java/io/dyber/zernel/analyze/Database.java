@@ -31,7 +31,7 @@ public final class Database implements AutoCloseable {
         this.recordings = attached.stream().map(AttachedRecording::recording).toList();
         this.eventColumns = eventColumns(attached);
         duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
-        createFooterTables(attached);
+        fillTables(attached);
         this.onDemand = new OnDemand(duckDb, library, columns(), exactQuantilesFit(rows(), duckDb.memoryLimit()));
     }
 
@@ -143,7 +143,7 @@ public final class Database implements AutoCloseable {
         for (GoldenSchema.Column column : GoldenSchema.columns()) {
             columns.put(column.name(), column.type());
         }
-        columns.putAll(GpuTrace.COLUMNS);
+        GpuTraceRows.COLUMNS.forEach(name -> columns.put(name, "BIGINT"));
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 relation.columns().forEach(columns::putIfAbsent);
@@ -183,9 +183,7 @@ public final class Database implements AutoCloseable {
         return actual.equals(type) ? quoted : "CAST(" + quoted + " AS " + type + ") AS " + quoted;
     }
 
-    private void createFooterTables(List<AttachedRecording> attached) {
-        duckDb.execute("CREATE TABLE files (recording BIGINT, side BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR)");
-        duckDb.execute("CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR)");
+    private void fillTables(List<AttachedRecording> attached) {
         for (AttachedRecording file : attached) {
             Recording recording = file.recording();
             String note = recording.note() == null ? "NULL" : DuckDb.literal(recording.note());
@@ -193,11 +191,11 @@ public final class Database implements AutoCloseable {
                     + file.side() + ", " + DuckDb.literal(recording.path().toString()) + ", "
                     + DuckDb.literal(recording.state().name().toLowerCase(java.util.Locale.ROOT)) + ", "
                     + recording.rows() + ", " + note + ")");
-            createFooter(recording);
+            fillFooter(recording);
         }
     }
 
-    private void createFooter(Recording recording) {
+    private void fillFooter(Recording recording) {
         if (recording.metadata().isEmpty()) {
             return;
         }

@@ -17,7 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.duckdb.DuckDBDriver;
 import org.duckdb.DuckDBPreparedStatement;
@@ -25,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 
 /// An in-process DuckDB with bounded memory and a temporary folder of its own.
 final class DuckDb implements AutoCloseable {
+    /// Static, because it is there before what a command line becomes; a process has one command line.
+    private static final AtomicReference<@Nullable FutureTask<DuckDb>> AHEAD = new AtomicReference<>();
+
     private final Connection connection;
     private final Path spillFolder;
     private volatile @Nullable Statement running;
@@ -34,16 +41,36 @@ final class DuckDb implements AutoCloseable {
         this.spillFolder = spillFolder;
     }
 
-    /// Loads DuckDB's library, unless that was done.
-    static void load() {
-        try {
-            Class.forName("org.duckdb.DuckDBNative");
-        } catch (ClassNotFoundException | LinkageError _) {
-            // Opening fails for the same reason, and says it.
-        }
+    /// Opens one with default options in a thread of its own, for the first who asks for such a one.
+    static void openAhead() {
+        FutureTask<DuckDb> opening = new FutureTask<>(() -> connect(DatabaseOptions.defaults()));
+        AHEAD.set(opening);
+        Thread.ofPlatform().daemon().name("zernel-open").start(opening);
+    }
+
+    /// Closes what was opened ahead if nobody asked for it: the process must not end while DuckDB starts.
+    static void closeAhead() {
+        takeAhead().ifPresent(DuckDb::close);
     }
 
     static DuckDb open(DatabaseOptions options) {
+        Optional<DuckDb> ahead = options.equals(DatabaseOptions.defaults()) ? takeAhead() : Optional.empty();
+        return ahead.orElseGet(() -> connect(options));
+    }
+
+    private static Optional<DuckDb> takeAhead() {
+        FutureTask<DuckDb> opening = AHEAD.getAndSet(null);
+        try {
+            return opening == null ? Optional.empty() : Optional.of(opening.get());
+        } catch (ExecutionException _) {
+            return Optional.empty(); // Opening fails again for the same reason, and says it.
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
+    private static DuckDb connect(DatabaseOptions options) {
         // DuckDB makes the folder when it first spills.
         Path spillFolder = options.temporaryFolder()
                 .resolve("zernel-" + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()));
@@ -61,6 +88,7 @@ final class DuckDb implements AutoCloseable {
             DuckDb duckDb = new DuckDb(new DuckDBDriver().connect("jdbc:duckdb:", properties), spillFolder);
             // Many statements read the same files.
             duckDb.execute("SET parquet_metadata_cache = true");
+            duckDb.execute(SqlLibrary.prelude());
             return duckDb;
         } catch (SQLException e) {
             throw new RecordingException(

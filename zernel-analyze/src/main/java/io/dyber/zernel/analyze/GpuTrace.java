@@ -20,8 +20,6 @@ import tools.jackson.databind.node.ObjectNode;
 final class GpuTrace {
     /// The kinds of its rows.
     static final List<String> KINDS = List.of("gpu_kernel", "gpu_memcpy", "gpu_memset");
-    /// What its rows have beside the columns of a recording.
-    static final Map<String, String> COLUMNS = columns();
 
     private static final String FOOTER_KEY = "zernel.gpu_traces";
     /// The year 2001: what is before that is no time of day.
@@ -222,7 +220,7 @@ final class GpuTrace {
             columns.addAll(kind.equals("gpu_kernel")
                     ? List.of("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
                     : List.of("bytes", "copy_kind", "host_memory"));
-            columns.addAll(COLUMNS.keySet());
+            columns.addAll(GpuTraceRows.COLUMNS);
             ObjectNode one = kinds.addObject().put("kind", kind).put("comment", "by PyTorch's profiler, GPU execution time");
             one.set("columns", JSON.valueToTree(columns));
         }
@@ -238,12 +236,5 @@ final class GpuTrace {
         } catch (JacksonException _) {
             return otherwise;
         }
-    }
-
-    private static Map<String, String> columns() {
-        Map<String, String> columns = new LinkedHashMap<>();
-        columns.put("correlation", "BIGINT");
-        columns.put("launch_ns", "BIGINT");
-        return columns;
     }
 }

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze;
 
 import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
@@ -9,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /// Tables of a trace's events, filled while it is read: what ran on GPUs, calls of CUDA, and names, which are few and long.
 final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
+    /// What rows of a trace have beside the columns of a recording, all BIGINT.
+    static final List<String> COLUMNS = List.of("correlation", "launch_ns");
+
     /// Characters of names that are remembered; a name that comes again later is stored again.
     private static final int MOST_CHARACTERS = 4_000_000;
     /// Processes that are told apart, of which a trace has one or two.

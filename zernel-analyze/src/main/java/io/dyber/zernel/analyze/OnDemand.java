@@ -43,7 +43,6 @@ final class OnDemand {
         this.duckDb = duckDb;
         this.library = library;
         this.columns = columns;
-        duckDb.execute(library.prelude());
         if (!exactQuantiles) {
             duckDb.execute(SqlLibrary.histogram());
         }

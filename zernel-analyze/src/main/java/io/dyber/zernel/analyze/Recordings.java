@@ -14,12 +14,15 @@ import java.util.List;
 public final class Recordings {
     private Recordings() {}
 
-    /// Loads in a thread of its own what opening needs, DuckDB's library above all: as long as reading a command line takes.
-    public static void loadAhead() {
-        Thread.ofPlatform().daemon().name("zernel-load").start(() -> {
-            DuckDb.load();
-            SqlLibrary.load();
-        });
+    /// Starts in a thread of its own what opening with default options needs: that takes as long as reading a command line.
+    /// [#closeAhead] has to follow.
+    public static void openAhead() {
+        DuckDb.openAhead();
+    }
+
+    /// Ends what [#openAhead] started and nobody opened.
+    public static void closeAhead() {
+        DuckDb.closeAhead();
     }
 
     /// Opens recordings with default options.
@@ -75,7 +78,8 @@ public final class Recordings {
                         }
                     }
                 }
-                List<AttachedRecording> recordings = Series.joined(files);
+                // One file needs no parser of JSON, which takes as long to start as a query.
+                List<AttachedRecording> recordings = files.size() == 1 ? files : Series.joined(files);
                 traces.forEach(trace -> trace.joinOneOf(recordings));
                 for (AttachedRecording recording : recordings) {
                     attached.add(recording.on(side, attached.size()));

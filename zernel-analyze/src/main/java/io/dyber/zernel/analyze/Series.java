@@ -46,9 +46,6 @@ final class Series {
     /// Puts the parts of each series together, and leaves everything else as it is. Files of a flight recorder are no
     /// parts where they overlap.
     static List<AttachedRecording> joined(List<AttachedRecording> files) {
-        if (files.size() == 1) {
-            return files; // without waiting for a JSON parser to start
-        }
         Map<String, List<Part>> series = new LinkedHashMap<>();
         for (AttachedRecording file : files) {
             Part part = new Part(file, parsed(file.recording().metadata().getOrDefault(RECORDING, "{}")));

@@ -25,22 +25,15 @@ public final class SqlLibrary {
     private static final Pattern CREATE = Pattern.compile(
             "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
 
-    private final String prelude;
     private final Map<String, Supplier<SqlObject>> objects;
 
-    private SqlLibrary(String prelude, Map<String, Supplier<SqlObject>> objects) {
-        this.prelude = prelude;
+    private SqlLibrary(Map<String, Supplier<SqlObject>> objects) {
         this.objects = objects;
     }
 
     /// The library in the jar.
     public static SqlLibrary builtIn() {
-        return new SqlLibrary(ShippedSql.read("prelude.sql"), ShippedSql.objects());
-    }
-
-    /// Opens the jar, unless that was done.
-    static void load() {
-        String _ = ShippedSql.read("prelude.sql");
+        return new SqlLibrary(ShippedSql.objects());
     }
 
     /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.
@@ -61,7 +54,7 @@ public final class SqlLibrary {
         } catch (IOException e) {
             throw new RecordingException("reading findings from '" + folder + "': " + reason(e), null, e);
         }
-        return new SqlLibrary(prelude, all);
+        return new SqlLibrary(all);
     }
 
     /// This library with another value of a threshold.
@@ -83,7 +76,7 @@ public final class SqlLibrary {
         Map<String, Supplier<SqlObject>> all = new TreeMap<>(objects);
         SqlObject changed = Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value);
         all.put(owner, () -> changed);
-        return new SqlLibrary(prelude, all);
+        return new SqlLibrary(all);
     }
 
     /// All objects in the order of their names.
@@ -105,8 +98,8 @@ public final class SqlLibrary {
     }
 
     /// Macros that every other file may use.
-    String prelude() {
-        return prelude;
+    static String prelude() {
+        return ShippedSql.read("prelude.sql");
     }
 
     /// Macros that take the place of those of the prelude where exact quantiles need too much memory.

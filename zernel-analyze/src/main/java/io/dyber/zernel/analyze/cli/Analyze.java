@@ -53,13 +53,22 @@ public final class Analyze implements Runnable {
 
     /// Runs the command and exits.
     public static void main(String[] arguments) {
-        if (opens(arguments)) {
-            Recordings.loadAhead();
-        }
-        int status = commandLine(arguments).execute(arguments);
+        int status = run(arguments);
         if (status != 0) {
             // Not for 0: exit asks every jar for a logger first.
             System.exit(status);
+        }
+    }
+
+    /// Runs the command, and returns its exit status.
+    static int run(String... arguments) {
+        if (opens(arguments)) {
+            Recordings.openAhead();
+        }
+        try {
+            return commandLine(arguments).execute(arguments);
+        } finally {
+            Recordings.closeAhead();
         }
     }
 

@@ -19,8 +19,7 @@ public final class Failures {
     public static CommandLine install(CommandLine commandLine) {
         return commandLine
                 .setParameterExceptionHandler(Failures::wrongUsage)
-                .setExecutionExceptionHandler((exception, command, _) -> failed(exception, command))
-                .setUsageHelpAutoWidth(true);
+                .setExecutionExceptionHandler((exception, command, _) -> failed(exception, command));
     }
 
     private static int wrongUsage(ParameterException exception, String[] arguments) {

@@ -20,7 +20,7 @@ public final class Rehearsal {
     }
 
     private static void run(String... arguments) {
-        int status = Analyze.commandLine(arguments).execute(arguments);
+        int status = Analyze.run(arguments);
         if (status != 0) {
             System.exit(status);
         }

@@ -49,7 +49,6 @@ public final class Record {
                 .addSubcommand(new MarkCommand(calledAt))
                 .setStopAtPositional(true)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setUsageHelpAutoWidth(true)
                 .setUsageHelpLongOptionsMaxWidth(24)
                 .setExecutionExceptionHandler((exception, command, _) -> report(exception, command))
                 .setParameterExceptionHandler((exception, _) -> usage(exception));

@@ -71,7 +71,6 @@ public final class Zernel implements Callable<Integer> {
         Zernel zernel = new Zernel();
         return new CommandLine(zernel)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setUsageHelpAutoWidth(true)
                 .setParameterExceptionHandler((mistake, arguments) -> usage(mistake, List.of(arguments)))
                 .setExecutionExceptionHandler((failure, command, _) -> zernel.report(failure, command));
     }

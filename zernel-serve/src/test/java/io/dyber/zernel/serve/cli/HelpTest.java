@@ -133,6 +133,6 @@ final class HelpTest {
     }
 
     private static List<String> help(CommandLine command) {
-        return command.setUsageHelpAutoWidth(false).setUsageHelpWidth(COLUMNS).getUsageMessage().lines().toList();
+        return command.getUsageMessage().lines().toList();
     }
 }
