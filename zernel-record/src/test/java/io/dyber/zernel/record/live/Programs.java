@@ -2,10 +2,12 @@ package io.dyber.zernel.record.live;
 
 import java.nio.file.Path;
 
-/// The programs of `src/test/workloads`, built when first asked for.
+/// The programs of `src/test/workloads`, built when first asked for. Each JVM of those that test side by side has its own: a
+/// probe is on the file, and counts the calls of everybody who has it.
 final class Programs {
     private static final Path SOURCES = Path.of("src/test/workloads").toAbsolutePath();
-    private static final Path BUILT = Path.of("target/workloads").toAbsolutePath();
+    private static final Path BUILT =
+            Path.of("target/workloads", System.getProperty("zernel.fork", "1")).toAbsolutePath();
 
     private Programs() {}
 
@@ -26,10 +28,8 @@ final class Programs {
         return BUILT.resolve("standin");
     }
 
-    /// One at a time: tests run in several JVMs.
     private static void make(Path sources, Path built, String target) {
-        try (Running make = Running.start(
-                "flock", SOURCES.toString(), "make", "-s", "-j2", "-C", sources.toString(), "OUT=" + built, target)) {
+        try (Running make = Running.start("make", "-s", "-j2", "-C", sources.toString(), "OUT=" + built, target)) {
             Running.Outcome outcome = make.await();
             if (outcome.status() != 0) {
                 throw new AssertionError("building " + target + ": " + outcome);
