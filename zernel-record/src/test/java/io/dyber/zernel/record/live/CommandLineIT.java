@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -227,6 +228,7 @@ class CommandLineIT {
     }
 
     @Test
+    @Tag("alone")
     void theDurationIsKept() {
         try (Running target = Running.start("sleep", "60")) {
             Recorder.recordTo(file(), "-p", Long.toString(target.pid()), "-d", "1500ms").runWell();
