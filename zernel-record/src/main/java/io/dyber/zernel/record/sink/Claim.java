@@ -41,10 +41,15 @@ final class Claim {
             }
             Folder live = parent.child(name);
             FileChannel lock = live.create(LiveFolder.LOCK);
-            if (!acquired(lock) || !isOurs(parent, live, name)) {
+            boolean ours = isOurs(parent, live, name);
+            LiveFolder folder = new LiveFolder(output, parent, live, lock, owners);
+            if (ours) {
+                folder.give(LiveFolder.LOCK); // Before it is locked: the JDK opens and closes the file for it, which unlocks.
+            }
+            if (!ours || !acquired(lock)) {
                 throw new RecordingException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
             }
-            return signed(new LiveFolder(output, parent, live, lock, owners), lock);
+            return signed(folder, lock);
         } catch (IOException e) {
             throw RecordingException.of(doing, e);
         }

@@ -34,7 +34,6 @@ final class LiveFolder implements AutoCloseable {
         this.live = live;
         this.lock = lock;
         this.owners = owners;
-        give(LOCK);
     }
 
     static String nameBeside(Path output) {
@@ -147,7 +146,8 @@ final class LiveFolder implements AutoCloseable {
         }
     }
 
-    private void give(String name) {
+    /// To whom the recording belongs.
+    void give(String name) {
         give(live, name);
     }
 

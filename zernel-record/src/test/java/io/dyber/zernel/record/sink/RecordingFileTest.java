@@ -59,6 +59,18 @@ class RecordingFileTest {
     }
 
     @Test
+    void aRecordingThatIsGivenToAnOwnerStaysLocked() throws IOException {
+        RecordingFile.Owner owner = new RecordingFile.Owner(
+                (int) Files.getAttribute(folder, "unix:uid"), (int) Files.getAttribute(folder, "unix:gid"));
+        RecordingFile.Options options = new RecordingFile.Options().withOwner(owner);
+
+        try (RecordingFile _ = RecordingFile.create(output, Events.COLUMNS, new Texts(), options)) {
+            Object lock = Files.getAttribute(folder.resolve("run.parquet.live/lock"), "unix:ino");
+            assertThat(Files.readString(Path.of("/proc/locks"))).contains(":" + lock + " ");
+        }
+    }
+
+    @Test
     void noEventsGiveAnEmptyTable() {
         record(Events.COLUMNS, 0, 1000, 1 << 20, _ -> new Object[0]);
 
