@@ -43,7 +43,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
                 + (row.flag("simulated") ? ", simulated: not a real job" : "") + ", "
                 + Quantity.count(row.integer("events")) + " events"
                 + (row.isNull("ended_ns") ? "" : " in " + Quantity.glued(Quantity.time(length)))
-                + (row.isNull("host") ? "" : " on " + Html.text(row.text("host"))) + "</p>");
+                + (row.isNull("host") || row.flag("simulated") ? "" : " on " + Html.text(row.text("host"))) + "</p>");
         for (String column : List.of("command", "note", "incomplete_because")) {
             String value = row.text(column);
             if (value != null && !value.isEmpty()) {
