@@ -1,7 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.analyze.Suggestion;
 import java.io.PrintWriter;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -27,13 +29,18 @@ public final class Failures {
         PrintWriter err = command.getErr();
         err.println(toolName(command) + ": " + exception.getMessage());
         if (!UnmatchedArgumentException.printSuggestions(exception, err)) {
-            hint(command, err);
+            hint(exception, command, err);
         }
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    private static void hint(CommandLine command, PrintWriter err) {
-        if (command.getSubcommands().isEmpty()) {
+    private static void hint(ParameterException exception, CommandLine command, PrintWriter err) {
+        Optional<String> meant = exception instanceof UnmatchedArgumentException unknown
+                ? Suggestion.of(unknown.getUnmatched().getFirst(), command.getCommandSpec().optionsMap().keySet())
+                : Optional.empty();
+        if (meant.isPresent()) {
+            err.println("hint: did you mean '" + meant.get() + "'?");
+        } else if (command.getSubcommands().isEmpty()) {
             err.println("hint: '" + command.getCommandSpec().qualifiedName() + " --help' lists the options");
         } else {
             command.usage(err);

@@ -91,13 +91,22 @@ final class HelpTest {
                 .toList();
         assertThat(options).allSatisfy(option -> {
             String name = option.longestName();
-            String mistyped = name.substring(0, name.length() - 2) + name.charAt(name.length() - 1) + name.charAt(name.length() - 2);
+            String mistyped = mistyped(name);
             StringWriter err = new StringWriter();
             List<String> arguments = Stream.concat(Stream.of(mistyped), Stream.generate(() -> "x").limit(required)).toList();
             int status = command.setErr(new PrintWriter(err, true)).execute(arguments.toArray(String[]::new));
             assertThat(status).as(mistyped).isEqualTo(CommandLine.ExitCode.USAGE);
             assertThat(err.toString()).as(mistyped).contains(name);
         });
+    }
+
+    /// With the last two different neighbours exchanged.
+    private static String mistyped(String name) {
+        int last = name.length() - 1;
+        while (name.charAt(last) == name.charAt(last - 1)) {
+            last--;
+        }
+        return name.substring(0, last - 1) + name.charAt(last) + name.charAt(last - 1) + name.substring(last + 1);
     }
 
     @ParameterizedTest
