@@ -15,7 +15,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     private static final int MOST_FINDINGS = 5;
     private static final int MOST_ACTIVITY = 8;
 
-    /// Of one screen: quantiles of all calls and the like are only for the details, and take a fifth of the time.
+    /// Of one screen: quantiles of all calls and the like are only for the details, and take a tenth of the time.
     private static final List<String> SCREEN = List.of(
             "recordings",
             "kinds",
