@@ -6,7 +6,8 @@
 Calls of cudaLaunchKernel and cudaStreamSynchronize of LIBRARY, regions of PyTorch and waits for data are real. A kernel
 runs 5 us after its call, or when its stream is free. The trace's clock is 5 ms ahead.
 
-Prints as JSON what the GPU did, in nanoseconds, all but idle_waiting_for_data by intervals of whole nanoseconds.
+Prints as JSON what the GPU did, in nanoseconds. A wait for data is a region between `next` and the making of the batch:
+idle_waiting_for_data is its least and its greatest, all else is exact.
 """
 
 import ctypes
@@ -83,7 +84,7 @@ class Gpu:
         with open(path, "w") as file:
             file.write(f'{{"baseTimeNanoseconds": {base}, "traceEvents": [\n' + ",\n".join(events) + "\n]}")
 
-    def truth(self, waits):
+    def truth(self, makes, nexts):
         compute = union([(k[2], k[3]) for k in self.kernels if k[1] == COMPUTE])
         busy = union([(k[2], k[3]) for k in self.kernels])
         gaps = [(before[1], after[0]) for before, after in zip(busy, busy[1:])]
@@ -94,8 +95,7 @@ class Gpu:
             "compute": length(compute),
             "exposed_communication": length(busy) - length(compute),
             "idle": length(gaps),
-            "idle_waiting_for_data": sum(max(0, min(gap[1], wait[1]) - max(gap[0], wait[0]))
-                                         for gap in gaps for wait in waits),
+            "idle_waiting_for_data": [shared(gaps, makes), shared(gaps, nexts)],
         }
 
 
@@ -113,15 +113,29 @@ def length(intervals):
     return sum(end - start for start, end in intervals)
 
 
+def shared(some, others):
+    return sum(max(0, min(one[1], other[1]) - max(one[0], other[0])) for one in some for other in others)
+
+
+def timed(function, times):
+    def call():
+        began = time.time_ns()
+        result = function()
+        times.append((began, time.time_ns()))
+        return result
+
+    return call
+
+
 def train(gpu):
     model = nn.Linear(8, 8)
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
-    waits = []
+    makes, nexts = [], []
     source = iter(DataLoader(Samples()))
+    source._next_data = timed(source._next_data, makes)
+    next_batch = timed(source.__next__, nexts)
     for _ in range(STEPS):
-        began = time.time_ns()
-        batch = next(source)
-        waits.append((began, time.time_ns()))
+        batch = next_batch()
         optimizer.zero_grad()
         loss = model(batch).sum()
         for _ in range(10):
@@ -133,13 +147,13 @@ def train(gpu):
         gpu.wait()
         optimizer.step()
         gpu.launch("multi_tensor_apply_kernel", COMPUTE, 100)
-    return waits
+    return makes, nexts
 
 
 if __name__ == "__main__":
     pretended = Gpu(sys.argv[1])
-    waited = train(pretended)
+    waits = train(pretended)
     pretended.write(sys.argv[2])
-    print(json.dumps(pretended.truth(waited)))
+    print(json.dumps(pretended.truth(*waits)))
     sys.stdout.flush()
     os._exit(0)

@@ -44,8 +44,8 @@ class TracedTrainingIT {
             long waits = database.query("SELECT idle_ns FROM gpu_idle_causes WHERE cause = 'data wait'")
                     .only()
                     .integer("idle_ns");
-            long truly = truth.path("idle_waiting_for_data").asLong();
-            assertThat(waits).isCloseTo(truly, within(truly / 20));
+            JsonNode truly = truth.path("idle_waiting_for_data");
+            assertThat(waits).isBetween(truly.path(0).asLong(), truly.path(1).asLong());
             assertThat(database.query("FROM unknowns").rows()).isEmpty();
             assertThat(database.query("SELECT busy FROM gpu_busy").only().real("busy"))
                     .isEqualTo(truth.path("busy").asDouble() / truth.path("profiled").asDouble());
