@@ -16,7 +16,7 @@ WITH
             tid,
             ts_ns AS start_ns,
             ts_ns + dur_ns AS end_ns,
-            name,
+            CASE WHEN name LIKE 'enumerate(DataLoader)#%' THEN name END AS loader,
             CASE
                 WHEN kind IN ('nccl', 'dist_wait') THEN 'collective'
                 WHEN kind = 'backward' THEN 'backward'
@@ -34,11 +34,11 @@ WITH
             tid,
             start_ns,
             end_ns,
-            name,
+            NULL AS loader,
             CASE waits_for WHEN 'collective' THEN 'collective' ELSE 'gpu_wait' END AS part
         FROM _syncs
         UNION ALL
-        SELECT recording, pid, tid, start_ns, end_ns, what AS name, 'compute' AS part
+        SELECT recording, pid, tid, start_ns, end_ns, NULL AS loader, 'compute' AS part
         FROM _step_markers
     ),
     training AS (
@@ -56,7 +56,7 @@ WITH
             calls.tid,
             calls.start_ns,
             calls.end_ns,
-            calls.name,
+            calls.loader,
             calls.part,
             max(CASE WHEN calls.part = 'data_wait' THEN calls.end_ns END) OVER (
                 PARTITION BY calls.recording, calls.pid, calls.tid
@@ -79,7 +79,7 @@ SELECT
     tid, -- training thread
     start_ns, -- [ns] when the call began
     end_ns, -- [ns] when it returned
-    name, -- region or function
+    loader, -- region of a data_wait, NULL for all else
     part -- data_wait, backward, compute, gpu_wait, collective, optimizer_step or zero_grad
 FROM neighbours
 WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)

@@ -1,7 +1,7 @@
 -- Launches of kernels and of CUDA graphs: when each was enqueued and how long that took. Outermost calls only.
 --
 -- needs: events, _rare_events
-CREATE TABLE _launched AS
+CREATE VIEW _launched AS
 SELECT
     recording, -- recording
     pid, -- process

@@ -24,8 +24,8 @@ WITH
             row_number() OVER thread_order AS position,
             lead(at_ns) OVER thread_order AS next_ns,
             sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth,
-            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part END IGNORE NULLS)
-                OVER thread_order AS next_marker,
+            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part = 'backward' END IGNORE NULLS)
+                OVER thread_order AS backward_next,
             count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING)
                 AS batches_before
         FROM edges
@@ -55,8 +55,8 @@ WITH
             tid,
             at_ns,
             next_ns,
-            CASE WHEN next_marker = 'backward' AND batches_before > 0 THEN 'forward' ELSE 'unknown' END,
-            coalesce(next_marker = 'backward' AND batches_before > 0, FALSE)
+            CASE WHEN backward_next AND batches_before > 0 THEN 'forward' ELSE 'unknown' END,
+            coalesce(backward_next AND batches_before > 0, FALSE)
         FROM levels
         WHERE depth = 0
     )

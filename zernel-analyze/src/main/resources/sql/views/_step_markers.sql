@@ -8,7 +8,7 @@
 -- graphs, which come with a batch, 0.95 for other copies and syncs, 0.85 for collectives and 0.8 for kernels, of which
 -- layers have their own.
 --
--- needs: events, _rare_events, _nccl_calls, _launched
+-- needs: events, _rare_events, _nccl_calls, _launched, _thread_kinds
 CREATE TABLE _step_markers AS
 WITH
     thresholds AS (
@@ -21,20 +21,27 @@ WITH
         FROM _rare_events
         WHERE kind = 'region' AND (name LIKE 'enumerate(DataLoader)#%' OR name LIKE 'Optimizer.step#%')
     ),
+    others AS (
+        SELECT DISTINCT processes.recording, processes.pid
+        FROM _thread_kinds AS processes
+        ANTI JOIN stepping ON stepping.recording = processes.recording AND stepping.pid = processes.pid
+        WHERE processes.kind IN ('cuda_launch', 'cuda_graph', 'backward', 'cuda_copy', 'cuda_sync', 'nccl')
+    ),
     candidates AS (
-        SELECT recording, pid, count(*) AS calls
+        SELECT _launched.recording, _launched.pid, count(*) AS calls
         FROM _launched
+        JOIN others ON others.recording = _launched.recording AND others.pid = _launched.pid
         GROUP BY ALL
         UNION ALL
-        SELECT recording, pid, count(*) AS calls
+        SELECT _rare_events.recording, _rare_events.pid, count(*) AS calls
         FROM _rare_events
-        WHERE kind IN ('backward', 'cuda_copy', 'cuda_sync', 'nccl')
+        JOIN others ON others.recording = _rare_events.recording AND others.pid = _rare_events.pid
+        WHERE _rare_events.kind IN ('backward', 'cuda_copy', 'cuda_sync', 'nccl')
         GROUP BY ALL
     ),
     on_gpu AS (
         SELECT recording, pid
         FROM candidates
-        ANTI JOIN stepping ON stepping.recording = candidates.recording AND stepping.pid = candidates.pid
         GROUP BY ALL
         HAVING sum(calls) >= 20
     ),

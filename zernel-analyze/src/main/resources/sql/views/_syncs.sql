@@ -19,8 +19,7 @@ WITH
             ts_ns,
             dur_ns,
             CASE WHEN kind = 'cuda_copy' THEN bytes END AS bytes,
-            kind = 'cuda_copy' AND copy_kind = 'DtoH' AS fetches,
-            lag(ts_ns) OVER (PARTITION BY recording, pid ORDER BY ts_ns) AS previous_ns
+            kind = 'cuda_copy' AND copy_kind = 'DtoH' AS fetches
         FROM _rare_events
         WHERE dur_ns > 0
             AND (
@@ -43,6 +42,15 @@ WITH
         SELECT recording, pid, min(at_ns) AS first_ns
         FROM communication
         GROUP BY ALL
+    ),
+    -- Other processes have no collectives to wait for.
+    asking AS (
+        SELECT
+            waits.*,
+            communicating.first_ns,
+            lag(waits.ts_ns) OVER (PARTITION BY waits.recording, waits.pid ORDER BY waits.ts_ns) AS previous_ns
+        FROM waits
+        JOIN communicating ON communicating.recording = waits.recording AND communicating.pid = waits.pid
     ),
     enqueued AS (
         SELECT _launched.recording, _launched.pid, _launched.at_ns
@@ -74,14 +82,13 @@ WITH
     -- From one wait of a process to its next, in stretches of 4 ms: joining on them needs no sort of all launches.
     stretches AS (
         SELECT
-            waits.recording,
-            waits.pid,
-            waits.ts_ns,
-            coalesce(waits.previous_ns, communicating.first_ns) AS from_ns,
-            unnest(range(coalesce(waits.previous_ns, communicating.first_ns) >> 22, (waits.ts_ns >> 22) + 1)) AS stretch
-        FROM waits
-        JOIN communicating ON communicating.recording = waits.recording AND communicating.pid = waits.pid
-        WHERE waits.ts_ns >= communicating.first_ns
+            recording,
+            pid,
+            ts_ns,
+            coalesce(previous_ns, first_ns) AS from_ns,
+            unnest(range(coalesce(previous_ns, first_ns) >> 22, (ts_ns >> 22) + 1)) AS stretch
+        FROM asking
+        WHERE ts_ns >= first_ns
     ),
     latest AS (
         SELECT stretches.recording, stretches.pid, stretches.ts_ns, max(enqueued.at_ns) AS at_ns, count(*) AS launches
@@ -95,21 +102,13 @@ WITH
     ),
     after_collectives AS (
         SELECT
-            waits.recording,
-            waits.pid,
-            waits.tid,
-            waits.kind,
-            waits.name,
-            waits.ts_ns,
-            waits.dur_ns,
-            waits.bytes,
-            waits.fetches,
+            waits.*,
             communication.at_ns AS collective_ns,
             communication.number,
             communication.number
                 - lag(communication.number, 1, 0) OVER (PARTITION BY waits.recording, waits.pid ORDER BY waits.ts_ns)
                 AS collectives
-        FROM waits
+        FROM asking AS waits
         ASOF LEFT JOIN communication
             ON communication.recording = waits.recording
             AND communication.pid = waits.pid
@@ -134,8 +133,10 @@ SELECT
         ) <= waits.collective_ns THEN 'collective'
         ELSE 'compute'
     END AS waits_for, -- compute or collective
-    waits.collectives > 0 AND coalesce(latest.launches, 0) <= coalesce(kernels.per_call, 0) * waits.collectives
-        AS only_collectives, -- whether nothing else was enqueued since the wait before
+    coalesce(
+        waits.collectives > 0 AND coalesce(latest.launches, 0) <= coalesce(kernels.per_call, 0) * waits.collectives,
+        FALSE
+    ) AS only_collectives, -- whether nothing else was enqueued since the wait before
     coalesce(waits.collectives, 0) AS collectives, -- NCCL calls since the wait before
     CASE WHEN waits.collectives > 0 THEN firsts.start_ns END AS first_collective_ns -- [ns] start of the first of them
 FROM after_collectives AS waits
@@ -149,3 +150,7 @@ LEFT JOIN latest
     ON latest.recording = waits.recording
     AND latest.pid = waits.pid
     AND latest.ts_ns = waits.ts_ns
+UNION ALL
+SELECT recording, pid, tid, kind, name, ts_ns, ts_ns + dur_ns, dur_ns, bytes, fetches, 'compute', FALSE, 0, NULL
+FROM waits
+ANTI JOIN communicating ON communicating.recording = waits.recording AND communicating.pid = waits.pid

@@ -24,42 +24,52 @@ WITH
             slices.allocs,
             slices.allocated_bytes,
             slices.allocated_bytes - slices.change_bytes AS before_bytes,
-            step_ends.slice IS NOT NULL
-                OR (
-                    slices.allocated_bytes - slices.change_bytes + slices.handed_out_bytes > most.bytes
-                    AND row_number() OVER (
-                        PARTITION BY slices.recording, slices.pid, slices.device
-                        ORDER BY
-                            slices.allocated_bytes - slices.change_bytes + slices.handed_out_bytes DESC,
-                            slices.slice
-                    ) <= 1000
-                ) AS in_detail
+            slices.allocated_bytes - slices.change_bytes + slices.handed_out_bytes AS most_bytes,
+            step_ends.slice IS NOT NULL AS ends_step
         FROM _torch_slices AS slices
-        JOIN most
-            ON most.recording = slices.recording
-            AND most.pid = slices.pid
-            AND most.device IS NOT DISTINCT FROM slices.device
         LEFT JOIN step_ends
             ON step_ends.recording = slices.recording
             AND step_ends.pid = slices.pid
             AND step_ends.slice = slices.slice
     ),
+    highest AS (
+        SELECT slices.recording, slices.pid, slices.device, slices.slice
+        FROM slices
+        JOIN most
+            ON most.recording = slices.recording
+            AND most.pid = slices.pid
+            AND most.device IS NOT DISTINCT FROM slices.device
+        WHERE slices.most_bytes > most.bytes
+        QUALIFY row_number() OVER (
+            PARTITION BY slices.recording, slices.pid, slices.device
+            ORDER BY slices.most_bytes DESC, slices.slice
+        ) <= 1000
+    ),
+    told AS (
+        SELECT slices.*, slices.ends_step OR highest.slice IS NOT NULL AS in_detail
+        FROM slices
+        LEFT JOIN highest
+            ON highest.recording = slices.recording
+            AND highest.pid = slices.pid
+            AND highest.device IS NOT DISTINCT FROM slices.device
+            AND highest.slice = slices.slice
+    ),
     changes AS (
         SELECT
-            slices.recording,
-            slices.pid,
-            slices.device,
-            slices.slice,
-            slices.before_bytes,
+            told.recording,
+            told.pid,
+            told.device,
+            told.slice,
+            told.before_bytes,
             events.ts_ns AS at_ns,
             CASE events.kind WHEN 'torch_alloc' THEN events.bytes ELSE -events.bytes END AS change_bytes
         FROM events
-        JOIN slices
-            ON slices.recording = events.recording
-            AND slices.pid = events.pid
-            AND slices.device IS NOT DISTINCT FROM events.device
-            AND slices.slice = events.ts_ns >> 20
-        WHERE (events.kind IN ('torch_alloc', 'torch_free')) IS TRUE AND events.bytes > 0 AND slices.in_detail
+        JOIN told
+            ON told.recording = events.recording
+            AND told.pid = events.pid
+            AND told.device IS NOT DISTINCT FROM events.device
+            AND told.slice = events.ts_ns >> 20
+        WHERE (events.kind IN ('torch_alloc', 'torch_free')) IS TRUE AND events.bytes > 0 AND told.in_detail
     )
 SELECT
     recording, -- recording
@@ -75,5 +85,5 @@ SELECT
 FROM changes
 UNION ALL
 SELECT recording, pid, device, (slice + 1) << 20, allocs, allocated_bytes
-FROM slices
+FROM told
 WHERE NOT in_detail

@@ -14,7 +14,7 @@ WITH
             tid,
             start_ns,
             end_ns,
-            name,
+            loader AS name,
             part,
             count(CASE WHEN part <> 'data_wait' THEN 1 END) OVER (
                 PARTITION BY recording, pid, tid

@@ -5,7 +5,7 @@
 -- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
 -- Warm-up, evaluation, checkpoints and processes that launch nothing on a GPU are left out: their work looks the same.
 --
--- needs: events, _switches, _rare_events, _launched, _launching_threads, steps, _step_counts
+-- needs: events, _switches, _rare_events, _launched, _launching_threads, step_work
 CREATE TABLE pauses AS
 WITH
     constants AS (
@@ -15,33 +15,29 @@ WITH
             3 AS longer, -- times the usual longest stretch
             2000000 AS min_ns -- [ns] and at least so long
     ),
-    medians AS (
-        SELECT recording, pid, tid, median(dur_ns) AS dur_ns
-        FROM steps
+    trained AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            start_ns,
+            end_ns,
+            dur_ns,
+            launches + graph_launches AS launches
+        FROM step_work
         WHERE step_kind = 'train'
+    ),
+    medians AS (
+        SELECT recording, pid, median(dur_ns) AS dur_ns
+        FROM trained
         GROUP BY ALL
     ),
     compared AS (
-        SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
-            steps.step,
-            steps.start_ns,
-            steps.end_ns,
-            steps.dur_ns,
-            steps.dur_ns > constants.slow * medians.dur_ns AS slow
-        FROM steps
-        JOIN _step_counts AS counts
-            ON counts.recording = steps.recording
-            AND counts.pid = steps.pid
-            AND counts.tid = steps.tid
-        JOIN medians
-            ON medians.recording = steps.recording
-            AND medians.pid = steps.pid
-            AND medians.tid = steps.tid
+        SELECT trained.*, trained.dur_ns > constants.slow * medians.dur_ns AS slow
+        FROM trained
+        JOIN medians ON medians.recording = trained.recording AND medians.pid = trained.pid
         CROSS JOIN constants
-        WHERE steps.step_kind = 'train'
     ),
     ranked AS (
         SELECT
@@ -55,14 +51,19 @@ WITH
         CROSS JOIN constants
         WHERE ranked.slow OR ranked.place <= constants.usual_steps
     ),
+    -- Where launches were only counted, it is not known when nothing was called.
+    launching AS (
+        SELECT recording, pid, any_value(tid) AS tid
+        FROM trained
+        GROUP BY recording, pid
+        HAVING sum(launches) > 0
+    ),
     threads AS (
-        SELECT recording, pid, tid FROM _launching_threads
+        SELECT recording, pid, tid FROM launching
         UNION
-        SELECT counts.recording, counts.pid, counts.tid
-        FROM _step_counts AS counts
-        JOIN _launching_threads AS launching
-            ON launching.recording = counts.recording
-            AND launching.pid = counts.pid
+        SELECT threads.recording, threads.pid, threads.tid
+        FROM _launching_threads AS threads
+        JOIN launching ON launching.recording = threads.recording AND launching.pid = threads.pid
     ),
     calls AS (
         SELECT recording, pid, tid, at_ns AS start_ns, at_ns + dur_ns AS end_ns

@@ -33,15 +33,14 @@ WITH
             stretches.recording,
             stretches.pid,
             stretches.step,
-            count(CASE WHEN NOT _launched.graph THEN 1 END) AS launches,
-            sum(CASE WHEN NOT _launched.graph THEN _launched.dur_ns END) AS launch_ns,
-            count(CASE WHEN _launched.graph THEN 1 END) AS graph_launches
+            count(*) AS launches,
+            sum(_launched.dur_ns) AS launch_ns
         FROM _launched
         JOIN stretches
             ON stretches.recording = _launched.recording
             AND stretches.pid = _launched.pid
             AND stretches.stretch = _launched.at_ns >> 25
-        WHERE _launched.at_ns >= stretches.start_ns AND _launched.at_ns < stretches.end_ns
+        WHERE NOT _launched.graph AND _launched.at_ns >= stretches.start_ns AND _launched.at_ns < stretches.end_ns
         GROUP BY ALL
     ),
     work AS (
@@ -49,6 +48,7 @@ WITH
             spans.recording,
             spans.pid,
             spans.step,
+            count(CASE WHEN kind = 'cuda_graph' AND name LIKE '%GraphLaunch%' THEN 1 END) AS graph_launches,
             count(CASE WHEN kind = 'cuda_copy' THEN 1 END) AS copies,
             sum(CASE WHEN kind = 'cuda_copy' THEN bytes END) AS copied_bytes,
             sum(CASE WHEN kind = 'cuda_copy' THEN calls.dur_ns END) AS copy_ns,
@@ -64,7 +64,7 @@ WITH
             ON spans.recording = calls.recording
             AND spans.pid = calls.pid
             AND spans.start_ns <= calls.ts_ns
-        WHERE calls.kind IN ('cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
+        WHERE calls.kind IN ('cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
             AND calls.ts_ns < spans.end_ns
         GROUP BY ALL
     ),
@@ -97,7 +97,7 @@ SELECT
         AS launches, -- kernel launches
     CAST(coalesce(launched.launch_ns, 0) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)
         AS launch_ns, -- [ns] time to enqueue them
-    coalesce(launched.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
+    coalesce(work.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
     coalesce(work.copies, 0) AS copies, -- copies and fills
     CAST(coalesce(work.copied_bytes, 0) AS BIGINT) AS copied_bytes, -- [bytes] of them
     CAST(coalesce(work.copy_ns, 0) AS BIGINT) AS copy_ns, -- [ns] time in these calls

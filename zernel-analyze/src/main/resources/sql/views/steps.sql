@@ -91,8 +91,6 @@ WITH
             tid,
             start_ns,
             end_ns,
-            source,
-            confidence,
             unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
         FROM boundaries
     ),
@@ -102,9 +100,6 @@ WITH
             stretches.pid,
             stretches.tid,
             stretches.start_ns,
-            any_value(stretches.end_ns) AS end_ns,
-            any_value(stretches.source) AS source,
-            any_value(stretches.confidence) AS confidence,
             sum(CASE WHEN phase = 'DataLoading' THEN dur_ns ELSE 0 END) AS data_loading_ns,
             sum(CASE WHEN phase = 'GpuCompute' THEN dur_ns ELSE 0 END) AS gpu_compute_ns,
             sum(CASE WHEN phase = 'NcclCollective' THEN dur_ns ELSE 0 END) AS nccl_collective_ns,
@@ -142,11 +137,19 @@ WITH
     counted AS (
         SELECT
             sums.*,
+            boundaries.end_ns,
+            boundaries.source,
+            boundaries.confidence,
             row_number() OVER (PARTITION BY sums.recording, sums.pid, sums.tid ORDER BY sums.start_ns) AS step,
-            sums.end_ns - sums.start_ns AS dur_ns,
+            boundaries.end_ns - sums.start_ns AS dur_ns,
             coalesce(passes.backwards, 0) AS backwards,
             saves.start_ns IS NOT NULL AS saves
         FROM sums
+        JOIN boundaries
+            ON boundaries.recording = sums.recording
+            AND boundaries.pid = sums.pid
+            AND boundaries.tid = sums.tid
+            AND boundaries.start_ns = sums.start_ns
         LEFT JOIN passes
             ON passes.recording = sums.recording
             AND passes.pid = sums.pid

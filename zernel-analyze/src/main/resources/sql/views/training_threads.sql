@@ -18,7 +18,7 @@ WITH
             tid,
             count(CASE WHEN part = 'optimizer_step' THEN 1 END) AS optimizer_calls,
             count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches,
-            bool_or(part = 'data_wait' AND name LIKE '%SingleProcess%') AS loads_in_process
+            bool_or(loader LIKE '%SingleProcess%') AS loads_in_process
         FROM _intervals
         GROUP BY ALL
     ),
