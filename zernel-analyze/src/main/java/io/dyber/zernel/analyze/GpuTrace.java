@@ -211,6 +211,7 @@ final class GpuTrace {
 
     private static Map<String, String> metadata(Recording recording, ObjectNode about) {
         Map<String, String> metadata = new LinkedHashMap<>(recording.metadata());
+        metadata.remove("zernel.threads"); // They do not count what the trace adds.
         ArrayNode traces = (ArrayNode) parsed(recording, FOOTER_KEY, JSON.createArrayNode());
         metadata.put(FOOTER_KEY, traces.add(about).toString());
         ObjectNode schema = (ObjectNode) parsed(recording, "zernel.schema", JSON.createObjectNode());

@@ -19,6 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class Series {
     private static final String RECORDING = "zernel.recording";
     private static final List<String> PROBE = List.of("kind", "name", "library", "build_id", "symbol", "site");
+    private static final String THREADS = "zernel.threads";
     private static final List<String> LISTS = List.of("zernel.processes", "zernel.kernels");
     private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -93,6 +94,11 @@ final class Series {
         metadata.put("zernel.kinds", summed(parts, "zernel.kinds", List.of("kind")).toString());
         metadata.put("zernel.probes", summed(parts, "zernel.probes", PROBE).toString());
         LISTS.forEach(key -> metadata.put(key, union(parts, key).toString()));
+        if (values(parts, THREADS).size() == parts.size()) {
+            metadata.put(THREADS, union(parts, THREADS).toString());
+        } else {
+            metadata.remove(THREADS);
+        }
         return metadata;
     }
 

@@ -38,6 +38,7 @@ public record Cut(Database database, Selection selection) {
         footer.computeIfPresent("zernel.kinds", (_, kinds) -> withoutCounters(withStates(JSON.readTree(kinds))));
         footer.computeIfPresent("zernel.probes", (_, probes) -> withoutCounters(JSON.readTree(probes)));
         footer.remove("zernel.overhead");
+        footer.remove("zernel.threads");
         return footer;
     }
 

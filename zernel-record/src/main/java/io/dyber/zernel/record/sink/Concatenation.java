@@ -20,6 +20,7 @@ import org.apache.parquet.format.PageLocation;
 import org.apache.parquet.format.RowGroup;
 import org.apache.parquet.format.Statistics;
 import org.apache.parquet.format.Util;
+import org.jspecify.annotations.Nullable;
 
 /// Joins segments into one Parquet file without decoding them: the kernel copies the pages, only offsets change.
 ///
@@ -32,6 +33,7 @@ final class Concatenation {
     private final List<RowGroup> rowGroups = new ArrayList<>();
     private final List<Index> indexes = new ArrayList<>();
     private Optional<FileMetaData> first = Optional.empty();
+    private Optional<ThreadCounts> threads = Optional.of(new ThreadCounts());
     private long rows;
 
     /// Page indexes of one column chunk, to be written behind all pages.
@@ -70,6 +72,7 @@ final class Concatenation {
             throw new IOException("a segment has other columns than the first");
         }
         first = first.isPresent() ? first : Optional.of(footer);
+        count(ThreadCounts.parse(value(footer, ThreadCounts.KEY)));
         for (RowGroup group : SegmentFooter.present(footer.getRow_groups())) {
             rows += group.getNum_rows();
             long from = group.getFile_offset();
@@ -101,11 +104,22 @@ final class Concatenation {
         footer.setNum_rows(rows);
         footer.setRow_groups(rowGroups);
         footer.setKey_value_metadata(keyValues(keyValues));
+        threads.filter(counted -> counted.events() == rows)
+                .flatMap(ThreadCounts::json)
+                .ifPresent(json -> footer.addToKey_value_metadata(keyValue(ThreadCounts.KEY, json)));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Util.writeFileMetaData(footer, bytes);
         ByteBuffer tail = ByteBuffer.allocate(TAIL).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.size()).put(MAGIC);
         LiveFolder.writeAll(out, bytes.toByteArray());
         LiveFolder.writeAll(out, tail.flip());
+    }
+
+    /// Without those of one segment, those of the others are no use.
+    private void count(Optional<ThreadCounts> segment) {
+        if (segment.isEmpty()) {
+            threads = Optional.empty();
+        }
+        threads.ifPresent(counted -> counted.add(segment.orElseThrow()));
     }
 
     private void copy(FileChannel from, long position, long length) throws IOException {
@@ -153,11 +167,22 @@ final class Concatenation {
 
     private static List<KeyValue> keyValues(Map<String, String> map) {
         List<KeyValue> list = new ArrayList<>();
-        map.forEach((key, value) -> {
-            KeyValue entry = new KeyValue(key);
-            entry.setValue(value);
-            list.add(entry);
-        });
+        map.forEach((key, value) -> list.add(keyValue(key, value)));
         return list;
+    }
+
+    private static KeyValue keyValue(String key, String value) {
+        KeyValue entry = new KeyValue(key);
+        entry.setValue(value);
+        return entry;
+    }
+
+    private static @Nullable String value(FileMetaData footer, String key) {
+        List<KeyValue> all = Objects.requireNonNullElse(footer.getKey_value_metadata(), List.of());
+        return all.stream()
+                .filter(entry -> key.equals(entry.getKey()))
+                .map(KeyValue::getValue)
+                .findFirst()
+                .orElse(null);
     }
 }

@@ -22,11 +22,13 @@ final class SegmentWriter implements AutoCloseable {
     private final MessageType schema;
     private final ColumnEncoder encoder;
     private final RowOrder rowOrder = new RowOrder();
+    private final Texts texts;
 
     SegmentWriter(List<Column> columns, Texts texts) {
         this.columns = columns;
         this.schema = ParquetTable.schema(columns);
         this.encoder = new ColumnEncoder(texts);
+        this.texts = texts;
     }
 
     /// Writes the file, forces it to disk and closes `channel`; no events give a file without rows.
@@ -41,7 +43,7 @@ final class SegmentWriter implements AutoCloseable {
                     writeRowGroup(part, file);
                 }
             }
-            file.end(Map.of());
+            file.end(ThreadCounts.of(group, texts).json().map(json -> Map.of(ThreadCounts.KEY, json)).orElseGet(Map::of));
         }
     }
 

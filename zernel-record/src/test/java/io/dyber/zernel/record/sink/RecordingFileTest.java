@@ -174,7 +174,7 @@ class RecordingFileTest {
     }
 
     @Test
-    void footerValuesAreStoredAsGiven() {
+    void footerValuesAreStoredAsGivenBesideTheCounts() {
         Texts texts = new Texts();
         try (RecordingFile file =
                 RecordingFile.create(output, Events.COLUMNS, texts, new RecordingFile.Options())) {
@@ -184,7 +184,10 @@ class RecordingFileTest {
 
         assertThat(Duck.query(output, """
                 SELECT decode(key), decode(value) FROM parquet_kv_metadata($file) ORDER BY 1"""))
-                .containsExactly(asList("zernel.format", "1"), asList("zernel.recording", "{\"host\":\"\u00e4\"}"));
+                .containsExactly(
+                        asList("zernel.format", "1"),
+                        asList("zernel.recording", "{\"host\":\"\u00e4\"}"),
+                        asList("zernel.threads", "[]"));
     }
 
     @Test
