@@ -67,6 +67,27 @@ class SeriesTest {
     }
 
     @Test
+    void threadsOfThePartsAddUpWhereEachPartCountsThem() {
+        String threads = "[{\"pid\":1,\"tid\":1,\"comm\":\"as said\",\"kind\":\"io\",\"events\":1,\"first_ns\":%d,"
+                + "\"last_ns\":%d}]";
+        Path first = folder.resolve("run-1.parquet");
+        Path second = folder.resolve("run-2.parquet");
+        String query = "SELECT comm, kind, events, first_ns, last_ns FROM _thread_kinds";
+        part(1, 0, 500).io(0, 1, 70).footer("zernel.threads", threads.formatted(3, 5)).write(first);
+        part(2, 500, 900).io(2, 1, 70).footer("zernel.threads", threads.formatted(4, 9)).write(second);
+        try (Database database = Recordings.open(folder + "/run-*.parquet")) {
+            assertThat(database.query(query).toString())
+                    .isEqualTo("comm\tkind\tevents\tfirst_ns\tlast_ns\nas said\tio\t2\t3\t9");
+        }
+
+        part(2, 500, 900).io(2, 1, 70).write(second);
+        try (Database database = Recordings.open(folder + "/run-*.parquet")) {
+            assertThat(database.query("SELECT comm, kind, events FROM _thread_kinds").toString())
+                    .isEqualTo("comm\tkind\tevents\npython3\tio\t2");
+        }
+    }
+
+    @Test
     void aMissingPartIsSaid() {
         part(1, 0, 500).io(0, 1, 1).write(folder.resolve("run-1.parquet"));
         part(3, 900, 1200).io(9, 1, 1).write(folder.resolve("run-3.parquet"));

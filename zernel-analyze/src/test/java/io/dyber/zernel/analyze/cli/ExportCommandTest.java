@@ -137,6 +137,7 @@ class ExportCommandTest {
                 .event("lost", "wait", 1000, null, "count = 3").io(1, 2, 70)
                 .footer("zernel.losses", "{\"rings\":[],\"by_kind\":{\"wait\":10},\"total\":10}")
                 .footer("zernel.probes", "[{\"kind\":\"io\",\"symbol\":\"read\",\"state\":\"attached\",\"entries\":1}]")
+                .footer("zernel.threads", "[]")
                 .write(folder.resolve("whole.parquet")).toString();
         String cut = folder.resolve("cut.parquet").toString();
         // Steps of 50 ms: those from the 11th to the 30th, and the optimizer step that reaches into it.
@@ -144,6 +145,7 @@ class ExportCommandTest {
         try (Database database = Recordings.open(cut)) {
             Recording recording = database.recordings().getFirst();
             assertThat(recording.state()).isEqualTo(Recording.State.FINISHED);
+            assertThat(recording.metadata()).containsKey("zernel.kinds").doesNotContainKey("zernel.threads");
             assertThat(recording.note()).isEqualTo("cut out of " + whole
                     + ", 1.002 s long: what happened before, such as allocations, is not in it");
             assertThat(database.query("SELECT complete, events, (ended_ns - started_ns) // 1000000 AS ms FROM recordings").toString())
