@@ -5,58 +5,20 @@
 -- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
 -- Warm-up, evaluation, checkpoints and processes that launch nothing on a GPU are left out: their work looks the same.
 --
--- needs: events, _switches, _rare_events, _launched, _launching_threads, step_work
+-- needs: events, _switches, _rare_events, _launching_threads, _uneven_steps, _step_launches, step_work
 CREATE TABLE pauses AS
 WITH
     constants AS (
         SELECT
-            1.2 AS slow, -- times the median: slow steps
-            20 AS usual_steps, -- to compare with
             3 AS longer, -- times the usual longest stretch
             2000000 AS min_ns -- [ns] and at least so long
-    ),
-    trained AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            step,
-            start_ns,
-            end_ns,
-            dur_ns,
-            launches + graph_launches AS launches
-        FROM step_work
-        WHERE step_kind = 'train'
-    ),
-    medians AS (
-        SELECT recording, pid, median(dur_ns) AS dur_ns
-        FROM trained
-        GROUP BY ALL
-    ),
-    compared AS (
-        SELECT trained.*, trained.dur_ns > constants.slow * medians.dur_ns AS slow
-        FROM trained
-        JOIN medians ON medians.recording = trained.recording AND medians.pid = trained.pid
-        CROSS JOIN constants
-    ),
-    ranked AS (
-        SELECT
-            compared.*,
-            row_number() OVER (PARTITION BY recording, pid, tid, slow ORDER BY dur_ns DESC, step) AS place
-        FROM compared
-    ),
-    looked_at AS (
-        SELECT ranked.recording, ranked.pid, ranked.tid, ranked.step, ranked.start_ns, ranked.end_ns, ranked.slow
-        FROM ranked
-        CROSS JOIN constants
-        WHERE ranked.slow OR ranked.place <= constants.usual_steps
     ),
     -- Where launches were only counted, it is not known when nothing was called.
     launching AS (
         SELECT recording, pid, any_value(tid) AS tid
-        FROM trained
+        FROM step_work
         GROUP BY recording, pid
-        HAVING sum(launches) > 0
+        HAVING sum(launches + graph_launches) > 0
     ),
     threads AS (
         SELECT recording, pid, tid FROM launching
@@ -66,13 +28,11 @@ WITH
         JOIN launching ON launching.recording = threads.recording AND launching.pid = threads.pid
     ),
     calls AS (
-        SELECT recording, pid, tid, at_ns AS start_ns, at_ns + dur_ns AS end_ns
-        FROM _launched
-        UNION ALL
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
         FROM _rare_events
         WHERE kind IN ('cuda_copy', 'cuda_sync', 'gpu_alloc', 'gpu_free', 'nccl', 'nccl_comm', 'dist_wait')
             OR (kind = 'region' AND name LIKE 'enumerate(DataLoader)#%')
+            OR (kind = 'cuda_graph' AND name LIKE '%GraphLaunch%')
         UNION ALL
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
         FROM events
@@ -92,7 +52,21 @@ WITH
             start_ns,
             end_ns,
             unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
-        FROM looked_at
+        FROM _uneven_steps
+    ),
+    launches AS (
+        SELECT
+            uneven.recording,
+            uneven.pid,
+            uneven.tid,
+            uneven.step,
+            uneven.slow,
+            unnest(launched.calls) AS call
+        FROM _uneven_steps AS uneven
+        JOIN _step_launches AS launched
+            ON launched.recording = uneven.recording
+            AND launched.pid = uneven.pid
+            AND launched.step = uneven.step
     ),
     inside AS (
         SELECT
@@ -101,7 +75,6 @@ WITH
             stretches.tid,
             stretches.step,
             stretches.slow,
-            stretches.end_ns AS step_end_ns,
             greatest(calls.start_ns, stretches.start_ns) AS start_ns,
             calls.end_ns
         FROM calls
@@ -112,11 +85,14 @@ WITH
             AND stretches.stretch = calls.start_ns >> 25
         WHERE calls.start_ns >= stretches.start_ns AND calls.start_ns < stretches.end_ns
         UNION ALL
-        SELECT recording, pid, tid, step, slow, end_ns, end_ns, end_ns
-        FROM looked_at
+        SELECT recording, pid, tid, step, slow, call.start_ns, call.end_ns
+        FROM launches
         UNION ALL
-        SELECT recording, pid, tid, step, slow, end_ns, start_ns, start_ns
-        FROM looked_at
+        SELECT recording, pid, tid, step, slow, end_ns, end_ns
+        FROM _uneven_steps
+        UNION ALL
+        SELECT recording, pid, tid, step, slow, start_ns, start_ns
+        FROM _uneven_steps
     ),
     gaps AS (
         SELECT

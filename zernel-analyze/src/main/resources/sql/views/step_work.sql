@@ -4,7 +4,7 @@
 -- where it began. Times are those of calls on the CPU, summed over threads. Where only a sample of launches was
 -- recorded, their number and time are scaled up.
 --
--- needs: _rare_events, _launched, steps, _step_counts, _syncs, _sampled
+-- needs: _rare_events, _step_launches, steps, _step_counts, _syncs, _sampled
 CREATE TABLE step_work AS
 WITH
     spans AS (
@@ -22,26 +22,6 @@ WITH
             ON counts.recording = steps.recording
             AND counts.pid = steps.pid
             AND counts.tid = steps.tid
-    ),
-    -- A join on stretches of 34 ms costs half of an ASOF join, which would sort all calls.
-    stretches AS (
-        SELECT recording, pid, step, start_ns, end_ns, unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
-        FROM spans
-    ),
-    launched AS (
-        SELECT
-            stretches.recording,
-            stretches.pid,
-            stretches.step,
-            count(*) AS launches,
-            sum(_launched.dur_ns) AS launch_ns
-        FROM _launched
-        JOIN stretches
-            ON stretches.recording = _launched.recording
-            AND stretches.pid = _launched.pid
-            AND stretches.stretch = _launched.at_ns >> 25
-        WHERE NOT _launched.graph AND _launched.at_ns >= stretches.start_ns AND _launched.at_ns < stretches.end_ns
-        GROUP BY ALL
     ),
     work AS (
         SELECT
@@ -112,7 +92,7 @@ SELECT
     CAST(coalesce(work.collective_ns, 0) AS BIGINT) AS collective_ns, -- [ns] time to enqueue them
     CAST(coalesce(work.dist_wait_ns, 0) AS BIGINT) AS dist_wait_ns -- [ns] blocked on torch.distributed
 FROM spans
-LEFT JOIN launched
+LEFT JOIN _step_launches AS launched
     ON launched.recording = spans.recording
     AND launched.pid = spans.pid
     AND launched.step = spans.step
