@@ -33,6 +33,19 @@ WITH
         ANTI JOIN counted ON counted.recording = files.recording
     )
 SELECT
+    events.recording,
+    events.pid,
+    events.tid,
+    events.comm,
+    events.kind,
+    count(*) AS events,
+    min(events.ts_ns) AS first_ns,
+    max(events.ts_ns + coalesce(events.dur_ns, 0)) AS last_ns
+FROM events
+JOIN uncounted ON uncounted.recording = events.recording
+GROUP BY ALL
+UNION ALL
+SELECT
     said.recording, -- recording
     said.pid, -- process
     said.tid, -- thread
@@ -43,17 +56,4 @@ SELECT
     max(said.last_ns) AS last_ns -- [ns] end of the last
 FROM said
 JOIN counted ON counted.recording = said.recording
-GROUP BY ALL
-UNION ALL
-SELECT
-    events.recording,
-    events.pid,
-    events.tid,
-    events.comm,
-    events.kind,
-    count(*),
-    min(events.ts_ns),
-    max(events.ts_ns + coalesce(events.dur_ns, 0))
-FROM events
-JOIN uncounted ON uncounted.recording = events.recording
 GROUP BY ALL

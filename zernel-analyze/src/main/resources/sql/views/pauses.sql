@@ -54,19 +54,19 @@ WITH
             unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
         FROM _uneven_steps
     ),
-    launches AS (
+    launched AS (
         SELECT
             uneven.recording,
             uneven.pid,
             uneven.tid,
             uneven.step,
             uneven.slow,
-            unnest(launched.calls) AS call
+            unnest(steps.calls) AS call
         FROM _uneven_steps AS uneven
-        JOIN _step_launches AS launched
-            ON launched.recording = uneven.recording
-            AND launched.pid = uneven.pid
-            AND launched.step = uneven.step
+        JOIN _step_launches AS steps
+            ON steps.recording = uneven.recording
+            AND steps.pid = uneven.pid
+            AND steps.step = uneven.step
     ),
     inside AS (
         SELECT
@@ -86,7 +86,7 @@ WITH
         WHERE calls.start_ns >= stretches.start_ns AND calls.start_ns < stretches.end_ns
         UNION ALL
         SELECT recording, pid, tid, step, slow, call.start_ns, call.end_ns
-        FROM launches
+        FROM launched
         UNION ALL
         SELECT recording, pid, tid, step, slow, end_ns, end_ns
         FROM _uneven_steps
