@@ -3,14 +3,16 @@ package io.dyber.zernel.analyze;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /// Opens recordings as one [Database].
 ///
 /// An argument is a finished `run.parquet`, a glob, a folder of recordings, or a `run.parquet.live` folder that a
 /// recorder is still writing or left behind. Several recordings become one table `events`; its column
 /// `recording` tells them apart. The files of a rotating recording are one. A trace of PyTorch's profiler (`.json` or
-/// `.json.gz`) adds what ran on the GPU to the recording of its process.
+/// `.json.gz`) adds what ran on the GPU to the recording of its process. A file that is named twice is opened once.
 public final class Recordings {
     private Recordings() {}
 
@@ -69,8 +71,12 @@ public final class Recordings {
             for (int side = 0; side < sides.size(); side++) {
                 List<AttachedRecording> files = new ArrayList<>();
                 List<GpuTrace> traces = new ArrayList<>();
+                Set<Path> seen = new HashSet<>();
                 for (String argument : sides.get(side)) {
                     for (Path path : resolve(argument, duckDb)) {
+                        if (!seen.add(path.toAbsolutePath().normalize())) {
+                            continue;
+                        }
                         if (KinetoTrace.isOne(path)) {
                             traces.add(GpuTrace.load(path, opened++, duckDb));
                         } else {

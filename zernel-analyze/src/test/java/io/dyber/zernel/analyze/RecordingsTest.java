@@ -65,6 +65,16 @@ class RecordingsTest {
     }
 
     @Test
+    void aFileThatIsNamedTwiceIsOpenedOnce() {
+        recording().region("a", 1, 1).write(folder.resolve("rank0.parquet"));
+        recording().region("b", 1, 1).write(folder.resolve("rank1.parquet"));
+        try (Database database = Recordings.open(folder + "/*.parquet", folder + "/./rank1.parquet", folder.toString())) {
+            assertThat(database.query("SELECT recording, name FROM events ORDER BY ALL").toString())
+                    .isEqualTo("recording\tname\n0\ta\n1\tb");
+        }
+    }
+
+    @Test
     void severalFilesAreToldApartByRecording() {
         recording().region("a", 1, 1).write(folder.resolve("rank0.parquet"));
         recording().region("b", 1, 1).alter("ALTER TABLE events DROP COLUMN fd").write(folder.resolve("rank1.parquet"));
