@@ -5,7 +5,7 @@ CREATE TABLE _step_counts AS
 SELECT
     recording, -- recording
     pid, -- process
-    arg_max(tid, steps) AS tid, -- its training thread with the most steps
+    arg_max(tid, (steps, -tid)) AS tid, -- its training thread with the most steps, of several the first
     max(steps) AS steps -- steps of that thread
 FROM training_threads
 WHERE steps > 0

@@ -1,7 +1,7 @@
 -- Memory that PyTorch's allocator has handed out: exact where steps end and at the maximum, else by slice.
 --
 -- The maximum was in one of the slices that handed out more than the level was below it. Of these the 1,000 that may
--- hold most are looked into. Of other slices in which no step ends, only the level at the end is known.
+-- hold most are looked into. Of other slices only the level at their end is known, and where a step ends in them.
 --
 -- needs: events, _torch_slices, step_work
 CREATE TABLE _torch_levels AS
@@ -11,26 +11,16 @@ WITH
         FROM _torch_slices
         GROUP BY ALL
     ),
-    step_ends AS (
-        SELECT DISTINCT recording, pid, end_ns >> 20 AS slice
-        FROM step_work
-    ),
     slices AS (
         SELECT
-            slices.recording,
-            slices.pid,
-            slices.device,
-            slices.slice,
-            slices.allocs,
-            slices.allocated_bytes,
-            slices.allocated_bytes - slices.change_bytes AS before_bytes,
-            slices.allocated_bytes - slices.change_bytes + slices.handed_out_bytes AS most_bytes,
-            step_ends.slice IS NOT NULL AS ends_step
-        FROM _torch_slices AS slices
-        LEFT JOIN step_ends
-            ON step_ends.recording = slices.recording
-            AND step_ends.pid = slices.pid
-            AND step_ends.slice = slices.slice
+            recording,
+            pid,
+            device,
+            slice,
+            allocated_bytes,
+            allocated_bytes - change_bytes AS before_bytes,
+            allocated_bytes - change_bytes + handed_out_bytes AS most_bytes
+        FROM _torch_slices
     ),
     highest AS (
         SELECT slices.recording, slices.pid, slices.device, slices.slice
@@ -45,14 +35,25 @@ WITH
             ORDER BY slices.most_bytes DESC, slices.slice
         ) <= 1000
     ),
+    step_ends AS (
+        SELECT recording, pid, end_ns, end_ns >> 20 AS slice
+        FROM step_work
+    ),
     told AS (
-        SELECT slices.*, slices.ends_step OR highest.slice IS NOT NULL AS in_detail
+        SELECT
+            slices.*,
+            highest.slice IS NOT NULL AS is_highest,
+            highest.slice IS NOT NULL OR ends.slice IS NOT NULL AS in_detail
         FROM slices
         LEFT JOIN highest
             ON highest.recording = slices.recording
             AND highest.pid = slices.pid
             AND highest.device IS NOT DISTINCT FROM slices.device
             AND highest.slice = slices.slice
+        LEFT JOIN (SELECT DISTINCT recording, pid, slice FROM step_ends) AS ends
+            ON ends.recording = slices.recording
+            AND ends.pid = slices.pid
+            AND ends.slice = slices.slice
     ),
     changes AS (
         SELECT
@@ -61,6 +62,7 @@ WITH
             told.device,
             told.slice,
             told.before_bytes,
+            told.is_highest,
             events.ts_ns AS at_ns,
             CASE events.kind WHEN 'torch_alloc' THEN events.bytes ELSE -events.bytes END AS change_bytes
         FROM events
@@ -72,18 +74,32 @@ WITH
         WHERE (events.kind IN ('torch_alloc', 'torch_free')) IS TRUE AND events.bytes > 0 AND told.in_detail
     )
 SELECT
+    changes.recording,
+    changes.pid,
+    changes.device,
+    step_ends.end_ns AS at_ns,
+    CAST(any_value(changes.before_bytes) + sum(changes.change_bytes) AS BIGINT) AS allocated_bytes
+FROM changes
+JOIN step_ends
+    ON step_ends.recording = changes.recording
+    AND step_ends.pid = changes.pid
+    AND step_ends.slice = changes.slice
+WHERE NOT changes.is_highest AND changes.at_ns <= step_ends.end_ns
+GROUP BY changes.recording, changes.pid, changes.device, step_ends.end_ns
+UNION ALL
+SELECT recording, pid, device, (slice + 1) << 20, allocated_bytes
+FROM told
+WHERE NOT is_highest
+UNION ALL
+SELECT
     recording, -- recording
     pid, -- process
     device, -- GPU as the process counts them
     at_ns, -- [ns] when
-    CAST(change_bytes > 0 AS BIGINT) AS allocs, -- times that memory was handed out since the row before
     CAST(before_bytes + sum(change_bytes) OVER (
         PARTITION BY recording, pid, device, slice
         ORDER BY at_ns
         ROWS UNBOUNDED PRECEDING
     ) AS BIGINT) AS allocated_bytes -- [bytes] handed out after it
 FROM changes
-UNION ALL
-SELECT recording, pid, device, (slice + 1) << 20, allocs, allocated_bytes
-FROM told
-WHERE NOT in_detail
+WHERE is_highest

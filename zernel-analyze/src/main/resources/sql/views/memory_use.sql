@@ -4,7 +4,7 @@
 -- PyTorch's allocator handed out of it. `unknown_frees` released memory whose allocation was not seen. A failed
 -- allocation means that the GPU's memory was used up.
 --
--- needs: _rare_events, device_memory, _torch_levels
+-- needs: _rare_events, device_memory, _torch_levels, _torch_slices
 CREATE TABLE memory_use AS
 WITH
     peaks AS (
@@ -13,7 +13,7 @@ WITH
             pid,
             device,
             max(live_bytes) AS peak_bytes,
-            arg_max(at_ns, live_bytes) AS peak_at_ns,
+            arg_max(at_ns, (live_bytes, -at_ns)) AS peak_at_ns,
             arg_max(live_bytes, at_ns) AS end_bytes
         FROM device_memory
         GROUP BY ALL
@@ -42,7 +42,13 @@ WITH
             CAST(sum(allocs) AS BIGINT) AS torch_allocs,
             max(allocated_bytes) AS torch_peak_bytes,
             arg_max(allocated_bytes, at_ns) AS torch_end_bytes
-        FROM _torch_levels
+        FROM (
+            SELECT recording, pid, device, at_ns, allocated_bytes, NULL AS allocs
+            FROM _torch_levels
+            UNION ALL
+            SELECT recording, pid, device, NULL AS at_ns, NULL AS allocated_bytes, allocs
+            FROM _torch_slices
+        )
         GROUP BY ALL
     ),
     device_side AS (
