@@ -22,9 +22,9 @@ final class ThreadCounts {
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES).build();
 
-    private final Map<Thread, Count> counts = new LinkedHashMap<>();
+    private final Map<ThreadKind, Count> counts = new LinkedHashMap<>();
 
-    private record Thread(@Nullable Long pid, @Nullable Long tid, @Nullable String comm, String kind) {}
+    private record ThreadKind(@Nullable Long pid, @Nullable Long tid, @Nullable String comm, String kind) {}
 
     /// @param first start of the first event, `last` end of the last, in nanoseconds since the epoch
     private record Count(long events, long first, long last) {
@@ -41,13 +41,13 @@ final class ThreadCounts {
             long events,
             long first_ns,
             long last_ns) {
-        static Row of(Thread thread, Count count) {
+        static Row of(ThreadKind key, Count count) {
             return new Row(
-                    thread.pid(), thread.tid(), thread.comm(), thread.kind(), count.events(), count.first(), count.last());
+                    key.pid(), key.tid(), key.comm(), key.kind(), count.events(), count.first(), count.last());
         }
 
-        Thread thread() {
-            return new Thread(pid, tid, comm, kind);
+        ThreadKind key() {
+            return new ThreadKind(pid, tid, comm, kind);
         }
 
         Count count() {
@@ -75,7 +75,7 @@ final class ThreadCounts {
                     if (row == null) {
                         return Optional.empty();
                     }
-                    counts.add(row.thread(), row.count());
+                    counts.add(row.key(), row.count());
                 }
                 return Optional.of(counts);
             }
@@ -102,8 +102,8 @@ final class ThreadCounts {
                         .toList()));
     }
 
-    private void add(Thread thread, Count count) {
-        counts.merge(thread, count, Count::plus);
+    private void add(ThreadKind key, Count count) {
+        counts.merge(key, count, Count::plus);
     }
 
     private void add(RowGroup group, KindColumns rows, Recent[] places, Texts texts) {
@@ -132,7 +132,7 @@ final class ThreadCounts {
         if (recent.events > 0) {
             String comm = recent.comm == NULL ? null : texts.text((int) recent.comm);
             add(
-                    new Thread(boxed(recent.pid), boxed(recent.tid), comm, kind),
+                    new ThreadKind(boxed(recent.pid), boxed(recent.tid), comm, kind),
                     new Count(recent.events, recent.first, recent.last));
             recent.events = 0;
         }
