@@ -1,8 +1,10 @@
 package io.dyber.zernel.record.sink;
 
 import io.dyber.zernel.record.event.Texts;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -68,21 +70,23 @@ final class ThreadCounts {
 
     /// Of a segment's footer, which may be damaged or of a version that had none.
     static Optional<ThreadCounts> parse(@Nullable String json) {
+        if (json == null) {
+            return Optional.empty();
+        }
         try {
-            if (json != null && JSON.readValue(json, Row[].class) instanceof Row[] rows) {
-                ThreadCounts counts = new ThreadCounts();
-                for (Row row : rows) {
-                    if (row == null) {
-                        return Optional.empty();
-                    }
-                    counts.add(row.key(), row.count());
-                }
-                return Optional.of(counts);
-            }
+            Row[] rows = Objects.requireNonNullElse(JSON.readValue(json, Row[].class), new Row[] {null});
+            return Arrays.asList(rows).contains(null) ? Optional.empty() : Optional.of(of(rows));
         } catch (JacksonException _) {
             return Optional.empty();
         }
-        return Optional.empty();
+    }
+
+    private static ThreadCounts of(Row[] rows) {
+        ThreadCounts counts = new ThreadCounts();
+        for (Row row : rows) {
+            counts.add(row.key(), row.count());
+        }
+        return counts;
     }
 
     void add(ThreadCounts more) {
