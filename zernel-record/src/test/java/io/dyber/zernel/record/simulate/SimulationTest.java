@@ -128,7 +128,9 @@ class SimulationTest {
                 .extracting(List::getFirst)
                 .containsExactly("zernel.clock", "zernel.format", "zernel.gpus", "zernel.kinds", "zernel.launches",
                         "zernel.losses", "zernel.probes", "zernel.processes", "zernel.recording", "zernel.schema",
-                        "zernel.simulation");
+                        "zernel.simulation", "zernel.threads");
+        assertThat(footer(file, "zernel.threads").valueStream().mapToLong(row -> row.get("events").asLong()).sum())
+                .isEqualTo(events);
     }
 
     @Test
