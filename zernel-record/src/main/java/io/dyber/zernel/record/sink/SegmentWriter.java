@@ -23,6 +23,7 @@ final class SegmentWriter implements AutoCloseable {
     private final ColumnEncoder encoder;
     private final RowOrder rowOrder = new RowOrder();
     private final Texts texts;
+    private final ThreadCounts.Scratch scratch = new ThreadCounts.Scratch();
 
     SegmentWriter(List<Column> columns, Texts texts) {
         this.columns = columns;
@@ -43,7 +44,7 @@ final class SegmentWriter implements AutoCloseable {
                     writeRowGroup(part, file);
                 }
             }
-            file.end(ThreadCounts.of(group, texts).json().map(json -> Map.of(ThreadCounts.KEY, json)).orElseGet(Map::of));
+            file.end(ThreadCounts.of(group, texts, scratch).json().map(json -> Map.of(ThreadCounts.KEY, json)).orElseGet(Map::of));
         }
     }
 

@@ -4,13 +4,13 @@ import io.dyber.zernel.record.event.Texts;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 
 /// How many events of each kind each thread has, and when: the footer's `zernel.threads`. Whoever asks which threads
 /// there are then need not read all events. Each segment has its own; those of a file are added.
@@ -21,8 +21,7 @@ final class ThreadCounts {
     private static final int MOST = 10_000;
     private static final long NULL = Long.MIN_VALUE;
     private static final int RECENT = 256;
-    private static final JsonMapper JSON =
-            JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES).build();
+    private static final JsonMapper JSON = JsonMapper.shared();
 
     private final Map<ThreadKind, Count> counts = new LinkedHashMap<>();
 
@@ -35,34 +34,12 @@ final class ThreadCounts {
         }
     }
 
-    private record Row(
-            @Nullable Long pid,
-            @Nullable Long tid,
-            @Nullable String comm,
-            String kind,
-            long events,
-            long first_ns,
-            long last_ns) {
-        static Row of(ThreadKind key, Count count) {
-            return new Row(
-                    key.pid(), key.tid(), key.comm(), key.kind(), count.events(), count.first(), count.last());
-        }
-
-        ThreadKind key() {
-            return new ThreadKind(pid, tid, comm, kind);
-        }
-
-        Count count() {
-            return new Count(events, first_ns, last_ns);
-        }
-    }
-
-    static ThreadCounts of(RowGroup group, Texts texts) {
+    /// @param scratch reused from call to call
+    static ThreadCounts of(RowGroup group, Texts texts, Scratch scratch) {
         ThreadCounts counts = new ThreadCounts();
-        Recent[] recent = Stream.generate(Recent::new).limit(RECENT).toArray(Recent[]::new);
         for (KindColumns rows : group.kinds()) {
             if (rows.rows() > 0) {
-                counts.add(group, rows, recent, texts);
+                counts.add(group, rows, scratch, texts);
             }
         }
         return counts;
@@ -70,21 +47,29 @@ final class ThreadCounts {
 
     /// Of a segment's footer, which may be damaged or of a version that had none.
     static Optional<ThreadCounts> parse(@Nullable String json) {
-        if (json == null) {
-            return Optional.empty();
-        }
         try {
-            Row[] rows = Objects.requireNonNullElse(JSON.readValue(json, Row[].class), new Row[] {null});
-            return Arrays.asList(rows).contains(null) ? Optional.empty() : Optional.of(of(rows));
+            JsonNode rows = JSON.readTree(json == null ? "null" : json);
+            boolean whole = rows.isArray() && rows.valueStream().allMatch(ThreadCounts::isRow);
+            return whole ? Optional.of(of(rows)) : Optional.empty();
         } catch (JacksonException _) {
             return Optional.empty();
         }
     }
 
-    private static ThreadCounts of(Row[] rows) {
+    private static boolean isRow(JsonNode row) {
+        return row.path("kind").isString()
+                && Stream.of("events", "first_ns", "last_ns").allMatch(name -> row.path(name).canConvertToLong());
+    }
+
+    private static ThreadCounts of(JsonNode rows) {
         ThreadCounts counts = new ThreadCounts();
-        for (Row row : rows) {
-            counts.add(row.key(), row.count());
+        for (JsonNode row : rows) {
+            Long pid = row.path("pid").canConvertToLong() ? row.path("pid").asLong() : null;
+            Long tid = row.path("tid").canConvertToLong() ? row.path("tid").asLong() : null;
+            String comm = row.path("comm").isString() ? row.path("comm").asString() : null;
+            counts.add(
+                    new ThreadKind(pid, tid, comm, row.path("kind").asString()),
+                    new Count(row.path("events").asLong(), row.path("first_ns").asLong(), row.path("last_ns").asLong()));
         }
         return counts;
     }
@@ -97,37 +82,46 @@ final class ThreadCounts {
         return counts.values().stream().mapToLong(Count::events).sum();
     }
 
-    /// Nothing where it would be too long.
+    /// Nothing where it would be too long. By nodes, not by binding: starting that takes as long as a million events.
     Optional<String> json() {
-        return counts.size() > MOST
-                ? Optional.empty()
-                : Optional.of(JSON.writeValueAsString(counts.entrySet().stream()
-                        .map(entry -> Row.of(entry.getKey(), entry.getValue()))
-                        .toList()));
+        if (counts.size() > MOST) {
+            return Optional.empty();
+        }
+        ArrayNode rows = JSON.createArrayNode();
+        counts.forEach((key, count) -> rows.addObject()
+                .put("pid", key.pid())
+                .put("tid", key.tid())
+                .put("comm", key.comm())
+                .put("kind", key.kind())
+                .put("events", count.events())
+                .put("first_ns", count.first())
+                .put("last_ns", count.last()));
+        return Optional.of(rows.toString());
     }
 
     private void add(ThreadKind key, Count count) {
         counts.merge(key, count, Count::plus);
     }
 
-    private void add(RowGroup group, KindColumns rows, Recent[] places, Texts texts) {
-        int pid = group.column("pid");
-        int tid = group.column("tid");
-        int comm = group.column("comm");
-        int start = group.column("ts_ns");
-        int duration = group.column("dur_ns");
+    private void add(RowGroup group, KindColumns rows, Scratch scratch, Texts texts) {
         String kind = texts.text((int) rows.constant(group.column("kind")));
-        for (int row = 0; row < rows.rows(); row++) {
-            long thread = value(rows, tid, row);
-            Recent recent = places[(int) thread & places.length - 1];
-            if (!recent.is(value(rows, pid, row), thread, value(rows, comm, row))) {
-                settle(recent, kind, texts);
-                recent.begin(value(rows, pid, row), thread, value(rows, comm, row));
+        for (int chunk = 0; chunk << KindColumns.CHUNK_BITS < rows.rows(); chunk++) {
+            int count = Math.min(KindColumns.CHUNK, rows.rows() - (chunk << KindColumns.CHUNK_BITS));
+            long[] pids = values(rows, group.column("pid"), chunk, count, scratch.values[0]);
+            long[] tids = values(rows, group.column("tid"), chunk, count, scratch.values[1]);
+            long[] comms = values(rows, group.column("comm"), chunk, count, scratch.values[2]);
+            long[] starts = values(rows, group.column("ts_ns"), chunk, count, scratch.values[3]);
+            long[] durations = values(rows, group.column("dur_ns"), chunk, count, scratch.values[4]);
+            for (int row = 0; row < count; row++) {
+                Recent recent = scratch.recent[(int) tids[row] & RECENT - 1];
+                if (!recent.is(pids[row], tids[row], comms[row])) {
+                    settle(recent, kind, texts);
+                    recent.begin(pids[row], tids[row], comms[row]);
+                }
+                recent.add(starts[row], durations[row] == NULL ? starts[row] : starts[row] + durations[row]);
             }
-            long from = value(rows, start, row);
-            recent.add(from, from + orZero(value(rows, duration, row)));
         }
-        for (Recent recent : places) {
+        for (Recent recent : scratch.recent) {
             settle(recent, kind, texts);
         }
     }
@@ -175,17 +169,32 @@ final class ThreadCounts {
         return value == NULL ? null : value;
     }
 
-    private static long orZero(long value) {
-        return value == NULL ? 0 : value;
+    /// The values of a chunk, [#NULL] where there is none: as they are stored where all are there, else in `scratch`.
+    private static long[] values(KindColumns rows, int column, int chunk, int count, long[] scratch) {
+        if (column < 0 || !rows.has(column)) {
+            Arrays.fill(scratch, 0, count, NULL);
+            return scratch;
+        }
+        boolean narrow = rows.isNarrow(column);
+        if (rows.isComplete(column) && !narrow) {
+            return rows.longs(column)[chunk];
+        }
+        if (rows.isConstant(column)) {
+            Arrays.fill(scratch, 0, count, rows.constant(column));
+            return scratch;
+        }
+        int first = chunk << KindColumns.CHUNK_BITS;
+        for (int row = 0; row < count; row++) {
+            boolean present = rows.isComplete(column) || rows.isPresent(column, first + row);
+            long value = narrow ? rows.ints(column)[chunk][row] : rows.longs(column)[chunk][row];
+            scratch[row] = present ? value : NULL;
+        }
+        return scratch;
     }
 
-    private static long value(KindColumns rows, int column, int row) {
-        boolean present = column >= 0 && rows.has(column) && (rows.isComplete(column) || rows.isPresent(column, row));
-        if (!present) {
-            return NULL;
-        }
-        int chunk = row >> KindColumns.CHUNK_BITS;
-        int place = row & KindColumns.IN_CHUNK;
-        return rows.isNarrow(column) ? rows.ints(column)[chunk][place] : rows.longs(column)[chunk][place];
+    /// What counting needs beside the counts.
+    static final class Scratch {
+        private final long[][] values = new long[5][KindColumns.CHUNK];
+        private final Recent[] recent = Stream.generate(Recent::new).limit(RECENT).toArray(Recent[]::new);
     }
 }
