@@ -114,12 +114,10 @@ final class Concatenation {
         LiveFolder.writeAll(out, tail.flip());
     }
 
-    /// Without those of one segment, those of the others are no use.
+    /// Without those of one segment, those of the others are no use; too many would fill the memory of a long recording.
     private void count(Optional<ThreadCounts> segment) {
-        if (segment.isEmpty()) {
-            threads = Optional.empty();
-        }
-        threads.ifPresent(counted -> counted.add(segment.orElseThrow()));
+        segment.ifPresent(more -> threads.ifPresent(counted -> counted.add(more)));
+        threads = segment.isPresent() ? threads.filter(ThreadCounts::areFew) : Optional.empty();
     }
 
     private void copy(FileChannel from, long position, long length) throws IOException {

@@ -78,13 +78,17 @@ final class ThreadCounts {
         more.counts.forEach(this::add);
     }
 
+    boolean areFew() {
+        return counts.size() <= MOST;
+    }
+
     long events() {
         return counts.values().stream().mapToLong(Count::events).sum();
     }
 
     /// Nothing where it would be too long. By nodes, not by binding: starting that takes as long as a million events.
     Optional<String> json() {
-        if (counts.size() > MOST) {
+        if (!areFew()) {
             return Optional.empty();
         }
         ArrayNode rows = JSON.createArrayNode();
