@@ -7,12 +7,46 @@
 -- needs: _intervals
 CREATE TABLE _pieces AS
 WITH
+    ordered AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns,
+            end_ns,
+            part,
+            max(end_ns) OVER (thread_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns,
+            lead(start_ns) OVER thread_order AS next_ns,
+            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part = 'backward' END IGNORE NULLS)
+                OVER thread_order AS backward_next,
+            count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING)
+                AS batches_before
+        FROM _intervals
+        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY start_ns, end_ns DESC)
+    ),
+    -- Most calls are alone. Only the others have to be cut where one begins or ends in another.
+    placed AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns,
+            end_ns,
+            part,
+            coalesce(until_ns <= start_ns, TRUE) AND coalesce(end_ns <= next_ns, TRUE) AS alone,
+            greatest(end_ns, until_ns) AS idle_ns,
+            next_ns,
+            coalesce(backward_next AND batches_before > 0, FALSE) AS forward
+        FROM ordered
+    ),
     edges AS (
         SELECT recording, pid, tid, start_ns AS at_ns, TRUE AS enters, -end_ns AS tie, part
-        FROM _intervals
+        FROM placed
+        WHERE NOT alone
         UNION ALL
         SELECT recording, pid, tid, end_ns AS at_ns, FALSE AS enters, -start_ns AS tie, NULL AS part
-        FROM _intervals
+        FROM placed
+        WHERE NOT alone
     ),
     levels AS (
         SELECT
@@ -23,42 +57,33 @@ WITH
             part,
             row_number() OVER thread_order AS position,
             lead(at_ns) OVER thread_order AS next_ns,
-            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth,
-            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part = 'backward' END IGNORE NULLS)
-                OVER thread_order AS backward_next,
-            count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING)
-                AS batches_before
+            sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
         FROM edges
         WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, enters, tie)
     ),
-    -- After an end, the call that is open again is the last one that began at this depth. At depth 0 there is none: to
-    -- look for it there would take time that grows with the square of the rows.
     pieces AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            at_ns AS start_ns,
-            next_ns AS end_ns,
-            last_value(part IGNORE NULLS) OVER (
-                PARTITION BY recording, pid, tid, depth
-                ORDER BY position
-                ROWS UNBOUNDED PRECEDING
-            ) AS part,
-            FALSE AS inferred
-        FROM levels
-        WHERE depth > 0
+        SELECT recording, pid, tid, start_ns, end_ns, part, FALSE AS inferred
+        FROM placed
+        WHERE alone
         UNION ALL
+        SELECT recording, pid, tid, idle_ns, next_ns, CASE WHEN forward THEN 'forward' ELSE 'unknown' END, forward
+        FROM placed
+        UNION ALL
+        -- After an end, the call that is open again is the last one that began at this depth.
         SELECT
             recording,
             pid,
             tid,
             at_ns,
             next_ns,
-            CASE WHEN backward_next AND batches_before > 0 THEN 'forward' ELSE 'unknown' END,
-            coalesce(backward_next AND batches_before > 0, FALSE)
+            last_value(part IGNORE NULLS) OVER (
+                PARTITION BY recording, pid, tid, depth
+                ORDER BY position
+                ROWS UNBOUNDED PRECEDING
+            ),
+            FALSE
         FROM levels
-        WHERE depth = 0
+        WHERE depth > 0
     )
 SELECT
     recording, -- recording

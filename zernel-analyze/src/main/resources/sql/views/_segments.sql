@@ -3,7 +3,7 @@
 -- These are `_pieces`, and for threads without regions what `phase_rules` make of the time in no call.
 --
 -- needs: _pieces, _phase_guesses
-CREATE TABLE _segments AS
+CREATE VIEW _segments AS
 SELECT
     pieces.recording, -- recording
     pieces.pid, -- process

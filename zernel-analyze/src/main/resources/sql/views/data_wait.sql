@@ -15,56 +15,42 @@ WITH
             start_ns,
             end_ns,
             loader AS name,
-            part,
-            count(CASE WHEN part <> 'data_wait' THEN 1 END) OVER (
-                PARTITION BY recording, pid, tid
-                ORDER BY start_ns
-                ROWS UNBOUNDED PRECEDING
-            ) AS run
+            part = 'data_wait' AS waits,
+            lag(part = 'data_wait', 1, FALSE) OVER thread_order AS waited,
+            lag(part = 'data_wait', 2, FALSE) OVER thread_order AS waited_before,
+            lead(part = 'data_wait', 1, FALSE) OVER thread_order AS waits_again,
+            lag(CASE WHEN part = 'data_wait' THEN start_ns END IGNORE NULLS) OVER thread_order AS previous_ns
         FROM _intervals
         WHERE part IN ('data_wait', 'backward', 'optimizer_step')
-    ),
-    waits AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            start_ns,
-            end_ns,
-            name,
-            row_number() OVER run_order AS place,
-            count(*) OVER (PARTITION BY recording, pid, tid, run) AS run_length,
-            lag(start_ns, 1, 0) OVER (PARTITION BY recording, pid, tid ORDER BY start_ns) AS previous_ns
-        FROM markers
-        WHERE part = 'data_wait'
-        WINDOW run_order AS (PARTITION BY recording, pid, tid, run ORDER BY start_ns)
+        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY start_ns)
     ),
     forks AS (
-        SELECT recording, ppid AS pid, max(forked_ns) AS last_fork_ns, list(forked_ns) AS forked
+        SELECT recording, ppid AS pid, list(forked_ns) AS forked
         FROM workers
         WHERE forked_ns IS NOT NULL
         GROUP BY ALL
     ),
     begins AS (
         SELECT
-            waits.recording,
-            waits.pid,
-            waits.tid,
-            waits.start_ns,
-            waits.end_ns,
-            waits.name,
+            markers.recording,
+            markers.pid,
+            markers.tid,
+            markers.start_ns,
+            markers.end_ns,
+            markers.name,
             CASE
-                WHEN waits.previous_ns = 0 THEN TRUE
+                WHEN markers.previous_ns IS NULL THEN TRUE
                 WHEN forks.pid IS NOT NULL
                     THEN len(list_filter(
                         forks.forked,
-                        lambda t: t > waits.previous_ns AND t <= waits.start_ns
+                        lambda t: t > markers.previous_ns AND t <= markers.start_ns
                     )) > 0
-                ELSE waits.run_length > 1
-                    AND (waits.place = waits.run_length OR (waits.run_length > 2 AND waits.place = 2))
+                -- The last of several waits in a row, and of three or more the second.
+                ELSE markers.waited AND NOT (markers.waited_before AND markers.waits_again)
             END AS begins
-        FROM waits
-        LEFT JOIN forks ON forks.recording = waits.recording AND forks.pid = waits.pid
+        FROM markers
+        LEFT JOIN forks ON forks.recording = markers.recording AND forks.pid = markers.pid
+        WHERE markers.waits
     ),
     epochs AS (
         SELECT

@@ -13,54 +13,62 @@
 -- needs: _intervals, _segments, _step_markers, _checkpoint_opens
 CREATE TABLE steps AS
 WITH
-    markers AS (
+    threads AS (
         SELECT
             recording,
             pid,
             tid,
-            start_ns,
-            end_ns,
-            part,
-            lead(part) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns) AS next_part,
-            lead(start_ns) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns) AS next_start_ns,
-            bool_or(part = 'optimizer_step') OVER (PARTITION BY recording, pid, tid) AS has_optimizer,
-            bool_or(part = 'data_wait') OVER (PARTITION BY recording, pid, tid) AS has_loader
-        FROM _intervals
-        WHERE part IN ('data_wait', 'optimizer_step')
-    ),
-    threads AS (
-        SELECT recording, pid, tid, min(start_ns) AS first_ns
+            min(start_ns) AS first_ns,
+            bool_or(part = 'optimizer_step') AS has_optimizer,
+            bool_or(part = 'data_wait') AS has_loader
         FROM _intervals
         GROUP BY ALL
     ),
-    by_region AS (
+    markers AS (
         SELECT
             markers.recording,
             markers.pid,
             markers.tid,
-            CASE
-                WHEN markers.has_optimizer THEN coalesce(
-                    lag(markers.end_ns) OVER (
-                        PARTITION BY markers.recording, markers.pid, markers.tid
-                        ORDER BY markers.end_ns
-                    ),
-                    threads.first_ns
-                )
-                ELSE markers.start_ns
-            END AS start_ns,
-            CASE WHEN markers.has_optimizer THEN markers.end_ns ELSE markers.next_start_ns END AS end_ns,
-            CASE WHEN markers.has_optimizer THEN 'Optimizer.step' ELSE 'DataLoader' END AS source
-        FROM markers
+            markers.start_ns,
+            markers.end_ns,
+            markers.part = 'optimizer_step' AS steps,
+            lead(markers.part = 'data_wait') OVER thread_order AS loads_next,
+            lead(markers.start_ns) OVER thread_order AS next_start_ns,
+            threads.first_ns,
+            threads.has_optimizer,
+            threads.has_loader
+        FROM _intervals AS markers
         JOIN threads
             ON threads.recording = markers.recording
             AND threads.pid = markers.pid
             AND threads.tid = markers.tid
+        WHERE markers.part IN ('data_wait', 'optimizer_step')
+        WINDOW thread_order AS (
+            PARTITION BY markers.recording, markers.pid, markers.tid
+            ORDER BY markers.end_ns
+        )
+    ),
+    by_region AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            CASE
+                WHEN has_optimizer THEN coalesce(
+                    lag(end_ns) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns),
+                    first_ns
+                )
+                ELSE start_ns
+            END AS start_ns,
+            CASE WHEN has_optimizer THEN end_ns ELSE next_start_ns END AS end_ns,
+            CASE WHEN has_optimizer THEN 'Optimizer.step' ELSE 'DataLoader' END AS source
+        FROM markers
         WHERE CASE
-                WHEN markers.has_optimizer
-                    THEN markers.part = 'optimizer_step'
-                        AND (NOT markers.has_loader OR coalesce(markers.next_part, 'data_wait') = 'data_wait')
-                        AND coalesce(markers.next_start_ns >= markers.end_ns, TRUE)
-                ELSE markers.next_start_ns IS NOT NULL
+                WHEN has_optimizer
+                    THEN steps
+                        AND (NOT has_loader OR coalesce(loads_next, TRUE))
+                        AND coalesce(next_start_ns >= end_ns, TRUE)
+                ELSE next_start_ns IS NOT NULL
             END
     ),
     boundaries AS (
@@ -100,11 +108,11 @@ WITH
             stretches.pid,
             stretches.tid,
             stretches.start_ns,
-            sum(CASE WHEN phase = 'DataLoading' THEN dur_ns ELSE 0 END) AS data_loading_ns,
-            sum(CASE WHEN phase = 'GpuCompute' THEN dur_ns ELSE 0 END) AS gpu_compute_ns,
-            sum(CASE WHEN phase = 'NcclCollective' THEN dur_ns ELSE 0 END) AS nccl_collective_ns,
-            sum(CASE WHEN phase = 'OptimizerStep' THEN dur_ns ELSE 0 END) AS optimizer_step_ns,
-            sum(CASE WHEN phase = 'Unknown' THEN dur_ns ELSE 0 END) AS unknown_ns,
+            CAST(sum(CASE WHEN phase = 'DataLoading' THEN dur_ns ELSE 0 END) AS BIGINT) AS data_loading_ns,
+            CAST(sum(CASE WHEN phase = 'GpuCompute' THEN dur_ns ELSE 0 END) AS BIGINT) AS gpu_compute_ns,
+            CAST(sum(CASE WHEN phase = 'NcclCollective' THEN dur_ns ELSE 0 END) AS BIGINT) AS nccl_collective_ns,
+            CAST(sum(CASE WHEN phase = 'OptimizerStep' THEN dur_ns ELSE 0 END) AS BIGINT) AS optimizer_step_ns,
+            CAST(sum(CASE WHEN phase = 'Unknown' THEN dur_ns ELSE 0 END) AS BIGINT) AS unknown_ns,
             count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches
         FROM _segments
         JOIN stretches
@@ -173,12 +181,20 @@ WITH
         FROM counted
         GROUP BY ALL
     ),
+    firsts AS (
+        SELECT counted.recording, counted.pid, counted.tid, min(counted.step) AS step
+        FROM counted
+        JOIN usual
+            ON usual.recording = counted.recording
+            AND usual.pid = counted.pid
+            AND usual.tid = counted.tid
+        WHERE counted.step > 1 AND counted.dur_ns <= usual.long_ns
+        GROUP BY ALL
+    ),
     judged AS (
         SELECT
             counted.*,
-            min(CASE WHEN counted.step > 1 AND counted.dur_ns <= usual.long_ns THEN counted.step END) OVER (
-                PARTITION BY counted.recording, counted.pid, counted.tid
-            ) AS first_usual,
+            counted.step < firsts.step AS warms_up,
             counted.dur_ns > usual.long_ns AS is_long,
             usual.backwards > 0 AND CASE counted.source
                 WHEN 'DataLoader' THEN counted.backwards = 0 AND counted.dur_ns >= 0.2 * usual.median_ns
@@ -189,6 +205,10 @@ WITH
             ON usual.recording = counted.recording
             AND usual.pid = counted.pid
             AND usual.tid = counted.tid
+        LEFT JOIN firsts
+            ON firsts.recording = counted.recording
+            AND firsts.pid = counted.pid
+            AND firsts.tid = counted.tid
     )
 SELECT
     recording, -- recording
@@ -198,16 +218,16 @@ SELECT
     start_ns, -- [ns] when it began
     end_ns, -- [ns] when it ended
     dur_ns, -- [ns] wall time
-    CAST(data_loading_ns AS BIGINT) AS data_loading_ns, -- [ns] of it waiting for data
-    CAST(gpu_compute_ns AS BIGINT) AS gpu_compute_ns, -- [ns] of it in compute and waits for the GPU
-    CAST(nccl_collective_ns AS BIGINT) AS nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
-    CAST(optimizer_step_ns AS BIGINT) AS optimizer_step_ns, -- [ns] of it in the optimizer
-    CAST(unknown_ns AS BIGINT) AS unknown_ns, -- [ns] of it in anything else
+    data_loading_ns, -- [ns] of it waiting for data
+    gpu_compute_ns, -- [ns] of it in compute and waits for the GPU
+    nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
+    optimizer_step_ns, -- [ns] of it in the optimizer
+    unknown_ns, -- [ns] of it in anything else
     batches, -- batches fetched in it
     source, -- what the boundary is: Optimizer.step, DataLoader, or `periodicity of ...` a call
     confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
     CASE
-        WHEN step = 1 OR step < first_usual THEN 'warmup'
+        WHEN step = 1 OR warms_up THEN 'warmup'
         WHEN saves AND is_long THEN 'checkpoint'
         WHEN evaluates THEN 'evaluation'
         ELSE 'train'
