@@ -23,7 +23,7 @@ WITH
         FROM _torch_slices
     ),
     highest AS (
-        SELECT slices.recording, slices.pid, slices.device, slices.slice
+        SELECT slices.recording, slices.pid, slices.device, slices.slice, slices.before_bytes
         FROM slices
         JOIN most
             ON most.recording = slices.recording
@@ -35,71 +35,86 @@ WITH
             ORDER BY slices.most_bytes DESC, slices.slice
         ) <= 1000
     ),
-    step_ends AS (
-        SELECT recording, pid, end_ns, end_ns >> 20 AS slice
-        FROM step_work
-    ),
-    told AS (
-        SELECT
-            slices.*,
-            highest.slice IS NOT NULL AS is_highest,
-            highest.slice IS NOT NULL OR ends.slice IS NOT NULL AS in_detail
+    others AS (
+        SELECT slices.*
         FROM slices
-        LEFT JOIN highest
+        ANTI JOIN highest
             ON highest.recording = slices.recording
             AND highest.pid = slices.pid
             AND highest.device IS NOT DISTINCT FROM slices.device
             AND highest.slice = slices.slice
-        LEFT JOIN (SELECT DISTINCT recording, pid, slice FROM step_ends) AS ends
-            ON ends.recording = slices.recording
-            AND ends.pid = slices.pid
-            AND ends.slice = slices.slice
+    ),
+    -- What is asked of a slice: every change, or the sum of those until a step ends.
+    questions AS (
+        SELECT *, row_number() OVER () AS number
+        FROM (
+            SELECT recording, pid, device, slice, before_bytes, (slice + 1) << 22 AS until_ns, TRUE AS every
+            FROM highest
+            UNION ALL
+            SELECT others.recording, others.pid, others.device, others.slice, others.before_bytes, work.end_ns, FALSE
+            FROM others
+            JOIN step_work AS work
+                ON work.recording = others.recording
+                AND work.pid = others.pid
+                AND work.end_ns >> 22 = others.slice
+        )
     ),
     changes AS (
         SELECT
-            told.recording,
-            told.pid,
-            told.device,
-            told.slice,
-            told.before_bytes,
-            told.is_highest,
+            questions.number,
+            questions.every,
             events.ts_ns AS at_ns,
             CASE events.kind WHEN 'torch_alloc' THEN events.bytes ELSE -events.bytes END AS change_bytes
         FROM events
-        JOIN told
-            ON told.recording = events.recording
-            AND told.pid = events.pid
-            AND told.device IS NOT DISTINCT FROM events.device
-            AND told.slice = events.ts_ns >> 20
-        WHERE (events.kind IN ('torch_alloc', 'torch_free')) IS TRUE AND events.bytes > 0 AND told.in_detail
+        JOIN questions
+            ON questions.recording = events.recording
+            AND questions.pid = events.pid
+            AND questions.device IS NOT DISTINCT FROM events.device
+            AND questions.slice = events.ts_ns >> 22
+        WHERE (events.kind IN ('torch_alloc', 'torch_free')) IS TRUE
+            AND events.bytes > 0
+            AND events.ts_ns <= questions.until_ns
+    ),
+    answers AS (
+        SELECT
+            number,
+            sum(change_bytes) AS change_bytes,
+            list({'at_ns': at_ns, 'change_bytes': change_bytes}) FILTER (WHERE every) AS changes
+        FROM changes
+        GROUP BY number
+    ),
+    listed AS (
+        SELECT
+            questions.recording,
+            questions.pid,
+            questions.device,
+            questions.slice,
+            questions.before_bytes,
+            unnest(answers.changes) AS change
+        FROM questions
+        JOIN answers ON answers.number = questions.number
     )
 SELECT
-    changes.recording,
-    changes.pid,
-    changes.device,
-    step_ends.end_ns AS at_ns,
-    CAST(any_value(changes.before_bytes) + sum(changes.change_bytes) AS BIGINT) AS allocated_bytes
-FROM changes
-JOIN step_ends
-    ON step_ends.recording = changes.recording
-    AND step_ends.pid = changes.pid
-    AND step_ends.slice = changes.slice
-WHERE NOT changes.is_highest AND changes.at_ns <= step_ends.end_ns
-GROUP BY changes.recording, changes.pid, changes.device, step_ends.end_ns
+    questions.recording,
+    questions.pid,
+    questions.device,
+    questions.until_ns AS at_ns,
+    CAST(questions.before_bytes + answers.change_bytes AS BIGINT) AS allocated_bytes
+FROM questions
+JOIN answers ON answers.number = questions.number
+WHERE NOT questions.every
 UNION ALL
-SELECT recording, pid, device, (slice + 1) << 20, allocated_bytes
-FROM told
-WHERE NOT is_highest
+SELECT recording, pid, device, (slice + 1) << 22, allocated_bytes
+FROM others
 UNION ALL
 SELECT
     recording, -- recording
     pid, -- process
     device, -- GPU as the process counts them
-    at_ns, -- [ns] when
-    CAST(before_bytes + sum(change_bytes) OVER (
+    change.at_ns, -- [ns] when
+    CAST(before_bytes + sum(change.change_bytes) OVER (
         PARTITION BY recording, pid, device, slice
-        ORDER BY at_ns
+        ORDER BY change.at_ns
         ROWS UNBOUNDED PRECEDING
     ) AS BIGINT) AS allocated_bytes -- [bytes] handed out after it
-FROM changes
-WHERE is_highest
+FROM listed

@@ -1,4 +1,4 @@
--- What PyTorch's allocator handed out and took back in each millisecond (2^20 ns) in which it did.
+-- What PyTorch's allocator handed out and took back in each 4 ms (2^22 ns) in which it did.
 --
 -- A recording has millions of these events, and to sort them all costs more than all else in a report. A recording that
 -- holds only a sample of them has no rows here.
@@ -11,7 +11,7 @@ WITH
             recording,
             pid,
             device,
-            ts_ns >> 20 AS slice,
+            ts_ns >> 22 AS slice,
             sum(CASE kind WHEN 'torch_alloc' THEN bytes ELSE -bytes END) AS change_bytes,
             sum(CASE kind WHEN 'torch_alloc' THEN bytes ELSE 0 END) AS handed_out_bytes,
             count(CASE kind WHEN 'torch_alloc' THEN 1 END) AS allocs
