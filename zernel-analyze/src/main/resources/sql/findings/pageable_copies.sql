@@ -6,7 +6,7 @@
 -- what the GPU is idle by the driver's samples, which may take copies for busy time.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
--- needs: _rare_events, step_work, gpu_busy, files
+-- needs: _rare_events, step_work, _step_stretches, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
 WITH
@@ -39,21 +39,23 @@ WITH
     ),
     copied AS (
         SELECT
-            spans.recording,
-            spans.pid,
+            stretches.recording,
+            stretches.pid,
             any_value(rates.rate) AS rate,
             count(*) AS copies,
             sum(least(calls.dur_ns, calls.bytes / rates.rate)) AS copy_ns,
             sum(calls.dur_ns) AS blocked_ns,
             sum(calls.bytes) AS bytes
         FROM calls
-        ASOF JOIN step_work AS spans
-            ON spans.recording = calls.recording
-            AND spans.pid = calls.pid
-            AND spans.tid = calls.tid
-            AND spans.start_ns <= calls.ts_ns
+        JOIN _step_stretches AS stretches
+            ON stretches.recording = calls.recording
+            AND stretches.pid = calls.pid
+            AND stretches.tid = calls.tid
+            AND stretches.stretch = calls.ts_ns >> 25
         JOIN rates ON rates.recording = calls.recording AND rates.pid = calls.pid
-        WHERE calls.ts_ns < spans.end_ns AND spans.step_kind = 'train'
+        WHERE calls.ts_ns >= stretches.start_ns
+            AND calls.ts_ns < stretches.end_ns
+            AND stretches.step_kind = 'train'
         GROUP BY ALL
     ),
     work AS (

@@ -8,7 +8,7 @@
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
 -- only a sample of launches was recorded.
 --
--- needs: _syncs, _sampled, _launched, data_wait, step_work, gpu_busy, files
+-- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_stretches, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 WITH
@@ -25,16 +25,17 @@ WITH
             _syncs.start_ns,
             _syncs.end_ns,
             _syncs.dur_ns,
-            spans.step,
-            spans.end_ns AS step_end_ns
+            stretches.step,
+            stretches.end_ns AS step_end_ns
         FROM _syncs
-        ASOF JOIN step_work AS spans
-            ON spans.recording = _syncs.recording
-            AND spans.pid = _syncs.pid
-            AND spans.tid = _syncs.tid
-            AND spans.start_ns <= _syncs.start_ns
-        WHERE _syncs.start_ns < spans.end_ns
-            AND spans.step_kind = 'train'
+        JOIN _step_stretches AS stretches
+            ON stretches.recording = _syncs.recording
+            AND stretches.pid = _syncs.pid
+            AND stretches.tid = _syncs.tid
+            AND stretches.stretch = _syncs.start_ns >> 25
+        WHERE _syncs.start_ns >= stretches.start_ns
+            AND _syncs.start_ns < stretches.end_ns
+            AND stretches.step_kind = 'train'
             AND _syncs.waits_for = 'compute'
     ),
     work AS (

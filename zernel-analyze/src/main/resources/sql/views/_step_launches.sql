@@ -2,41 +2,60 @@
 --
 -- One pass over the launches, of which there may be more than of all else, for everything that is asked of steps.
 --
--- needs: _launched, steps, _step_counts, _uneven_steps
+-- needs: _launched, _step_stretches, _uneven_steps
 CREATE TABLE _step_launches AS
 WITH
-    -- A join on stretches of 34 ms costs half of an ASOF join, which would sort all calls.
-    stretches AS (
+    -- A number for each step: 18 million launches are grouped by one key sooner than by three.
+    numbered AS (
         SELECT
-            steps.recording,
-            steps.pid,
-            steps.step,
-            steps.start_ns,
-            steps.end_ns,
-            uneven.step IS NOT NULL AS uneven,
-            unnest(range(steps.start_ns >> 25, (steps.end_ns >> 25) + 1)) AS stretch
-        FROM steps
-        JOIN _step_counts AS counts
-            ON counts.recording = steps.recording
-            AND counts.pid = steps.pid
-            AND counts.tid = steps.tid
+            stretches.recording,
+            stretches.pid,
+            stretches.step,
+            any_value(uneven.step) IS NOT NULL AS uneven,
+            row_number() OVER () AS number
+        FROM _step_stretches AS stretches
         LEFT JOIN _uneven_steps AS uneven
-            ON uneven.recording = steps.recording
-            AND uneven.pid = steps.pid
-            AND uneven.step = steps.step
+            ON uneven.recording = stretches.recording
+            AND uneven.pid = stretches.pid
+            AND uneven.step = stretches.step
+        GROUP BY stretches.recording, stretches.pid, stretches.step
+    ),
+    spans AS (
+        SELECT
+            stretches.recording,
+            stretches.pid,
+            stretches.start_ns,
+            stretches.end_ns,
+            stretches.stretch,
+            numbered.uneven,
+            numbered.number
+        FROM _step_stretches AS stretches
+        JOIN numbered
+            ON numbered.recording = stretches.recording
+            AND numbered.pid = stretches.pid
+            AND numbered.step = stretches.step
+    ),
+    sums AS (
+        SELECT
+            spans.number,
+            count(*) AS launches,
+            sum(_launched.dur_ns) AS launch_ns,
+            list({'start_ns': _launched.at_ns, 'end_ns': _launched.at_ns + _launched.dur_ns})
+                FILTER (WHERE spans.uneven) AS calls
+        FROM _launched
+        JOIN spans
+            ON spans.recording = _launched.recording
+            AND spans.pid = _launched.pid
+            AND spans.stretch = _launched.at_ns >> 25
+        WHERE NOT _launched.graph AND _launched.at_ns >= spans.start_ns AND _launched.at_ns < spans.end_ns
+        GROUP BY spans.number
     )
 SELECT
-    stretches.recording, -- recording
-    stretches.pid, -- process
-    stretches.step, -- number of the step
-    count(*) AS launches, -- launches
-    sum(_launched.dur_ns) AS launch_ns, -- [ns] time to enqueue them
-    list({'start_ns': _launched.at_ns, 'end_ns': _launched.at_ns + _launched.dur_ns}) FILTER (WHERE stretches.uneven)
-        AS calls -- [ns] from when to when each took, of uneven steps only
-FROM _launched
-JOIN stretches
-    ON stretches.recording = _launched.recording
-    AND stretches.pid = _launched.pid
-    AND stretches.stretch = _launched.at_ns >> 25
-WHERE NOT _launched.graph AND _launched.at_ns >= stretches.start_ns AND _launched.at_ns < stretches.end_ns
-GROUP BY stretches.recording, stretches.pid, stretches.step
+    numbered.recording, -- recording
+    numbered.pid, -- process
+    numbered.step, -- number of the step
+    sums.launches, -- launches
+    sums.launch_ns, -- [ns] time to enqueue them
+    sums.calls -- [ns] from when to when each took, of uneven steps only
+FROM numbered
+JOIN sums ON sums.number = numbered.number

@@ -4,7 +4,7 @@
 -- allocations lies within the other parts; that of threads that launch kernels for the training thread, such as
 -- backward's, counts with it. Steps of processes without collectives are no rows.
 --
--- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _collective_calls
+-- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_stretches, _collective_calls
 CREATE TABLE _step_parts AS
 WITH
     ranks AS (
@@ -57,19 +57,19 @@ WITH
     ),
     happened AS (
         SELECT
-            spans.recording,
-            spans.pid,
-            spans.tid,
-            spans.step,
+            stretches.recording,
+            stretches.pid,
+            stretches.tid,
+            stretches.step,
             sum(moments.runq_ns) AS runq_ns,
             sum(moments.checkpoints) AS checkpoints
         FROM moments
-        ASOF JOIN spans
-            ON spans.recording = moments.recording
-            AND spans.pid = moments.pid
-            AND spans.tid = moments.tid
-            AND spans.start_ns <= moments.ts_ns
-        WHERE moments.ts_ns < spans.end_ns
+        JOIN _step_stretches AS stretches
+            ON stretches.recording = moments.recording
+            AND stretches.pid = moments.pid
+            AND stretches.tid = moments.tid
+            AND stretches.stretch = moments.ts_ns >> 25
+        WHERE moments.ts_ns >= stretches.start_ns AND moments.ts_ns < stretches.end_ns
         GROUP BY ALL
     ),
     parts AS (

@@ -4,7 +4,7 @@
 -- where it began. Times are those of calls on the CPU, summed over threads. Where only a sample of launches was
 -- recorded, their number and time are scaled up.
 --
--- needs: _rare_events, _step_launches, steps, _step_counts, _syncs, _sampled
+-- needs: _rare_events, _step_launches, steps, _step_counts, _step_stretches, _syncs, _sampled
 CREATE TABLE step_work AS
 WITH
     spans AS (
@@ -25,9 +25,9 @@ WITH
     ),
     work AS (
         SELECT
-            spans.recording,
-            spans.pid,
-            spans.step,
+            stretches.recording,
+            stretches.pid,
+            stretches.step,
             count(CASE WHEN kind = 'cuda_graph' AND name LIKE '%GraphLaunch%' THEN 1 END) AS graph_launches,
             count(CASE WHEN kind = 'cuda_copy' THEN 1 END) AS copies,
             sum(CASE WHEN kind = 'cuda_copy' THEN bytes END) AS copied_bytes,
@@ -40,28 +40,29 @@ WITH
             sum(CASE WHEN kind = 'nccl' THEN calls.dur_ns END) AS collective_ns,
             sum(CASE WHEN kind = 'dist_wait' THEN calls.dur_ns END) AS dist_wait_ns
         FROM _rare_events AS calls
-        ASOF JOIN spans
-            ON spans.recording = calls.recording
-            AND spans.pid = calls.pid
-            AND spans.start_ns <= calls.ts_ns
+        JOIN _step_stretches AS stretches
+            ON stretches.recording = calls.recording
+            AND stretches.pid = calls.pid
+            AND stretches.stretch = calls.ts_ns >> 25
         WHERE calls.kind IN ('cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
-            AND calls.ts_ns < spans.end_ns
+            AND calls.ts_ns >= stretches.start_ns
+            AND calls.ts_ns < stretches.end_ns
         GROUP BY ALL
     ),
     waits AS (
         SELECT
-            spans.recording,
-            spans.pid,
-            spans.step,
+            stretches.recording,
+            stretches.pid,
+            stretches.step,
             count(*) AS syncs,
             sum(_syncs.dur_ns) AS sync_ns,
             sum(CASE WHEN _syncs.waits_for = 'collective' THEN _syncs.dur_ns END) AS collective_sync_ns
         FROM _syncs
-        ASOF JOIN spans
-            ON spans.recording = _syncs.recording
-            AND spans.pid = _syncs.pid
-            AND spans.start_ns <= _syncs.start_ns
-        WHERE _syncs.start_ns < spans.end_ns
+        JOIN _step_stretches AS stretches
+            ON stretches.recording = _syncs.recording
+            AND stretches.pid = _syncs.pid
+            AND stretches.stretch = _syncs.start_ns >> 25
+        WHERE _syncs.start_ns >= stretches.start_ns AND _syncs.start_ns < stretches.end_ns
         GROUP BY ALL
     )
 SELECT
