@@ -2,7 +2,7 @@
 --
 -- A wait or read counts for the piece of time in which it began.
 --
--- needs: events, _pieces, _step_markers, _launched, _rare_events, phase_rules
+-- needs: events, _pieces, _step_markers, _launched, phase_rules
 CREATE TABLE _phase_guesses AS
 WITH
     threads AS (
@@ -77,7 +77,7 @@ WITH
     ),
     samples AS (
         SELECT recording, ts_ns, max(value) AS utilization
-        FROM _rare_events
+        FROM events
         WHERE kind = 'gpu_sample' AND name = 'utilization'
         GROUP BY ALL
     ),

@@ -1,19 +1,19 @@
 -- Events of which a recording has few: all kinds but the frequent ones, outermost calls only.
 --
 -- Views that read such kinds read them here: one pass over the recording instead of one each. Launches are in
--- `_launched`, what only NCCL's calls have in `_nccl_calls`. Sorted, because scattered rows take longer to store.
+-- `_launched`, what only NCCL's calls have in `_nccl_calls`. What one kind alone has is not here: reading one kind from
+-- the recording takes little. Sorted, because scattered rows take longer to store.
 --
 -- needs: events
 CREATE TABLE _rare_events AS
 SELECT
     recording, -- recording
-    kind, -- none of those that are many: launches, PyTorch's allocations, reads, waits, operators, what ran on the GPU
+    kind, -- not launches, PyTorch's allocations, reads, waits, operators, nor what was measured or ran on the GPU
     name, -- name
     ts_ns, -- [ns] start
     dur_ns, -- [ns] duration, NULL for an instant or an unseen end
     pid, -- process
     tid, -- thread
-    comm, -- name of the thread
     bytes, -- [bytes] bytes
     addr, -- address
     device, -- GPU
@@ -22,14 +22,11 @@ SELECT
     status, -- return code
     copy_kind, -- direction of a copy
     async, -- 1 when a copy is asynchronous by its name
-    host_memory, -- pinned or pageable
-    child_pid, -- process that was created
-    value, -- what was measured
-    unit -- unit of value
+    host_memory -- pinned or pageable
 FROM events
 WHERE kind NOT IN (
         'cuda_launch', 'torch_alloc', 'torch_free', 'io', 'io_open', 'wait', 'sched', 'torch_op', 'py_call', 'call',
-        'gpu_kernel', 'gpu_memcpy', 'gpu_memset'
+        'gpu_kernel', 'gpu_memcpy', 'gpu_memset', 'gpu_sample', 'gpu_process'
     )
     AND outermost(depth, ts_ns)
 ORDER BY recording, pid, tid, ts_ns

@@ -8,42 +8,14 @@
 -- graphs, which come with a batch, 0.95 for other copies and syncs, 0.85 for collectives and 0.8 for kernels, of which
 -- layers have their own.
 --
--- needs: events, _rare_events, _nccl_calls, _launched, _thread_kinds
+-- needs: events, _rare_events, _nccl_calls, _without_regions
 CREATE TABLE _step_markers AS
 WITH
     thresholds AS (
         SELECT
+            20 AS min_gpu_calls, -- of a process
             8 AS min_calls, -- of a marker, after bursts were made one
             0.5 AS min_confidence -- below it, there are no steps
-    ),
-    stepping AS (
-        SELECT DISTINCT recording, pid
-        FROM _rare_events
-        WHERE kind = 'region' AND (name LIKE 'enumerate(DataLoader)#%' OR name LIKE 'Optimizer.step#%')
-    ),
-    others AS (
-        SELECT DISTINCT processes.recording, processes.pid
-        FROM _thread_kinds AS processes
-        ANTI JOIN stepping ON stepping.recording = processes.recording AND stepping.pid = processes.pid
-        WHERE processes.kind IN ('cuda_launch', 'cuda_graph', 'backward', 'cuda_copy', 'cuda_sync', 'nccl')
-    ),
-    candidates AS (
-        SELECT _launched.recording, _launched.pid, count(*) AS calls
-        FROM _launched
-        JOIN others ON others.recording = _launched.recording AND others.pid = _launched.pid
-        GROUP BY ALL
-        UNION ALL
-        SELECT _rare_events.recording, _rare_events.pid, count(*) AS calls
-        FROM _rare_events
-        JOIN others ON others.recording = _rare_events.recording AND others.pid = _rare_events.pid
-        WHERE _rare_events.kind IN ('backward', 'cuda_copy', 'cuda_sync', 'nccl')
-        GROUP BY ALL
-    ),
-    on_gpu AS (
-        SELECT recording, pid
-        FROM candidates
-        GROUP BY ALL
-        HAVING sum(calls) >= 20
     ),
     calls AS (
         SELECT
@@ -60,7 +32,7 @@ WITH
             hash(calls.kind, calls.name, calls.copy_kind, calls.bytes,
                 CASE WHEN calls.kind = 'cuda_graph' THEN calls.addr ELSE calls.stream END) AS marker
         FROM _rare_events AS calls
-        JOIN on_gpu ON on_gpu.recording = calls.recording AND on_gpu.pid = calls.pid
+        JOIN _without_regions AS others ON others.recording = calls.recording AND others.pid = calls.pid
         WHERE calls.kind IN ('backward', 'cuda_copy', 'cuda_sync')
             OR (calls.kind = 'cuda_graph' AND calls.name LIKE '%GraphLaunch%')
         UNION ALL
@@ -74,7 +46,7 @@ WITH
             0.85 AS weight,
             hash(calls.name, calls.bytes, calls.dtype, calls.op, calls.communicator, calls.stream) AS marker
         FROM _nccl_calls AS calls
-        JOIN on_gpu ON on_gpu.recording = calls.recording AND on_gpu.pid = calls.pid
+        JOIN _without_regions AS others ON others.recording = calls.recording AND others.pid = calls.pid
         WHERE calls.kind = 'nccl'
         UNION ALL
         SELECT
@@ -87,8 +59,15 @@ WITH
             0.8 AS weight,
             hash(events.kernel, events.func, events.grid_x, events.grid_y, events.block_x, events.stream) AS marker
         FROM events
-        JOIN on_gpu ON on_gpu.recording = events.recording AND on_gpu.pid = events.pid
+        JOIN _without_regions AS others ON others.recording = events.recording AND others.pid = events.pid
         WHERE events.kind = 'cuda_launch' AND coalesce(events.depth, 0) = 0 AND events.count IS NULL
+    ),
+    on_gpu AS (
+        SELECT calls.recording, calls.pid
+        FROM calls
+        CROSS JOIN thresholds
+        GROUP BY calls.recording, calls.pid
+        HAVING count(*) >= any_value(thresholds.min_gpu_calls)
     ),
     active AS (
         SELECT recording, pid, tid, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
@@ -97,19 +76,13 @@ WITH
     ),
     gaps AS (
         SELECT
-            recording,
-            pid,
-            tid,
-            marker,
-            what,
-            weight,
-            ts_ns,
-            dur_ns,
+            calls.*,
             ts_ns - lag(ts_ns) OVER (PARTITION BY recording, pid, tid, marker ORDER BY ts_ns) AS gap_ns,
             count(*) OVER (PARTITION BY recording, pid, tid, marker) AS n,
             max(ts_ns) OVER (PARTITION BY recording, pid, tid, marker)
                 - min(ts_ns) OVER (PARTITION BY recording, pid, tid, marker) AS span_ns
         FROM calls
+        SEMI JOIN on_gpu ON on_gpu.recording = calls.recording AND on_gpu.pid = calls.pid
     ),
     -- A call that follows the same call within half of the mean interval belongs to its burst.
     firsts AS (

@@ -6,7 +6,7 @@
 -- at least two others. *throttled*: the driver slowed the clocks down for heat or power supply. *error*: an Xid, or
 -- uncorrected memory errors that became more.
 --
--- needs: _rare_events
+-- needs: events
 CREATE TABLE device_outliers AS
 WITH
     thresholds AS (
@@ -20,7 +20,7 @@ WITH
     ),
     samples AS (
         SELECT recording, device, name, unit, ts_ns, value
-        FROM _rare_events
+        FROM events
         WHERE kind = 'gpu_sample'
     ),
     working AS (

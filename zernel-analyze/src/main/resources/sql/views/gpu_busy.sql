@@ -7,7 +7,7 @@
 -- does. A trace that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much
 -- communication no computation hides.
 --
--- needs: _rare_events, _trained, gpu_time
+-- needs: events, _trained, gpu_time
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
@@ -26,7 +26,7 @@ WITH
             ) AS start_ns,
             ts_ns AS end_ns,
             value
-        FROM _rare_events
+        FROM events
         CROSS JOIN constants
         WHERE kind = 'gpu_sample' AND name = 'utilization'
     ),
@@ -38,7 +38,7 @@ WITH
     ),
     listed AS (
         SELECT recording, pid, mode(device) AS device
-        FROM _rare_events
+        FROM events
         WHERE kind = 'gpu_process'
         GROUP BY ALL
     ),

@@ -1,6 +1,6 @@
 -- Processes on each GPU as the driver saw them: each sampled value with its range.
 --
--- needs: _rare_events
+-- needs: events
 CREATE VIEW gpu_process_usage AS
 SELECT
     recording, -- recording
@@ -13,7 +13,7 @@ SELECT
     avg(value) AS mean_value, -- mean
     max(value) AS max_value, -- highest
     arg_max(value, ts_ns) AS last_value -- latest
-FROM _rare_events
+FROM events
 WHERE kind = 'gpu_process'
 GROUP BY recording, device, pid, name, unit
 ORDER BY recording, device, pid, name

@@ -3,7 +3,7 @@
 -- Utilization is the share of time in which at least one kernel ran, which says nothing of how full the GPU was.
 -- Devices are numbered as the driver does, not as a process with CUDA_VISIBLE_DEVICES does.
 --
--- needs: _rare_events
+-- needs: events
 CREATE TABLE gpu_usage AS
 SELECT
     recording, -- recording
@@ -16,7 +16,7 @@ SELECT
     CAST(quantile_disc(value, 0.5) AS BIGINT) AS p50_value, -- median
     max(value) AS max_value, -- highest
     arg_max(value, ts_ns) AS last_value -- latest
-FROM _rare_events
+FROM events
 WHERE kind = 'gpu_sample'
 GROUP BY recording, device, name, unit
 ORDER BY recording, device, name

@@ -1,11 +1,11 @@
 -- Marks that users put into the recording, with the step each fell into.
 --
--- needs: _rare_events, recordings, steps, _step_counts
+-- needs: events, recordings, steps, _step_counts
 CREATE VIEW marks AS
 WITH
     named AS (
         SELECT recording, ts_ns, name, pid, comm
-        FROM _rare_events
+        FROM events
         WHERE kind = 'mark'
     ),
     first_thread AS (

@@ -3,7 +3,7 @@
 -- A bucket belongs to the phase with the most time in it. Times are by the clock of the first recording. It takes
 -- three arguments: begin, end and length of a bucket, in nanoseconds.
 --
--- needs: phase_spans, steps, _rare_events, clock_shifts
+-- needs: phase_spans, steps, events, clock_shifts
 CREATE MACRO timeline(begin_ns, finish_ns, length_ns) AS TABLE
 WITH
     bounds AS (
@@ -90,7 +90,7 @@ WITH
             bounds.from_ns,
             bounds.bucket_ns,
             avg(samples.value) AS gpu_percent
-        FROM _rare_events AS samples
+        FROM events AS samples
         JOIN clock_shifts AS clocks ON clocks.recording = samples.recording
         CROSS JOIN bounds
         WHERE samples.kind = 'gpu_sample'

@@ -4,7 +4,7 @@
 -- window is on a CPU, runnable, or in a call that was not probed, so `other_ns` is an upper bound of CPU time. The
 -- window is the worker's life within the time that its parent trained.
 --
--- needs: _threads, _process_info, _rare_events, _switches, events, training_threads
+-- needs: _threads, _process_info, _switches, events, training_threads
 CREATE TABLE workers AS
 WITH
     main_threads AS (
@@ -15,7 +15,7 @@ WITH
     ),
     forks AS (
         SELECT recording, child_pid AS pid, any_value(pid) AS ppid, min(ts_ns) AS forked_ns
-        FROM _rare_events
+        FROM events
         WHERE kind = 'process' AND name = 'fork'
         GROUP BY recording, child_pid
     ),

@@ -22,7 +22,7 @@ record CounterTracks(Database database, Selection selection, Tracks tracks, Trac
         write("'memory of tensors' || coalesce(', GPU ' || device, '')", "'bytes'", "allocated_bytes", "at_ns", "torch_memory");
         write("'outstanding collectives, communicator ' || comm_id", "'collectives'", "outstanding", "at_ns", "outstanding_collectives");
         String samples = "(SELECT recording, CASE kind WHEN 'gpu_process' THEN pid END AS pid, device, name, unit, value, ts_ns "
-                + "FROM _rare_events WHERE kind IN ('gpu_sample', 'gpu_process'))";
+                + "FROM events WHERE kind IN ('gpu_sample', 'gpu_process'))";
         write("'GPU ' || device || ' ' || name", "unit", "value", "ts_ns", samples);
     }
 
