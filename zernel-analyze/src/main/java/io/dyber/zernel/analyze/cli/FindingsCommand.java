@@ -32,7 +32,8 @@ import picocli.CommandLine.Spec;
             "Then: the command that stands behind next, or zernel-analyze sql run.parquet"
         })
 final class FindingsCommand implements Runnable {
-    @Option(names = "--explain", paramLabel = "NAME", description = "Say why a finding or view matters, what it reads, its thresholds and its SQL.")
+    @Option(names = "--explain", paramLabel = "NAME", completionCandidates = FindingNames.class,
+            description = "Say why a finding or view matters, what it reads, its thresholds and its SQL.")
     @Nullable String explain;
 
     @Option(names = "--list", description = "Print the names of all findings.")

@@ -77,6 +77,7 @@ final class RecordCommand implements Callable<Integer> {
             paramLabel = "SCENARIO",
             arity = "0..1",
             fallbackValue = "healthy",
+            completionCandidates = ScenarioNames.class,
             description = "write a simulation; a wrong name lists them")
     private Optional<String> simulate = Optional.empty();
 

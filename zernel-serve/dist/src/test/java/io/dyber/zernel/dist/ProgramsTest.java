@@ -87,7 +87,9 @@ final class ProgramsTest {
         "zernel-record, --flight, --flight-recorder",
         "zernel, analyze perc, percentiles",
         "zernel, record --simul, --simulate",
-        "zernel, serve --foll, --follow"
+        "zernel, serve --foll, --follow",
+        "zernel-analyze, findings --explain data_b, data_bound",
+        "zernel-record, --simulate comm-o, comm-overlapped"
     })
     void bashAndFishComplete(String program, String typed, String completed) throws Exception {
         String words = program + " " + typed;

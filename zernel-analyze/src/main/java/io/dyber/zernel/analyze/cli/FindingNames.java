@@ -1,0 +1,13 @@
+package io.dyber.zernel.analyze.cli;
+
+import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.SqlObject;
+import java.util.Iterator;
+
+/// What `--explain` is mostly asked about, for completion in a shell.
+final class FindingNames implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+        return SqlLibrary.builtIn().findings().stream().map(SqlObject::name).iterator();
+    }
+}
