@@ -9,14 +9,16 @@ slow_storage      samples are read from files in FOLDER that are not in the page
 new_workers       workers are started anew in each of many short epochs, and take their time
 cpu_hog           another process uses the one CPU that the training may use
 leak              each step allocates device memory with cudaMalloc of LIBRARY, and keeps it
+garbage           Python's collector looks through many objects every few steps, between launches with LIBRARY
 hang              one of two processes never comes to an all-reduce of gloo; both are killed some seconds later
 
 Prints what it timed itself as one line of JSON: steps, and per step its length, the wait for data, the time in reads of
 samples, the time that passes after the first took to begin, all but the first step; and the time in which the training
-thread did not run, in all steps and between them.
+thread did not run, in all steps and between them; and the CPU time that Python's collector took.
 """
 
 import ctypes
+import gc
 import json
 import os
 import signal
@@ -34,6 +36,8 @@ FILE_BYTES = 1 << 20
 BYTES_PER_SECOND = 40 << 20
 HANG_S = 5
 LEAK_BYTES = 3 << 20
+GARBAGE_EVERY = 6
+OBJECTS = 500_000
 
 
 class Samples(Dataset):
@@ -138,6 +142,28 @@ def all_reduce_until_one_is_missing(rank, folder):
         optimizer.step()
 
 
+class Dim3(ctypes.Structure):
+    _fields_ = [(axis, ctypes.c_uint) for axis in "xyz"]
+
+
+def launch(cuda):
+    one = Dim3(1, 1, 1)
+    assert cuda.cudaLaunchKernel(ctypes.c_void_p(1), one, one, None, ctypes.c_size_t(0), None) == 0
+
+
+class Collections:
+    """What the collector took; it only runs when it is told to."""
+
+    def __init__(self):
+        self.took_s = 0
+        self.objects = [[i] for i in range(OBJECTS)]
+        gc.disable()
+        gc.callbacks.append(self.tell)
+
+    def tell(self, phase, _):
+        self.took_s += time.thread_time() * (1 if phase == "stop" else -1)
+
+
 def hog_of_one_cpu():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     if os.fork() == 0:
@@ -155,7 +181,8 @@ def train(cause, argument):
     optimizer = torch.optim.AdamW(model.parameters())
     loss_of = nn.CrossEntropyLoss()
     batches, epochs = loader(cause, argument)
-    cuda = ctypes.CDLL(argument) if cause == "leak" else None
+    cuda = ctypes.CDLL(argument) if cause in ("leak", "garbage") else None
+    collections = Collections() if cause == "garbage" else None
     if cause == "cpu_hog":
         hog_of_one_cpu()
     waits = []
@@ -175,11 +202,15 @@ def train(cause, argument):
             if batch is None:
                 break
             waits.append(waited)
-            if cuda:
+            if cause == "leak":
                 assert cuda.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(LEAK_BYTES)) == 0
             optimizer.zero_grad()
             for _ in range(6):
+                if collections:
+                    launch(cuda)
                 loss_of(model(batch[0]), batch[1]).backward()
+            if collections and len(waits) % GARBAGE_EVERY == 0:
+                gc.collect()
             optimizer.step()
             ends.append(time.perf_counter())
         starts[-1] += waits[first]
@@ -192,6 +223,7 @@ def train(cause, argument):
         "read_ms": 1000 * getattr(batches.dataset, "read_s", 0) / len(ends),
         "start_ms": 1000 * sum(starts[1:]) / steps,
         "idle_ms": 1000 * idle / len(ends),  # the finding counts the first step too
+        "collected_ms": 1000 * collections.took_s / steps if collections else 0,
     }
 
 

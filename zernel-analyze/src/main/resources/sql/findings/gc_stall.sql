@@ -7,7 +7,7 @@
 --
 -- needs: pauses, steps, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
--- hint: gc.callbacks tell when a collection runs; --probe 'libpython3.so:gc_collect_main' records it
+-- hint: gc.callbacks tell when it runs; --probe 'libpython3.12.so:gc_collect_main' (or your version) records it
 WITH
     thresholds AS (
         SELECT

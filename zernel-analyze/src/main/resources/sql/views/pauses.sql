@@ -1,7 +1,8 @@
--- Pauses of training threads: stretches of slow steps in which nothing was called and no thread was off its CPU.
+-- Pauses of training threads: stretches of slow steps in which nothing was called and the thread did not sleep.
 --
 -- Looked at are steps that take a fifth longer than the median, and as many as 20 usual ones to compare with: a pause
 -- is three times as long as the longest stretch without a call in a usual step, and what it has beyond that counts.
+-- Time in which another thread had the CPU is taken off, and does not end a pause.
 -- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
 -- Warm-up, evaluation, checkpoints and processes that launch nothing on a GPU are left out: their work looks the same.
 --
@@ -40,6 +41,7 @@ WITH
         UNION ALL
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
         FROM _switches
+        WHERE state <> 'preempted'
     ),
     -- In stretches of 34 ms, to join without sorting; what lasts longer than that begins in one and may end far behind.
     stretches AS (
@@ -109,27 +111,77 @@ WITH
             start_ns AS end_ns
         FROM inside
     ),
+    long AS (
+        SELECT gaps.recording, gaps.pid, gaps.tid, gaps.step, gaps.slow, gaps.start_ns, gaps.end_ns
+        FROM gaps
+        JOIN threads ON threads.recording = gaps.recording AND threads.pid = gaps.pid AND threads.tid = gaps.tid
+        CROSS JOIN constants
+        WHERE gaps.end_ns - gaps.start_ns >= constants.min_ns
+    ),
+    preempted AS (
+        SELECT
+            long.recording,
+            long.pid,
+            long.tid,
+            long.start_ns,
+            sum(least(switches.ts_ns + switches.dur_ns, long.end_ns) - switches.ts_ns) AS dur_ns
+        FROM (SELECT *, unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch FROM long) AS long
+        JOIN _switches AS switches
+            ON switches.recording = long.recording
+            AND switches.pid = long.pid
+            AND switches.tid = long.tid
+            AND switches.ts_ns >> 25 = long.stretch
+        WHERE switches.state = 'preempted'
+            AND switches.dur_ns > 0
+            AND switches.ts_ns >= long.start_ns
+            AND switches.ts_ns < long.end_ns
+        GROUP BY ALL
+    ),
+    running AS (
+        SELECT
+            long.recording,
+            long.pid,
+            long.tid,
+            long.step,
+            long.slow,
+            long.start_ns,
+            long.end_ns - long.start_ns - coalesce(preempted.dur_ns, 0) AS gap_ns
+        FROM long
+        LEFT JOIN preempted
+            ON preempted.recording = long.recording
+            AND preempted.pid = long.pid
+            AND preempted.tid = long.tid
+            AND preempted.start_ns = long.start_ns
+    ),
     usual AS (
         SELECT recording, pid, tid, median(gap_ns) AS gap_ns
         FROM (
-            SELECT recording, pid, tid, step, max(end_ns - start_ns) AS gap_ns
+            SELECT
+                gaps.recording,
+                gaps.pid,
+                gaps.tid,
+                gaps.step,
+                max(coalesce(running.gap_ns, gaps.end_ns - gaps.start_ns)) AS gap_ns
             FROM gaps
-            WHERE NOT slow
+            LEFT JOIN running
+                ON running.recording = gaps.recording
+                AND running.pid = gaps.pid
+                AND running.tid = gaps.tid
+                AND running.start_ns = gaps.start_ns
+            WHERE NOT gaps.slow
             GROUP BY ALL
         )
         GROUP BY ALL
     )
 SELECT
-    gaps.recording, -- recording
-    gaps.pid, -- process
-    gaps.tid, -- training thread
-    gaps.step, -- number of the step
-    gaps.start_ns, -- [ns] when it began
-    CAST(gaps.end_ns - gaps.start_ns - usual.gap_ns AS BIGINT) AS dur_ns -- [ns] how long, beyond the usual
-FROM gaps
-JOIN threads ON threads.recording = gaps.recording AND threads.pid = gaps.pid AND threads.tid = gaps.tid
-JOIN usual ON usual.recording = gaps.recording AND usual.pid = gaps.pid AND usual.tid = gaps.tid
+    running.recording, -- recording
+    running.pid, -- process
+    running.tid, -- training thread
+    running.step, -- number of the step
+    running.start_ns, -- [ns] when it began
+    CAST(running.gap_ns - usual.gap_ns AS BIGINT) AS dur_ns -- [ns] how long it ran, beyond the usual
+FROM running
+JOIN usual ON usual.recording = running.recording AND usual.pid = running.pid AND usual.tid = running.tid
 CROSS JOIN constants
-WHERE gaps.slow
-    AND gaps.end_ns - gaps.start_ns >= greatest(constants.longer * usual.gap_ns, constants.min_ns)
-ORDER BY gaps.recording, gaps.pid, gaps.tid, gaps.start_ns
+WHERE running.slow AND running.gap_ns >= greatest(constants.longer * usual.gap_ns, constants.min_ns)
+ORDER BY running.recording, running.pid, running.tid, running.start_ns

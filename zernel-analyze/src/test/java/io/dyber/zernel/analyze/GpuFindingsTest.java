@@ -360,6 +360,19 @@ class GpuFindingsTest {
     }
 
     @Test
+    void gcStallCountsWhatAPauseRanWhereOthersTookTheCpuMeanwhile() {
+        RecordingFixture fixture = pauses(300, false);
+        for (double begin : new double[] {485, 1275, 2065}) {
+            for (int i = 0; i < 3; i++) {
+                fixture.event("sched", "off-cpu", begin + 50 + i * 80, 50.0, "state = 'preempted', runq_ns = 50000000");
+            }
+        }
+        Finding finding = only("gc_stall", fixture);
+        assertThat(finding.value()).isEqualTo(3.0);
+        assertThat(finding.evidence()).startsWith("one in 13 steps, 147.0 ms each (median), 147.0 ms the longest, ");
+    }
+
+    @Test
     void checkpointStallFiresForLongStepsThatOpenOne() {
         Finding finding = only("checkpoint_stall", checkpoints(400));
         assertThat(finding.value()).isEqualTo(2.0);

@@ -109,6 +109,13 @@ class PlantedCausesIT {
                 assertThat(finding.value()).isEqualTo(3.146)); // 3 MiB
     }
 
+    @Test
+    void theGarbageCollectorIsFound() throws IOException, InterruptedException {
+        Run run = run("garbage", standIns().resolve("libcudart.so.12").toString());
+        assertThat(run.first()).isEqualTo("gc_stall");
+        assertThat(lost(run, "gc_stall")).isCloseTo(run.millis("collected"), within(0.15 * run.millis("collected")));
+    }
+
     /// Whether others run on the machine too, or it has fewer CPUs than a training with a hog and the recorder use.
     private static boolean shortOfCpus() {
         OperatingSystemMXBean machine = ManagementFactory.getOperatingSystemMXBean();
