@@ -81,8 +81,8 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         if (curves.isEmpty()) {
             return;
         }
-        out.println("<h2>GPU memory</h2>\n<p class=\"quiet\">From the first allocation to the last. Light: allocated from"
-                + " the driver. Dark: of it, handed out by PyTorch.</p>");
+        out.println("<h2>GPU memory</h2>\n<p class=\"quiet\">From the first allocation to the last. Pale: allocated from"
+                + " the driver. Strong: of it, handed out by PyTorch.</p>");
         MemoryHtml memory = new MemoryHtml(out);
         curves.stream().limit(MOST_OPEN).forEach(memory::write);
         if (curves.size() > MOST_OPEN) {

@@ -53,12 +53,7 @@ record StepsHtml(PrintWriter out, Report report) {
     }
 
     private void timeline(Table.Row thread, List<Table.Row> points) {
-        // The first step holds start-up and would flatten all others.
-        long top = points.stream()
-                .filter(point -> point.integer("first_step") > 1 || points.size() == 1)
-                .mapToLong(point -> point.integer("max_ns"))
-                .max()
-                .orElse(1);
+        long top = StepsText.top(points);
         out.println("<figure><div class=\"axis\"><span>" + Quantity.time(top) + "</span></div><div class=\"plot\">");
         Optional<Standstill> still = Standstill.of(report, thread);
         int end = still.isEmpty() ? points.size() : points.size() + Math.max(1, points.size() / 8);
@@ -84,14 +79,14 @@ record StepsHtml(PrintWriter out, Report report) {
         boolean joined = points.getLast().integer("steps") > 1;
         return String.format(
                 Locale.ROOT,
-                "%s steps (by %s): p50 %s, p90 %s, p99 %s; the first took %s%s.%s",
+                "%s steps (by %s): p50 %s, p90 %s, p99 %s; the first took %s.%s%s",
                 Quantity.count(thread.integer("steps")),
                 Html.text(StepsText.source(thread)),
                 Quantity.time(thread.integer("step_p50_ns")),
                 Quantity.time(thread.integer("step_p90_ns")),
                 Quantity.time(thread.integer("step_p99_ns")),
                 Quantity.time(thread.integer("first_step_ns")),
-                thread.integer("first_step_ns") > top ? ", which the picture cuts off" : "",
+                points.stream().anyMatch(point -> point.integer("max_ns") > top) ? " Warm-up is cut off." : "",
                 joined ? " Bars are means of neighbours, the line is the slowest of them." : "");
     }
 

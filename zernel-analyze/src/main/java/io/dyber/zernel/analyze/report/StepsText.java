@@ -1,7 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Table;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -117,16 +116,15 @@ record StepsText(Page page, Report report) {
 
     private Curve curve(Table.Row thread) {
         List<Table.Row> points = report.rowsOf("step_timeline", thread);
-        List<Double> heights = new ArrayList<>();
-        long top = 1;
-        for (Table.Row point : points) {
-            heights.add((double) point.integer("max_ns"));
-            // The first step holds start-up and would flatten all others.
-            if (point.integer("first_step") > 1 || points.size() == 1) {
-                top = Math.max(top, point.integer("max_ns"));
-            }
-        }
-        return new Curve(heights, top);
+        return new Curve(points.stream().map(point -> (double) point.integer("max_ns")).toList(), top(points));
+    }
+
+    /// The slowest step that is none of warm-up, in nanoseconds: start-up would flatten all others.
+    static long top(List<Table.Row> points) {
+        List<Table.Row> warm = points.stream()
+                .filter(point -> point.integer("first_step") > 1 && !"warmup".equals(point.text("step_kind")))
+                .toList();
+        return Math.max(1, (warm.isEmpty() ? points : warm).stream().mapToLong(point -> point.integer("max_ns")).max().orElse(1));
     }
 
     private static String time(Table.Row row, String column) {

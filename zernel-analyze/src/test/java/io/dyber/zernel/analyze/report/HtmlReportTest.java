@@ -68,6 +68,20 @@ class HtmlReportTest {
     }
 
     @Test
+    void warmUpDoesNotFlattenTheOtherSteps() throws Exception {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 0; i < 12; i++) {
+            double step = i == 0 ? 9000 : i == 1 ? 3000 : 50;
+            fixture.region(RecordingFixture.NEXT, at, 5).region(RecordingFixture.STEP, at + step - 5, 5);
+            at += step;
+        }
+        Element steps = (Element) parsed(page(fixture)).getElementsByTagName("figure").item(0);
+        assertThat(steps.getElementsByTagName("span").item(0).getTextContent()).isEqualTo("50.0 ms");
+        assertThat(steps.getTextContent().replace('\u00A0', ' ')).contains("the first took 9.00 s. Warm-up is cut off.");
+    }
+
+    @Test
     void aStandstillIsDrawnAfterTheLastStep() throws Exception {
         RecordingFixture fixture = recording();
         for (int rank = 0; rank < 2; rank++) {
