@@ -19,7 +19,14 @@ WITH
             20.0 AS pinned_rate -- [bytes/ns] from pinned memory over PCIe 4
     ),
     calls AS (
-        SELECT recording, pid, tid, ts_ns, dur_ns, bytes
+        SELECT
+            recording,
+            pid,
+            tid,
+            ts_ns,
+            dur_ns,
+            bytes,
+            ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
         FROM _rare_events
         CROSS JOIN thresholds
         WHERE kind = 'cuda_copy'
@@ -51,7 +58,7 @@ WITH
             ON stretches.recording = calls.recording
             AND stretches.pid = calls.pid
             AND stretches.tid = calls.tid
-            AND stretches.stretch = calls.ts_ns >> 25
+            AND stretches.stretch = calls.stretch
         JOIN rates ON rates.recording = calls.recording AND rates.pid = calls.pid
         WHERE calls.ts_ns >= stretches.start_ns
             AND calls.ts_ns < stretches.end_ns

@@ -20,23 +20,23 @@ WITH
     ),
     waits AS (
         SELECT
-            _syncs.recording,
-            _syncs.pid,
-            _syncs.start_ns,
-            _syncs.end_ns,
-            _syncs.dur_ns,
+            syncs.recording,
+            syncs.pid,
+            syncs.start_ns,
+            syncs.end_ns,
+            syncs.dur_ns,
             stretches.step,
             stretches.end_ns AS step_end_ns
-        FROM _syncs
+        FROM (SELECT *, start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM _syncs) AS syncs
         JOIN _step_stretches AS stretches
-            ON stretches.recording = _syncs.recording
-            AND stretches.pid = _syncs.pid
-            AND stretches.tid = _syncs.tid
-            AND stretches.stretch = _syncs.start_ns >> 25
-        WHERE _syncs.start_ns >= stretches.start_ns
-            AND _syncs.start_ns < stretches.end_ns
+            ON stretches.recording = syncs.recording
+            AND stretches.pid = syncs.pid
+            AND stretches.tid = syncs.tid
+            AND stretches.stretch = syncs.stretch
+        WHERE syncs.start_ns >= stretches.start_ns
+            AND syncs.start_ns < stretches.end_ns
             AND stretches.step_kind = 'train'
-            AND _syncs.waits_for = 'compute'
+            AND syncs.waits_for = 'compute'
     ),
     work AS (
         SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns

@@ -35,19 +35,24 @@ WITH
             AND numbered.pid = stretches.pid
             AND numbered.step = stretches.step
     ),
+    calls AS (
+        SELECT recording, pid, at_ns, dur_ns, at_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
+        FROM _launched
+        WHERE NOT graph
+    ),
     sums AS (
         SELECT
             spans.number,
             count(*) AS launches,
-            sum(_launched.dur_ns) AS launch_ns,
-            list({'start_ns': _launched.at_ns, 'end_ns': _launched.at_ns + _launched.dur_ns})
+            sum(calls.dur_ns) AS launch_ns,
+            list({'start_ns': calls.at_ns, 'end_ns': calls.at_ns + calls.dur_ns})
                 FILTER (WHERE spans.uneven) AS calls
-        FROM _launched
+        FROM calls
         JOIN spans
-            ON spans.recording = _launched.recording
-            AND spans.pid = _launched.pid
-            AND spans.stretch = _launched.at_ns >> 25
-        WHERE NOT _launched.graph AND _launched.at_ns >= spans.start_ns AND _launched.at_ns < spans.end_ns
+            ON spans.recording = calls.recording
+            AND spans.pid = calls.pid
+            AND spans.stretch = calls.stretch
+        WHERE calls.at_ns >= spans.start_ns AND calls.at_ns < spans.end_ns
         GROUP BY spans.number
     )
 SELECT

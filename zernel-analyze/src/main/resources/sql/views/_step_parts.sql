@@ -63,12 +63,12 @@ WITH
             stretches.step,
             sum(moments.runq_ns) AS runq_ns,
             sum(moments.checkpoints) AS checkpoints
-        FROM moments
+        FROM (SELECT *, ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM moments) AS moments
         JOIN _step_stretches AS stretches
             ON stretches.recording = moments.recording
             AND stretches.pid = moments.pid
             AND stretches.tid = moments.tid
-            AND stretches.stretch = moments.ts_ns >> 25
+            AND stretches.stretch = moments.stretch
         WHERE moments.ts_ns >= stretches.start_ns AND moments.ts_ns < stretches.end_ns
         GROUP BY ALL
     ),

@@ -79,25 +79,34 @@ WITH
         WHERE enqueued.at_ns >= calls.start_ns AND enqueued.at_ns <= calls.at_ns
         GROUP BY ALL
     ),
-    -- From one wait of a process to its next, in stretches of 4 ms: joining on them needs no sort of all launches.
-    stretches AS (
-        SELECT
-            recording,
-            pid,
-            ts_ns,
-            coalesce(previous_ns, first_ns) AS from_ns,
-            unnest(range(coalesce(previous_ns, first_ns) >> 22, (ts_ns >> 22) + 1)) AS stretch
+    -- From one wait of a process to its next, in stretches of 4 ms or more, to join without sorting all launches.
+    spans AS (
+        SELECT recording, pid, ts_ns, coalesce(previous_ns, first_ns) AS from_ns
         FROM asking
         WHERE ts_ns >= first_ns
     ),
-    latest AS (
-        SELECT stretches.recording, stretches.pid, stretches.ts_ns, max(enqueued.at_ns) AS at_ns, count(*) AS launches
+    constants AS (
+        SELECT stretch_bits(quantile_cont(ts_ns - from_ns, 0.1), 22) AS bits
+        FROM spans
+        WHERE ts_ns > from_ns
+    ),
+    stretches AS (
+        SELECT recording, pid, ts_ns, from_ns, unnest(range(from_ns >> bits, (ts_ns >> bits) + 1)) AS stretch
+        FROM spans
+        CROSS JOIN constants
+    ),
+    placed AS (
+        SELECT recording, pid, at_ns, at_ns >> (SELECT bits FROM constants) AS stretch
         FROM enqueued
+    ),
+    latest AS (
+        SELECT stretches.recording, stretches.pid, stretches.ts_ns, max(placed.at_ns) AS at_ns, count(*) AS launches
+        FROM placed
         JOIN stretches
-            ON stretches.recording = enqueued.recording
-            AND stretches.pid = enqueued.pid
-            AND stretches.stretch = enqueued.at_ns >> 22
-        WHERE enqueued.at_ns >= stretches.from_ns AND enqueued.at_ns <= stretches.ts_ns
+            ON stretches.recording = placed.recording
+            AND stretches.pid = placed.pid
+            AND stretches.stretch = placed.stretch
+        WHERE placed.at_ns >= stretches.from_ns AND placed.at_ns <= stretches.ts_ns
         GROUP BY ALL
     ),
     after_collectives AS (

@@ -6,7 +6,7 @@
 -- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
 -- Warm-up, evaluation, checkpoints and processes that launch nothing on a GPU are left out: their work looks the same.
 --
--- needs: events, _switches, _rare_events, _launching_threads, _uneven_steps, _step_launches, step_work
+-- needs: events, _switches, _rare_events, _launching_threads, _uneven_steps, _step_stretches, _step_launches, step_work
 CREATE TABLE pauses AS
 WITH
     constants AS (
@@ -41,20 +41,28 @@ WITH
         UNION ALL
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
         FROM _switches
-        WHERE state <> 'preempted'
+        WHERE state IS DISTINCT FROM 'preempted'
     ),
-    -- In stretches of 34 ms, to join without sorting; what lasts longer than that begins in one and may end far behind.
+    placed AS (
+        SELECT calls.*, calls.start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
+        FROM calls
+        JOIN threads ON threads.recording = calls.recording AND threads.pid = calls.pid AND threads.tid = calls.tid
+    ),
     stretches AS (
         SELECT
-            recording,
-            pid,
-            tid,
-            step,
-            slow,
-            start_ns,
-            end_ns,
-            unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
-        FROM _uneven_steps
+            uneven.recording,
+            uneven.pid,
+            uneven.tid,
+            uneven.step,
+            uneven.slow,
+            uneven.start_ns,
+            uneven.end_ns,
+            stretches.stretch
+        FROM _uneven_steps AS uneven
+        JOIN _step_stretches AS stretches
+            ON stretches.recording = uneven.recording
+            AND stretches.pid = uneven.pid
+            AND stretches.step = uneven.step
     ),
     launched AS (
         SELECT
@@ -77,15 +85,14 @@ WITH
             stretches.tid,
             stretches.step,
             stretches.slow,
-            greatest(calls.start_ns, stretches.start_ns) AS start_ns,
-            calls.end_ns
-        FROM calls
-        JOIN threads ON threads.recording = calls.recording AND threads.pid = calls.pid AND threads.tid = calls.tid
+            placed.start_ns,
+            placed.end_ns
+        FROM placed
         JOIN stretches
-            ON stretches.recording = calls.recording
-            AND stretches.pid = calls.pid
-            AND stretches.stretch = calls.start_ns >> 25
-        WHERE calls.start_ns >= stretches.start_ns AND calls.start_ns < stretches.end_ns
+            ON stretches.recording = placed.recording
+            AND stretches.pid = placed.pid
+            AND stretches.stretch = placed.stretch
+        WHERE placed.start_ns >= stretches.start_ns AND placed.start_ns < stretches.end_ns
         UNION ALL
         SELECT recording, pid, tid, step, slow, call.start_ns, call.end_ns
         FROM launched
@@ -125,12 +132,16 @@ WITH
             long.tid,
             long.start_ns,
             sum(least(switches.ts_ns + switches.dur_ns, long.end_ns) - switches.ts_ns) AS dur_ns
-        FROM (SELECT *, unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch FROM long) AS long
-        JOIN _switches AS switches
+        FROM (
+            SELECT long.*, unnest(range(start_ns >> bits, (end_ns >> bits) + 1)) AS stretch
+            FROM long
+            CROSS JOIN (SELECT max(bits) AS bits FROM _step_stretches)
+        ) AS long
+        JOIN (SELECT *, ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM _switches) AS switches
             ON switches.recording = long.recording
             AND switches.pid = long.pid
             AND switches.tid = long.tid
-            AND switches.ts_ns >> 25 = long.stretch
+            AND switches.stretch = long.stretch
         WHERE switches.state = 'preempted'
             AND switches.dur_ns > 0
             AND switches.ts_ns >= long.start_ns

@@ -23,6 +23,19 @@ WITH
             AND counts.pid = steps.pid
             AND counts.tid = steps.tid
     ),
+    calls AS (
+        SELECT
+            recording,
+            pid,
+            kind,
+            name,
+            ts_ns,
+            dur_ns,
+            bytes,
+            ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
+        FROM _rare_events
+        WHERE kind IN ('cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
+    ),
     work AS (
         SELECT
             stretches.recording,
@@ -39,14 +52,12 @@ WITH
             sum(CASE WHEN kind = 'nccl' THEN bytes END) AS collective_bytes,
             sum(CASE WHEN kind = 'nccl' THEN calls.dur_ns END) AS collective_ns,
             sum(CASE WHEN kind = 'dist_wait' THEN calls.dur_ns END) AS dist_wait_ns
-        FROM _rare_events AS calls
+        FROM calls
         JOIN _step_stretches AS stretches
             ON stretches.recording = calls.recording
             AND stretches.pid = calls.pid
-            AND stretches.stretch = calls.ts_ns >> 25
-        WHERE calls.kind IN ('cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
-            AND calls.ts_ns >= stretches.start_ns
-            AND calls.ts_ns < stretches.end_ns
+            AND stretches.stretch = calls.stretch
+        WHERE calls.ts_ns >= stretches.start_ns AND calls.ts_ns < stretches.end_ns
         GROUP BY ALL
     ),
     waits AS (
@@ -55,14 +66,14 @@ WITH
             stretches.pid,
             stretches.step,
             count(*) AS syncs,
-            sum(_syncs.dur_ns) AS sync_ns,
-            sum(CASE WHEN _syncs.waits_for = 'collective' THEN _syncs.dur_ns END) AS collective_sync_ns
-        FROM _syncs
+            sum(syncs.dur_ns) AS sync_ns,
+            sum(CASE WHEN syncs.waits_for = 'collective' THEN syncs.dur_ns END) AS collective_sync_ns
+        FROM (SELECT *, start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM _syncs) AS syncs
         JOIN _step_stretches AS stretches
-            ON stretches.recording = _syncs.recording
-            AND stretches.pid = _syncs.pid
-            AND stretches.stretch = _syncs.start_ns >> 25
-        WHERE _syncs.start_ns >= stretches.start_ns AND _syncs.start_ns < stretches.end_ns
+            ON stretches.recording = syncs.recording
+            AND stretches.pid = syncs.pid
+            AND stretches.stretch = syncs.stretch
+        WHERE syncs.start_ns >= stretches.start_ns AND syncs.start_ns < stretches.end_ns
         GROUP BY ALL
     )
 SELECT

@@ -91,7 +91,17 @@ WITH
         FROM _intervals
         WHERE part = 'backward'
     ),
-    -- A join on stretches of 34 ms costs less than an ASOF join, which would sort all segments.
+    -- A join on stretches of time costs less than an ASOF join, which would sort all segments.
+    lengths AS (
+        SELECT recording, pid, tid, quantile_cont(end_ns - start_ns, 0.1) AS dur_ns
+        FROM boundaries
+        WHERE end_ns > start_ns
+        GROUP BY ALL
+    ),
+    constants AS (
+        SELECT stretch_bits(min(dur_ns), 25) AS bits
+        FROM lengths
+    ),
     stretches AS (
         SELECT
             recording,
@@ -99,8 +109,13 @@ WITH
             tid,
             start_ns,
             end_ns,
-            unnest(range(start_ns >> 25, (end_ns >> 25) + 1)) AS stretch
+            unnest(range(start_ns >> bits, (end_ns >> bits) + 1)) AS stretch
         FROM boundaries
+        CROSS JOIN constants
+    ),
+    segments AS (
+        SELECT recording, pid, tid, start_ns, dur_ns, phase, part, start_ns >> (SELECT bits FROM constants) AS stretch
+        FROM _segments
     ),
     sums AS (
         SELECT
@@ -114,13 +129,13 @@ WITH
             CAST(sum(CASE WHEN phase = 'OptimizerStep' THEN dur_ns ELSE 0 END) AS BIGINT) AS optimizer_step_ns,
             CAST(sum(CASE WHEN phase = 'Unknown' THEN dur_ns ELSE 0 END) AS BIGINT) AS unknown_ns,
             count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches
-        FROM _segments
+        FROM segments
         JOIN stretches
-            ON stretches.recording = _segments.recording
-            AND stretches.pid = _segments.pid
-            AND stretches.tid = _segments.tid
-            AND stretches.stretch = _segments.start_ns >> 25
-        WHERE _segments.start_ns >= stretches.start_ns AND _segments.start_ns < stretches.end_ns
+            ON stretches.recording = segments.recording
+            AND stretches.pid = segments.pid
+            AND stretches.tid = segments.tid
+            AND stretches.stretch = segments.stretch
+        WHERE segments.start_ns >= stretches.start_ns AND segments.start_ns < stretches.end_ns
         GROUP BY stretches.recording, stretches.pid, stretches.tid, stretches.start_ns
     ),
     passes AS (

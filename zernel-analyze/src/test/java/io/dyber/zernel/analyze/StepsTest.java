@@ -121,6 +121,20 @@ class StepsTest {
                 .isEqualTo("step_kind\tn\tbatches\nwarmup\t1\t4\ntrain\t19\t4");
     }
 
+    @Test
+    void whatIsAskedOfStepsOfHoursTakesNoMoreMemoryThanOfShortOnes() {
+        RecordingFixture fixture = recording();
+        double hour = 3_600_000;
+        for (int step = 0; step < 12; step++) {
+            fixture.region(NEXT, step * hour, 5).launch("gemm", step * hour + 10, 1).region(STEP, step * hour + hour - 5, 5);
+        }
+        assertThat(query(fixture, "SELECT count(*) AS steps, sum(launches) AS launches FROM step_work"))
+                .isEqualTo("steps\tlaunches\n12\t12");
+        // Of 2^39 ns, 9 minutes: each step has a part of eight at most.
+        assertThat(query(fixture, "SELECT max(bits) AS bits, count(*) <= 96 AS few FROM _step_stretches"))
+                .isEqualTo("bits\tfew\n39\ttrue");
+    }
+
     /// A forward pass of equal layers, 2.5 ms each.
     private static void layers(RecordingFixture fixture, double at, int count) {
         for (int layer = 0; layer < count; layer++) {
