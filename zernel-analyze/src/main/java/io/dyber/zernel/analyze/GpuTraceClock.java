@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import java.util.List;
+
 /// By how much the clock of a trace differs from that of a recording, measured by the calls that both hold.
 ///
 /// The profiler notes a call of CUDA just after the recorder's probe did. So the differences between a call of the trace
@@ -11,6 +13,9 @@ package io.dyber.zernel.analyze;
 /// @param errorNanos how far off they may be then
 /// @param matched calls of the trace that were found in the recording; 0 when the time of day is all there is to go by
 record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
+    /// Nanoseconds: calls are noted within some microseconds of each other, on a busy or slow machine within some ten.
+    private static final List<Long> BINS = List.of(2_000L, 16_000L);
+
     private static final String SQL =
             """
             WITH
@@ -18,7 +23,7 @@ record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
                     SELECT
                         CAST(? AS BIGINT) AS window_ns, -- [ns] by how much the clocks may differ
                         500 AS most_calls, -- of the trace that are looked for
-                        2000 AS bin_ns, -- [ns] differences within two such bins are the same
+                        CAST(? AS BIGINT) AS bin_ns, -- [ns] differences within two such bins are the same
                         10 AS min_votes, -- calls with the same difference
                         0.3 AS min_share, -- of those that were looked for
                         2 AS min_contrast, -- in weight over any other difference
@@ -128,10 +133,13 @@ record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
     /// @param windowNanos by how much the clocks differ at most, by what else is known of them
     /// @param probeNanos what a probe may delay the profiler's own note of a call
     static GpuTraceClock measure(long windowNanos, long probeNanos, DuckDb duckDb) {
-        Table.Row found = duckDb.query(SQL, windowNanos).only();
-        return found.flag("is_sure")
-                ? new GpuTraceClock(
-                        found.integer("shift_ns"), found.integer("error_ns") + probeNanos, found.integer("matched"))
-                : new GpuTraceClock(0, windowNanos, 0);
+        for (long bin : BINS) {
+            Table.Row found = duckDb.query(SQL, windowNanos, bin).only();
+            if (found.flag("is_sure")) {
+                return new GpuTraceClock(
+                        found.integer("shift_ns"), found.integer("error_ns") + probeNanos, found.integer("matched"));
+            }
+        }
+        return new GpuTraceClock(0, windowNanos, 0);
     }
 }
