@@ -1,12 +1,11 @@
 -- Calls on training threads that say what the thread is doing, each with the part of a step that it is.
 --
--- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions, or with `_step_markers`, which count
--- as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and named regions around a
+-- `_step_markers` count as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and named regions around a
 -- whole step or loop, known by holding a `__next__` or an `Optimizer.step`. Calls without an end are left out too.
 -- Syncs with the GPU count for what they wait for: a collective, or computation. So do calls that allocate or release
 -- device memory, which wait for the GPU too.
 --
--- needs: _rare_events, _syncs, _step_markers
+-- needs: _rare_events, _syncs, _step_markers, _thread_numbers
 CREATE TABLE _intervals AS
 WITH
     calls AS (
@@ -41,42 +40,30 @@ WITH
         SELECT recording, pid, tid, start_ns, end_ns, NULL AS loader, 'compute' AS part
         FROM _step_markers
     ),
-    training AS (
-        SELECT DISTINCT recording, pid, tid
-        FROM calls
-        WHERE part IN ('data_wait', 'optimizer_step')
-        UNION
-        SELECT DISTINCT recording, pid, tid
-        FROM _step_markers
-    ),
     neighbours AS (
         SELECT
-            calls.recording,
-            calls.pid,
-            calls.tid,
+            threads.thread,
             calls.start_ns,
             calls.end_ns,
             calls.loader,
             calls.part,
             max(CASE WHEN calls.part = 'data_wait' THEN calls.end_ns END) OVER (
-                PARTITION BY calls.recording, calls.pid, calls.tid
+                PARTITION BY threads.thread
                 ORDER BY calls.start_ns, calls.end_ns DESC
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             ) AS data_wait_until_ns,
             lead(CASE WHEN calls.part IN ('data_wait', 'optimizer_step') THEN calls.start_ns END IGNORE NULLS) OVER (
-                PARTITION BY calls.recording, calls.pid, calls.tid
+                PARTITION BY threads.thread
                 ORDER BY calls.start_ns, calls.end_ns DESC
             ) AS next_marker_ns
         FROM calls
-        JOIN training
-            ON training.recording = calls.recording
-            AND training.pid = calls.pid
-            AND training.tid = calls.tid
+        JOIN _thread_numbers AS threads
+            ON threads.recording = calls.recording
+            AND threads.pid = calls.pid
+            AND threads.tid = calls.tid
     )
 SELECT
-    recording, -- recording
-    pid, -- process
-    tid, -- training thread
+    thread, -- number of the training thread
     start_ns, -- [ns] when the call began
     end_ns, -- [ns] when it returned
     loader, -- region of a data_wait, NULL for all else

@@ -2,36 +2,29 @@
 --
 -- A wait or read counts for the piece of time in which it began.
 --
--- needs: events, _pieces, _step_markers, _launched, phase_rules
+-- needs: events, _pieces, _thread_numbers, _step_markers, _launched, phase_rules
 CREATE TABLE _phase_guesses AS
 WITH
     threads AS (
-        SELECT DISTINCT recording, pid, tid
-        FROM _step_markers
+        SELECT recording, pid, tid, thread
+        FROM _thread_numbers
+        SEMI JOIN _step_markers USING (recording, pid, tid)
     ),
     placed AS (
         SELECT
-            pieces.recording,
-            pieces.pid,
-            pieces.tid,
+            threads.recording,
+            threads.pid,
+            threads.thread,
             pieces.start_ns,
             pieces.end_ns,
             pieces.part,
-            lag(pieces.part) OVER (
-                PARTITION BY pieces.recording, pieces.pid, pieces.tid
-                ORDER BY pieces.start_ns
-            ) AS previous_part
+            lag(pieces.part) OVER (PARTITION BY pieces.thread ORDER BY pieces.start_ns) AS previous_part
         FROM _pieces AS pieces
-        JOIN threads
-            ON threads.recording = pieces.recording
-            AND threads.pid = pieces.pid
-            AND threads.tid = pieces.tid
+        JOIN threads ON threads.thread = pieces.thread
     ),
     blocked AS (
         SELECT
-            placed.recording,
-            placed.pid,
-            placed.tid,
+            placed.thread,
             placed.start_ns,
             sum(CASE
                 WHEN calls.futex THEN 0
@@ -40,9 +33,7 @@ WITH
             count(CASE WHEN calls.futex THEN 1 END) AS futex_waits
         FROM (
             SELECT
-                events.recording,
-                events.pid,
-                events.tid,
+                threads.thread,
                 events.ts_ns,
                 events.dur_ns,
                 events.kind = 'wait' AND coalesce(events.object = 'futex', events.name = 'futex') AS futex
@@ -54,15 +45,13 @@ WITH
             WHERE (events.kind IN ('wait', 'io')) IS TRUE AND events.dur_ns > 0
         ) AS calls
         ASOF JOIN placed
-            ON placed.recording = calls.recording
-            AND placed.pid = calls.pid
-            AND placed.tid = calls.tid
+            ON placed.thread = calls.thread
             AND placed.start_ns <= calls.ts_ns
         WHERE calls.ts_ns < placed.end_ns
         GROUP BY ALL
     ),
     launching AS (
-        SELECT placed.recording, placed.pid, placed.tid, placed.start_ns, count(*) AS launches
+        SELECT placed.thread, placed.start_ns, count(*) AS launches
         FROM (
             SELECT _launched.recording, _launched.pid, _launched.at_ns
             FROM _launched
@@ -76,16 +65,16 @@ WITH
         GROUP BY ALL
     ),
     samples AS (
-        SELECT recording, ts_ns, max(value) AS utilization
+        SELECT events.recording, events.ts_ns, max(events.value) AS utilization
         FROM events
-        WHERE kind = 'gpu_sample' AND name = 'utilization'
+        JOIN (SELECT DISTINCT recording FROM threads) AS guessed ON guessed.recording = events.recording
+        WHERE events.kind = 'gpu_sample' AND events.name = 'utilization'
         GROUP BY ALL
     ),
     seen AS (
         SELECT
             placed.recording,
-            placed.pid,
-            placed.tid,
+            placed.thread,
             placed.start_ns,
             placed.end_ns - placed.start_ns AS dur_ns,
             placed.previous_part,
@@ -93,16 +82,8 @@ WITH
             coalesce(blocked.futex_waits, 0) AS futex_waits,
             CASE WHEN launching.launches > 0 THEN 100 ELSE coalesce(samples.utilization, 0) END AS utilization
         FROM placed
-        LEFT JOIN blocked
-            ON blocked.recording = placed.recording
-            AND blocked.pid = placed.pid
-            AND blocked.tid = placed.tid
-            AND blocked.start_ns = placed.start_ns
-        LEFT JOIN launching
-            ON launching.recording = placed.recording
-            AND launching.pid = placed.pid
-            AND launching.tid = placed.tid
-            AND launching.start_ns = placed.start_ns
+        LEFT JOIN blocked ON blocked.thread = placed.thread AND blocked.start_ns = placed.start_ns
+        LEFT JOIN launching ON launching.thread = placed.thread AND launching.start_ns = placed.start_ns
         ASOF LEFT JOIN samples
             ON samples.recording = placed.recording
             AND samples.ts_ns >= placed.end_ns
@@ -110,9 +91,7 @@ WITH
     ),
     judged AS (
         SELECT
-            seen.recording,
-            seen.pid,
-            seen.tid,
+            seen.thread,
             seen.start_ns,
             rules.phase_stability_count,
             CASE
@@ -132,9 +111,7 @@ WITH
         JOIN phase_rules AS rules ON rules.recording = seen.recording
     )
 SELECT
-    recording, -- recording
-    pid, -- process
-    tid, -- thread
+    thread, -- number of the training thread
     start_ns, -- [ns] begin of the piece of time
     CASE
         WHEN rule LIKE 'I/O wait%' THEN 'DataLoading'
@@ -145,4 +122,4 @@ SELECT
     rule -- the rule
 FROM judged
 WHERE rule IS NOT NULL
-QUALIFY count(*) OVER (PARTITION BY recording, pid, tid, rule) >= phase_stability_count
+QUALIFY count(*) OVER (PARTITION BY thread, rule) >= phase_stability_count

@@ -9,9 +9,7 @@ CREATE TABLE _pieces AS
 WITH
     ordered AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             start_ns,
             end_ns,
             part,
@@ -22,14 +20,12 @@ WITH
             count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING)
                 AS batches_before
         FROM _intervals
-        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY start_ns, end_ns DESC)
+        WINDOW thread_order AS (PARTITION BY thread ORDER BY start_ns, end_ns DESC)
     ),
     -- Most calls are alone. Only the others have to be cut where one begins or ends in another.
     placed AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             start_ns,
             end_ns,
             part,
@@ -40,44 +36,40 @@ WITH
         FROM ordered
     ),
     edges AS (
-        SELECT recording, pid, tid, start_ns AS at_ns, TRUE AS enters, -end_ns AS tie, part
+        SELECT thread, start_ns AS at_ns, TRUE AS enters, -end_ns AS tie, part
         FROM placed
         WHERE NOT alone
         UNION ALL
-        SELECT recording, pid, tid, end_ns AS at_ns, FALSE AS enters, -start_ns AS tie, NULL AS part
+        SELECT thread, end_ns AS at_ns, FALSE AS enters, -start_ns AS tie, NULL AS part
         FROM placed
         WHERE NOT alone
     ),
     levels AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             at_ns,
             part,
             row_number() OVER thread_order AS position,
             lead(at_ns) OVER thread_order AS next_ns,
             sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
         FROM edges
-        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, enters, tie)
+        WINDOW thread_order AS (PARTITION BY thread ORDER BY at_ns, enters, tie)
     ),
     pieces AS (
-        SELECT recording, pid, tid, start_ns, end_ns, part, FALSE AS inferred
+        SELECT thread, start_ns, end_ns, part, FALSE AS inferred
         FROM placed
         WHERE alone
         UNION ALL
-        SELECT recording, pid, tid, idle_ns, next_ns, CASE WHEN forward THEN 'forward' ELSE 'unknown' END, forward
+        SELECT thread, idle_ns, next_ns, CASE WHEN forward THEN 'forward' ELSE 'unknown' END, forward
         FROM placed
         UNION ALL
         -- After an end, the call that is open again is the last one that began at this depth.
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             at_ns,
             next_ns,
             last_value(part IGNORE NULLS) OVER (
-                PARTITION BY recording, pid, tid, depth
+                PARTITION BY thread, depth
                 ORDER BY position
                 ROWS UNBOUNDED PRECEDING
             ),
@@ -86,9 +78,7 @@ WITH
         WHERE depth > 0
     )
 SELECT
-    recording, -- recording
-    pid, -- process
-    tid, -- training thread
+    thread, -- number of the training thread
     start_ns, -- [ns] begin of the piece
     end_ns, -- [ns] end of the piece
     part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown

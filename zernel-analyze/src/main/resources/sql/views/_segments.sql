@@ -2,12 +2,13 @@
 --
 -- These are `_pieces`, and for threads without regions what `phase_rules` make of the time in no call.
 --
--- needs: _pieces, _phase_guesses
+-- needs: _pieces, _phase_guesses, _thread_numbers
 CREATE VIEW _segments AS
 SELECT
-    pieces.recording, -- recording
-    pieces.pid, -- process
-    pieces.tid, -- training thread
+    threads.recording, -- recording
+    threads.pid, -- process
+    threads.tid, -- training thread
+    threads.thread, -- number of the thread
     pieces.start_ns, -- [ns] begin of the segment
     pieces.end_ns, -- [ns] end of the segment
     pieces.end_ns - pieces.start_ns AS dur_ns, -- [ns] wall time
@@ -27,8 +28,5 @@ SELECT
         ELSE 'calls'
     END AS source -- what says so: calls, neighbours, a rule, or no call
 FROM _pieces AS pieces
-LEFT JOIN _phase_guesses AS guesses
-    ON guesses.recording = pieces.recording
-    AND guesses.pid = pieces.pid
-    AND guesses.tid = pieces.tid
-    AND guesses.start_ns = pieces.start_ns
+JOIN _thread_numbers AS threads ON threads.thread = pieces.thread
+LEFT JOIN _phase_guesses AS guesses ON guesses.thread = pieces.thread AND guesses.start_ns = pieces.start_ns

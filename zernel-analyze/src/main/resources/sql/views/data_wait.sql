@@ -4,14 +4,12 @@
 -- (num_workers=0, persistent workers) it is inferred: two waits with no backward or optimizer step between them are the
 -- end of one pass and the begin of the next, and a run of more is a pass without training (evaluation).
 --
--- needs: _intervals, workers
+-- needs: _intervals, _thread_numbers, workers
 CREATE TABLE data_wait AS
 WITH
     markers AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             start_ns,
             end_ns,
             loader AS name,
@@ -22,7 +20,7 @@ WITH
             lag(CASE WHEN part = 'data_wait' THEN start_ns END IGNORE NULLS) OVER thread_order AS previous_ns
         FROM _intervals
         WHERE part IN ('data_wait', 'backward', 'optimizer_step')
-        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY start_ns)
+        WINDOW thread_order AS (PARTITION BY thread ORDER BY start_ns)
     ),
     forks AS (
         SELECT recording, ppid AS pid, list(forked_ns) AS forked
@@ -32,9 +30,10 @@ WITH
     ),
     begins AS (
         SELECT
-            markers.recording,
-            markers.pid,
-            markers.tid,
+            numbers.recording,
+            numbers.pid,
+            numbers.tid,
+            markers.thread,
             markers.start_ns,
             markers.end_ns,
             markers.name,
@@ -49,7 +48,8 @@ WITH
                 ELSE markers.waited AND NOT (markers.waited_before AND markers.waits_again)
             END AS begins
         FROM markers
-        LEFT JOIN forks ON forks.recording = markers.recording AND forks.pid = markers.pid
+        JOIN _thread_numbers AS numbers ON numbers.thread = markers.thread
+        LEFT JOIN forks ON forks.recording = numbers.recording AND forks.pid = numbers.pid
         WHERE markers.waits
     ),
     epochs AS (
@@ -57,11 +57,12 @@ WITH
             recording,
             pid,
             tid,
+            thread,
             start_ns,
             end_ns,
             name,
             count(CASE WHEN begins THEN 1 END) OVER (
-                PARTITION BY recording, pid, tid
+                PARTITION BY thread
                 ORDER BY start_ns
                 ROWS UNBOUNDED PRECEDING
             ) AS epoch
@@ -72,9 +73,9 @@ SELECT
     pid, -- process
     tid, -- thread that waits
     epoch, -- pass over a loader, from 1
-    row_number() OVER (PARTITION BY recording, pid, tid, epoch ORDER BY start_ns) AS batch, -- wait in the pass, from 1
+    row_number() OVER (PARTITION BY thread, epoch ORDER BY start_ns) AS batch, -- wait in the pass, from 1
     start_ns, -- [ns] when the wait began
     end_ns - start_ns AS dur_ns, -- [ns] wall time inside __next__
     name -- the region: tells single-process from multi-process loading
 FROM epochs
-ORDER BY recording, pid, tid, start_ns
+ORDER BY thread, start_ns

@@ -10,14 +10,12 @@
 -- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
 -- pass while the median step has one. All others are *train*, also slow ones.
 --
--- needs: _intervals, _segments, _step_markers, _checkpoint_opens
+-- needs: _intervals, _segments, _step_markers, _checkpoint_opens, _thread_numbers
 CREATE TABLE steps AS
 WITH
     threads AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             min(start_ns) AS first_ns,
             bool_or(part = 'optimizer_step') AS has_optimizer,
             bool_or(part = 'data_wait') AS has_loader
@@ -26,9 +24,7 @@ WITH
     ),
     markers AS (
         SELECT
-            markers.recording,
-            markers.pid,
-            markers.tid,
+            markers.thread,
             markers.start_ns,
             markers.end_ns,
             markers.part = 'optimizer_step' AS steps,
@@ -38,24 +34,16 @@ WITH
             threads.has_optimizer,
             threads.has_loader
         FROM _intervals AS markers
-        JOIN threads
-            ON threads.recording = markers.recording
-            AND threads.pid = markers.pid
-            AND threads.tid = markers.tid
+        JOIN threads ON threads.thread = markers.thread
         WHERE markers.part IN ('data_wait', 'optimizer_step')
-        WINDOW thread_order AS (
-            PARTITION BY markers.recording, markers.pid, markers.tid
-            ORDER BY markers.end_ns
-        )
+        WINDOW thread_order AS (PARTITION BY markers.thread ORDER BY markers.end_ns)
     ),
     by_region AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             CASE
                 WHEN has_optimizer THEN coalesce(
-                    lag(end_ns) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns),
+                    lag(end_ns) OVER (PARTITION BY thread ORDER BY end_ns),
                     first_ns
                 )
                 ELSE start_ns
@@ -72,28 +60,27 @@ WITH
             END
     ),
     boundaries AS (
-        SELECT recording, pid, tid, start_ns, end_ns, source, CAST(1 AS DOUBLE) AS confidence
+        SELECT thread, start_ns, end_ns, source, CAST(1 AS DOUBLE) AS confidence
         FROM by_region
         UNION ALL
         SELECT
-            recording,
-            pid,
-            tid,
-            start_ns,
-            lead(start_ns) OVER (PARTITION BY recording, pid, tid ORDER BY start_ns) AS end_ns,
-            'periodicity of ' || what AS source,
-            confidence
-        FROM _step_markers
+            numbers.thread,
+            markers.start_ns,
+            lead(markers.start_ns) OVER (PARTITION BY numbers.thread ORDER BY markers.start_ns) AS end_ns,
+            'periodicity of ' || markers.what AS source,
+            markers.confidence
+        FROM _step_markers AS markers
+        JOIN _thread_numbers AS numbers USING (recording, pid, tid)
         QUALIFY end_ns IS NOT NULL
     ),
     backwards AS (
-        SELECT recording, pid, tid, start_ns
+        SELECT thread, start_ns
         FROM _intervals
         WHERE part = 'backward'
     ),
     -- A join on stretches of time costs less than an ASOF join, which would sort all segments.
     lengths AS (
-        SELECT recording, pid, tid, quantile_cont(end_ns - start_ns, 0.1) AS dur_ns
+        SELECT thread, quantile_cont(end_ns - start_ns, 0.1) AS dur_ns
         FROM boundaries
         WHERE end_ns > start_ns
         GROUP BY ALL
@@ -104,9 +91,7 @@ WITH
     ),
     stretches AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             start_ns,
             end_ns,
             unnest(range(start_ns >> bits, (end_ns >> bits) + 1)) AS stretch
@@ -114,14 +99,12 @@ WITH
         CROSS JOIN constants
     ),
     segments AS (
-        SELECT recording, pid, tid, start_ns, dur_ns, phase, part, start_ns >> (SELECT bits FROM constants) AS stretch
+        SELECT thread, start_ns, dur_ns, phase, part, start_ns >> (SELECT bits FROM constants) AS stretch
         FROM _segments
     ),
     sums AS (
         SELECT
-            stretches.recording,
-            stretches.pid,
-            stretches.tid,
+            stretches.thread,
             stretches.start_ns,
             CAST(sum(CASE WHEN phase = 'DataLoading' THEN dur_ns ELSE 0 END) AS BIGINT) AS data_loading_ns,
             CAST(sum(CASE WHEN phase = 'GpuCompute' THEN dur_ns ELSE 0 END) AS BIGINT) AS gpu_compute_ns,
@@ -130,31 +113,27 @@ WITH
             CAST(sum(CASE WHEN phase = 'Unknown' THEN dur_ns ELSE 0 END) AS BIGINT) AS unknown_ns,
             count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches
         FROM segments
-        JOIN stretches
-            ON stretches.recording = segments.recording
-            AND stretches.pid = segments.pid
-            AND stretches.tid = segments.tid
-            AND stretches.stretch = segments.stretch
+        JOIN stretches ON stretches.thread = segments.thread AND stretches.stretch = segments.stretch
         WHERE segments.start_ns >= stretches.start_ns AND segments.start_ns < stretches.end_ns
-        GROUP BY stretches.recording, stretches.pid, stretches.tid, stretches.start_ns
+        GROUP BY stretches.thread, stretches.start_ns
     ),
     passes AS (
-        SELECT boundaries.recording, boundaries.pid, boundaries.tid, boundaries.start_ns, count(*) AS backwards
+        SELECT boundaries.thread, boundaries.start_ns, count(*) AS backwards
         FROM backwards
         ASOF JOIN boundaries
-            ON boundaries.recording = backwards.recording
-            AND boundaries.pid = backwards.pid
-            AND boundaries.tid = backwards.tid
+            ON boundaries.thread = backwards.thread
             AND boundaries.start_ns <= backwards.start_ns
         GROUP BY ALL
     ),
     saves AS (
-        SELECT DISTINCT boundaries.recording, boundaries.pid, boundaries.tid, boundaries.start_ns
-        FROM _checkpoint_opens AS opens
+        SELECT DISTINCT boundaries.thread, boundaries.start_ns
+        FROM (
+            SELECT numbers.thread, opens.ts_ns
+            FROM _checkpoint_opens AS opens
+            JOIN _thread_numbers AS numbers USING (recording, pid, tid)
+        ) AS opens
         ASOF JOIN boundaries
-            ON boundaries.recording = opens.recording
-            AND boundaries.pid = opens.pid
-            AND boundaries.tid = opens.tid
+            ON boundaries.thread = opens.thread
             AND boundaries.start_ns <= opens.ts_ns
     ),
     counted AS (
@@ -163,32 +142,18 @@ WITH
             boundaries.end_ns,
             boundaries.source,
             boundaries.confidence,
-            row_number() OVER (PARTITION BY sums.recording, sums.pid, sums.tid ORDER BY sums.start_ns) AS step,
+            row_number() OVER (PARTITION BY sums.thread ORDER BY sums.start_ns) AS step,
             boundaries.end_ns - sums.start_ns AS dur_ns,
             coalesce(passes.backwards, 0) AS backwards,
             saves.start_ns IS NOT NULL AS saves
         FROM sums
-        JOIN boundaries
-            ON boundaries.recording = sums.recording
-            AND boundaries.pid = sums.pid
-            AND boundaries.tid = sums.tid
-            AND boundaries.start_ns = sums.start_ns
-        LEFT JOIN passes
-            ON passes.recording = sums.recording
-            AND passes.pid = sums.pid
-            AND passes.tid = sums.tid
-            AND passes.start_ns = sums.start_ns
-        LEFT JOIN saves
-            ON saves.recording = sums.recording
-            AND saves.pid = sums.pid
-            AND saves.tid = sums.tid
-            AND saves.start_ns = sums.start_ns
+        JOIN boundaries ON boundaries.thread = sums.thread AND boundaries.start_ns = sums.start_ns
+        LEFT JOIN passes ON passes.thread = sums.thread AND passes.start_ns = sums.start_ns
+        LEFT JOIN saves ON saves.thread = sums.thread AND saves.start_ns = sums.start_ns
     ),
     usual AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             greatest(median(dur_ns) + 5 * mad(dur_ns), 1.2 * median(dur_ns)) AS long_ns,
             median(dur_ns) AS median_ns,
             median(batches - backwards) AS idle_batches,
@@ -197,12 +162,9 @@ WITH
         GROUP BY ALL
     ),
     firsts AS (
-        SELECT counted.recording, counted.pid, counted.tid, min(counted.step) AS step
+        SELECT counted.thread, min(counted.step) AS step
         FROM counted
-        JOIN usual
-            ON usual.recording = counted.recording
-            AND usual.pid = counted.pid
-            AND usual.tid = counted.tid
+        JOIN usual ON usual.thread = counted.thread
         WHERE counted.step > 1 AND counted.dur_ns <= usual.long_ns
         GROUP BY ALL
     ),
@@ -216,36 +178,31 @@ WITH
                 ELSE counted.batches - counted.backwards >= usual.idle_batches + 2
             END AS evaluates
         FROM counted
-        JOIN usual
-            ON usual.recording = counted.recording
-            AND usual.pid = counted.pid
-            AND usual.tid = counted.tid
-        LEFT JOIN firsts
-            ON firsts.recording = counted.recording
-            AND firsts.pid = counted.pid
-            AND firsts.tid = counted.tid
+        JOIN usual ON usual.thread = counted.thread
+        LEFT JOIN firsts ON firsts.thread = counted.thread
     )
 SELECT
-    recording, -- recording
-    pid, -- process
-    tid, -- training thread
-    step, -- number of the step, from 1
-    start_ns, -- [ns] when it began
-    end_ns, -- [ns] when it ended
-    dur_ns, -- [ns] wall time
-    data_loading_ns, -- [ns] of it waiting for data
-    gpu_compute_ns, -- [ns] of it in compute and waits for the GPU
-    nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
-    optimizer_step_ns, -- [ns] of it in the optimizer
-    unknown_ns, -- [ns] of it in anything else
-    batches, -- batches fetched in it
-    source, -- what the boundary is: Optimizer.step, DataLoader, or `periodicity of ...` a call
-    confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
+    numbers.recording, -- recording
+    numbers.pid, -- process
+    numbers.tid, -- training thread
+    judged.step, -- number of the step, from 1
+    judged.start_ns, -- [ns] when it began
+    judged.end_ns, -- [ns] when it ended
+    judged.dur_ns, -- [ns] wall time
+    judged.data_loading_ns, -- [ns] of it waiting for data
+    judged.gpu_compute_ns, -- [ns] of it in compute and waits for the GPU
+    judged.nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
+    judged.optimizer_step_ns, -- [ns] of it in the optimizer
+    judged.unknown_ns, -- [ns] of it in anything else
+    judged.batches, -- batches fetched in it
+    judged.source, -- what the boundary is: Optimizer.step, DataLoader, or `periodicity of ...` a call
+    judged.confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
     CASE
-        WHEN step = 1 OR warms_up THEN 'warmup'
-        WHEN saves AND is_long THEN 'checkpoint'
-        WHEN evaluates THEN 'evaluation'
+        WHEN judged.step = 1 OR judged.warms_up THEN 'warmup'
+        WHEN judged.saves AND judged.is_long THEN 'checkpoint'
+        WHEN judged.evaluates THEN 'evaluation'
         ELSE 'train'
     END AS step_kind -- warmup, train, evaluation or checkpoint
 FROM judged
-ORDER BY recording, pid, tid, start_ns
+JOIN _thread_numbers AS numbers ON numbers.thread = judged.thread
+ORDER BY judged.thread, judged.start_ns

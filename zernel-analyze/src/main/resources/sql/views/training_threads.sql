@@ -3,19 +3,17 @@
 -- Steady figures and percentiles are of the steps of kind `train`: without warm-up (workers, caches, allocation),
 -- evaluation and checkpoints.
 --
--- needs: _segments, steps, _intervals
+-- needs: _pieces, steps, _intervals, _thread_numbers
 CREATE TABLE training_threads AS
 WITH
     spans AS (
-        SELECT recording, pid, tid, min(start_ns) AS first_ns, max(end_ns) AS last_ns
-        FROM _segments
+        SELECT thread, min(start_ns) AS first_ns, max(end_ns) AS last_ns
+        FROM _pieces
         GROUP BY ALL
     ),
     calls AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             count(CASE WHEN part = 'optimizer_step' THEN 1 END) AS optimizer_calls,
             count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches,
             bool_or(loader LIKE '%SingleProcess%') AS loads_in_process
@@ -42,9 +40,9 @@ WITH
         GROUP BY ALL
     )
 SELECT
-    spans.recording, -- recording
-    spans.pid, -- process
-    spans.tid, -- thread
+    numbers.recording, -- recording
+    numbers.pid, -- process
+    numbers.tid, -- thread
     spans.first_ns, -- [ns] start of its first call
     spans.last_ns, -- [ns] end of its last call
     spans.last_ns - spans.first_ns AS wall_ns, -- [ns] between the two
@@ -62,6 +60,10 @@ SELECT
     CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of them
     CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns -- [ns] of it, waiting for data
 FROM spans
-JOIN calls USING (recording, pid, tid)
-LEFT JOIN durations USING (recording, pid, tid)
-ORDER BY spans.recording, spans.pid, spans.tid
+JOIN calls ON calls.thread = spans.thread
+JOIN _thread_numbers AS numbers ON numbers.thread = spans.thread
+LEFT JOIN durations
+    ON durations.recording = numbers.recording
+    AND durations.pid = numbers.pid
+    AND durations.tid = numbers.tid
+ORDER BY numbers.thread

@@ -1,0 +1,24 @@
+-- Training threads with a number for each, in order of recording, pid and tid.
+--
+-- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions, or with `_step_markers`. To sort and
+-- to join by one short key takes half of the time that it takes by three.
+--
+-- needs: _rare_events, _step_markers
+CREATE TABLE _thread_numbers AS
+WITH
+    training AS (
+        SELECT DISTINCT recording, pid, tid
+        FROM _rare_events
+        WHERE kind = 'region'
+            AND (name LIKE 'enumerate(DataLoader)#%' OR name LIKE 'Optimizer.step#%')
+            AND dur_ns > 0
+        UNION
+        SELECT DISTINCT recording, pid, tid
+        FROM _step_markers
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    CAST(row_number() OVER (ORDER BY recording, pid, tid) AS INTEGER) AS thread -- its number, from 1
+FROM training
