@@ -29,9 +29,7 @@ WITH
             ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
         FROM _rare_events
         CROSS JOIN thresholds
-        WHERE kind = 'cuda_copy'
-            AND copy_kind = 'HtoD'
-            AND host_memory = 'pageable'
+        WHERE pageable
             AND bytes >= thresholds.min_bytes
             AND dur_ns > 0
     ),
@@ -62,7 +60,7 @@ WITH
         JOIN rates ON rates.recording = calls.recording AND rates.pid = calls.pid
         WHERE calls.ts_ns >= stretches.start_ns
             AND calls.ts_ns < stretches.end_ns
-            AND stretches.step_kind = 'train'
+            AND stretches.trains
         GROUP BY ALL
     ),
     work AS (

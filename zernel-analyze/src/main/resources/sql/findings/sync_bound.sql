@@ -35,7 +35,7 @@ WITH
             AND stretches.stretch = syncs.stretch
         WHERE syncs.start_ns >= stretches.start_ns
             AND syncs.start_ns < stretches.end_ns
-            AND stretches.step_kind = 'train'
+            AND stretches.trains
             AND syncs.waits_for = 'compute'
     ),
     work AS (

@@ -16,14 +16,14 @@ WITH
             ts_ns AS start_ns,
             ts_ns + dur_ns AS end_ns,
             CASE WHEN name LIKE 'enumerate(DataLoader)#%' THEN name END AS loader,
-            CASE
+            CAST(CASE
                 WHEN kind IN ('nccl', 'dist_wait') THEN 'collective'
                 WHEN kind = 'backward' THEN 'backward'
                 WHEN name LIKE 'enumerate(DataLoader)#%' THEN 'data_wait'
                 WHEN name LIKE 'Optimizer.step#%' THEN 'optimizer_step'
                 WHEN name LIKE 'Optimizer.zero_grad#%' THEN 'zero_grad'
                 ELSE 'compute'
-            END AS part
+            END AS step_part) AS part
         FROM _rare_events
         WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait', 'gpu_alloc', 'gpu_free') AND dur_ns > 0
         UNION ALL
@@ -34,10 +34,10 @@ WITH
             start_ns,
             end_ns,
             NULL AS loader,
-            CASE waits_for WHEN 'collective' THEN 'collective' ELSE 'gpu_wait' END AS part
+            CAST(CASE waits_for WHEN 'collective' THEN 'collective' ELSE 'gpu_wait' END AS step_part) AS part
         FROM _syncs
         UNION ALL
-        SELECT recording, pid, tid, start_ns, end_ns, NULL AS loader, 'compute' AS part
+        SELECT recording, pid, tid, start_ns, end_ns, NULL AS loader, CAST('compute' AS step_part) AS part
         FROM _step_markers
     ),
     neighbours AS (

@@ -24,4 +24,6 @@ SELECT
     nranks, -- ranks in the communicator
     grouped -- 1 inside a group
 FROM events
-WHERE (kind IN ('nccl', 'nccl_comm')) IS TRUE AND outermost(depth, ts_ns)
+WHERE kind IN ('nccl', 'nccl_comm')
+    AND (kind IN ('nccl', 'nccl_comm')) IS TRUE
+    AND outermost(depth, ts_ns)

@@ -60,7 +60,7 @@ WITH
         FROM placed
         WHERE alone
         UNION ALL
-        SELECT thread, idle_ns, next_ns, CASE WHEN forward THEN 'forward' ELSE 'unknown' END, forward
+        SELECT thread, idle_ns, next_ns, CAST(CASE WHEN forward THEN 'forward' ELSE 'unknown' END AS step_part), forward
         FROM placed
         UNION ALL
         -- After an end, the call that is open again is the last one that began at this depth.

@@ -2,7 +2,7 @@
 --
 -- A process could have gone on until it exited, or until the recording ended.
 --
--- needs: _rare_events, recordings, _threads, steps
+-- needs: events, recordings, _threads, steps
 CREATE TABLE _progress AS
 WITH
     seen AS (
@@ -18,7 +18,7 @@ WITH
     ),
     exits AS (
         SELECT recording, pid, max(ts_ns) AS exited_ns, arg_max(status, ts_ns) AS exit_status
-        FROM _rare_events
+        FROM events
         WHERE kind = 'process' AND name = 'exit' AND tid = pid
         GROUP BY ALL
     ),

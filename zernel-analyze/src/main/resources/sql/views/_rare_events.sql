@@ -1,8 +1,8 @@
 -- Events of which a recording has few: all kinds but the frequent ones, outermost calls only.
 --
 -- Views that read such kinds read them here: one pass over the recording instead of one each. Launches are in
--- `_launched`, what only NCCL's calls have in `_nccl_calls`. What one kind alone has is not here: reading one kind from
--- the recording takes little. Sorted, because scattered rows take longer to store.
+-- `_launched`, what only NCCL's calls have in `_nccl_calls`. What few kinds have is not here: to read them from the
+-- recording takes little. Sorted, because scattered rows take longer to store, and to sort again by who reads them.
 --
 -- needs: events
 CREATE TABLE _rare_events AS
@@ -15,14 +15,14 @@ SELECT
     pid, -- process
     tid, -- thread
     bytes, -- [bytes] bytes
-    addr, -- address
-    device, -- GPU
-    stream, -- CUDA stream
-    count, -- how many
-    status, -- return code
-    copy_kind, -- direction of a copy
-    async, -- 1 when a copy is asynchronous by its name
-    host_memory -- pinned or pageable
+    kind = 'cuda_copy' AND copy_kind = 'DtoH' AS fetches, -- whether it copies from the GPU to the host
+    kind = 'cuda_copy' AND CASE copy_kind
+        WHEN 'DtoH' THEN async = 0 OR host_memory = 'pageable'
+        WHEN 'HtoD' THEN async = 0
+        WHEN 'PtoP' THEN async = 0
+        WHEN 'default' THEN async = 0
+    END AS blocks, -- whether it is a copy that returns when it is done
+    kind = 'cuda_copy' AND copy_kind = 'HtoD' AND host_memory = 'pageable' AS pageable -- whether it copies from such
 FROM events
 WHERE kind NOT IN (
         'cuda_launch', 'torch_alloc', 'torch_free', 'io', 'io_open', 'wait', 'sched', 'torch_op', 'py_call', 'call',

@@ -8,7 +8,7 @@
 -- graphs, which come with a batch, 0.95 for other copies and syncs, 0.85 for collectives and 0.8 for kernels, of which
 -- layers have their own.
 --
--- needs: events, _rare_events, _nccl_calls, _without_regions
+-- needs: events, _nccl_calls, _without_regions
 CREATE TABLE _step_markers AS
 WITH
     thresholds AS (
@@ -31,10 +31,12 @@ WITH
             END AS weight,
             hash(calls.kind, calls.name, calls.copy_kind, calls.bytes,
                 CASE WHEN calls.kind = 'cuda_graph' THEN calls.addr ELSE calls.stream END) AS marker
-        FROM _rare_events AS calls
+        FROM events AS calls
         JOIN _without_regions AS others ON others.recording = calls.recording AND others.pid = calls.pid
-        WHERE calls.kind IN ('backward', 'cuda_copy', 'cuda_sync')
-            OR (calls.kind = 'cuda_graph' AND calls.name LIKE '%GraphLaunch%')
+        WHERE calls.kind IN ('backward', 'cuda_copy', 'cuda_sync', 'cuda_graph')
+            AND (calls.kind IN ('backward', 'cuda_copy', 'cuda_sync', 'cuda_graph')) IS TRUE
+            AND (calls.kind <> 'cuda_graph' OR calls.name LIKE '%GraphLaunch%')
+            AND outermost(calls.depth, calls.ts_ns)
         UNION ALL
         SELECT
             calls.recording,

@@ -32,8 +32,8 @@ SELECT
     main_steps.step, -- number of the step
     main_steps.start_ns, -- [ns] when it began
     main_steps.end_ns, -- [ns] when it ended
-    main_steps.step_kind, -- warmup, train, evaluation or checkpoint
+    main_steps.step_kind = 'train' AS trains, -- whether it is of kind train
     unnest(range(main_steps.start_ns >> bits, (main_steps.end_ns >> bits) + 1)) AS stretch, -- number of the stretch
-    constants.bits -- log2 of a stretch's nanoseconds, 34 ms at least
+    CAST(constants.bits AS UTINYINT) AS bits -- log2 of a stretch's nanoseconds, 34 ms at least
 FROM main_steps
 CROSS JOIN constants

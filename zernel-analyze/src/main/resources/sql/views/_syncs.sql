@@ -19,14 +19,9 @@ WITH
             ts_ns,
             dur_ns,
             CASE WHEN kind = 'cuda_copy' THEN bytes END AS bytes,
-            kind = 'cuda_copy' AND copy_kind = 'DtoH' AS fetches
+            fetches
         FROM _rare_events
-        WHERE dur_ns > 0
-            AND (
-                kind = 'cuda_sync'
-                OR (kind = 'cuda_copy' AND copy_kind = 'DtoH' AND (async = 0 OR host_memory = 'pageable'))
-                OR (kind = 'cuda_copy' AND copy_kind IN ('HtoD', 'PtoP', 'default') AND async = 0)
-            )
+        WHERE dur_ns > 0 AND (kind = 'cuda_sync' OR blocks)
     ),
     communication AS (
         SELECT

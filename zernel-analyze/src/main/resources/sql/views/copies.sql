@@ -3,7 +3,7 @@
 -- The time is that of the call. It is blocked where the call is not asynchronous, and in fact where the host's memory
 -- is pageable, whatever the call is named; else it is the time to enqueue.
 --
--- needs: _rare_events, _step_counts
+-- needs: events, _step_counts
 CREATE VIEW copies AS
 WITH
     sums AS (
@@ -19,8 +19,8 @@ WITH
             sum(dur_ns) AS sum_ns,
             quantile_cont(dur_ns, [0.5, 0.99]) AS q,
             max(dur_ns) AS max_ns
-        FROM _rare_events
-        WHERE kind = 'cuda_copy'
+        FROM events
+        WHERE kind = 'cuda_copy' AND outermost(depth, ts_ns)
         GROUP BY ALL
     )
 SELECT

@@ -3,7 +3,7 @@
 -- Counted are the bytes of outermost calls that succeeded, since recording began. Memory allocated before is not in the
 -- sum, and neither is its release.
 --
--- needs: _rare_events
+-- needs: events
 CREATE TABLE device_memory AS
 WITH
     changes AS (
@@ -13,8 +13,10 @@ WITH
             device,
             ts_ns + coalesce(dur_ns, 0) AS at_ns,
             CASE kind WHEN 'gpu_alloc' THEN bytes ELSE -bytes END AS change_bytes
-        FROM _rare_events
+        FROM events
         WHERE kind IN ('gpu_alloc', 'gpu_free')
+            AND (kind IN ('gpu_alloc', 'gpu_free')) IS TRUE
+            AND outermost(depth, ts_ns)
             AND status = 0
             AND bytes > 0
     )

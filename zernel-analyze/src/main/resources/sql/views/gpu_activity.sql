@@ -22,5 +22,6 @@ SELECT
     launch_ns, -- [ns] when the call that launched it began; NULL if the trace lacks it
     bytes -- [bytes] size of a copy or fill
 FROM events
-WHERE (kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset')) IS TRUE
+WHERE kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset')
+    AND (kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset')) IS TRUE
     AND recording IN (SELECT recording FROM gpu_traces)

@@ -4,7 +4,7 @@
 -- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels.
 -- Launches that were only counted, not recorded, are one row without a process.
 --
--- needs: events, _rare_events, footer, _step_counts, _sampled
+-- needs: events, footer, _step_counts, _sampled
 CREATE VIEW launches AS
 WITH
     known AS (
@@ -43,8 +43,8 @@ WITH
             AND events.kernel IS NULL
         UNION ALL
         SELECT recording, pid, 'CUDA graph', count, dur_ns, status
-        FROM _rare_events
-        WHERE kind = 'cuda_graph' AND name LIKE '%GraphLaunch%'
+        FROM events
+        WHERE kind = 'cuda_graph' AND name LIKE '%GraphLaunch%' AND outermost(depth, ts_ns)
     ),
     sums AS (
         SELECT

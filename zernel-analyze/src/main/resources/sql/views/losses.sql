@@ -3,7 +3,7 @@
 -- The footer holds the exact sums; `lost` events say when it happened. A recording that never reached its footer has
 -- only the latter, so the larger of the two counts.
 --
--- needs: _rare_events, _thread_kinds, footer
+-- needs: events, _thread_kinds, footer
 CREATE TABLE losses AS
 WITH
     totals AS (
@@ -15,7 +15,7 @@ WITH
     ),
     reports AS (
         SELECT recording, name AS kind, CAST(sum(count) AS BIGINT) AS lost
-        FROM _rare_events
+        FROM events
         WHERE kind = 'lost'
         GROUP BY ALL
     ),

@@ -4,7 +4,7 @@
 -- PyTorch's allocator handed out of it. `unknown_frees` released memory whose allocation was not seen. A failed
 -- allocation means that the GPU's memory was used up.
 --
--- needs: _rare_events, device_memory, _torch_levels, _torch_slices
+-- needs: events, device_memory, _torch_levels, _torch_slices
 CREATE TABLE memory_use AS
 WITH
     peaks AS (
@@ -30,8 +30,10 @@ WITH
             count(CASE WHEN kind = 'gpu_alloc' AND status <> 0 THEN 1 END) AS failed_allocs,
             max(CASE WHEN kind = 'gpu_alloc' AND status <> 0 THEN bytes END) AS failed_bytes,
             sum(dur_ns) AS call_ns
-        FROM _rare_events
+        FROM events
         WHERE kind IN ('gpu_alloc', 'gpu_free')
+            AND (kind IN ('gpu_alloc', 'gpu_free')) IS TRUE
+            AND outermost(depth, ts_ns)
         GROUP BY ALL
     ),
     torch_peaks AS (
