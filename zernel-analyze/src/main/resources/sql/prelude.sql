@@ -1,7 +1,8 @@
 -- What every view and finding may use. Most macros turn numbers into text; arithmetic stays in nanoseconds and bytes.
 --
 -- Views that read several kinds of `events` say `(kind IN (...)) IS TRUE`: DuckDB then drops other rows while it reads.
--- A bare IN it only holds against the statistics of row groups, and decodes all columns of all rows.
+-- A bare IN it only holds against the statistics of row groups, and decodes all columns of all rows. Views of kinds that
+-- have no row groups of their own say both.
 
 -- What was opened, and what recordings say of themselves, as JSON.
 CREATE TABLE files (recording BIGINT, side BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR);

@@ -1,9 +1,9 @@
 -- Calls on training threads that say what the thread is doing, each with the part of a step that it is.
 --
--- `_step_markers` count as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and named regions around a
--- whole step or loop, known by holding a `__next__` or an `Optimizer.step`. Calls without an end are left out too.
--- Syncs with the GPU count for what they wait for: a collective, or computation. So do calls that allocate or release
--- device memory, which wait for the GPU too.
+-- `_step_markers` count as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and
+-- named regions around a whole step or loop, known by holding a `__next__` or an `Optimizer.step`. Calls without an
+-- end are left out too. Syncs with the GPU count for what they wait for: a collective, or computation. So do calls
+-- that allocate or release device memory, which wait for the GPU too.
 --
 -- needs: _rare_events, _syncs, _step_markers, _thread_numbers
 CREATE TABLE _intervals AS

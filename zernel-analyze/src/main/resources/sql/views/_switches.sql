@@ -6,7 +6,6 @@ SELECT
     recording, -- recording
     pid, -- process
     tid, -- thread
-    comm, -- name of the thread
     cpu, -- the CPU that it left
     ts_ns, -- [ns] when it left it
     dur_ns, -- [ns] off its CPU, NULL when it was not seen to run again

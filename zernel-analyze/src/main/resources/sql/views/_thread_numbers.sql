@@ -1,7 +1,7 @@
 -- Training threads with a number for each, in order of recording, pid and tid.
 --
 -- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions, or with `_step_markers`. To sort and
--- to join by one short key takes half of the time that it takes by three.
+-- to join by one short key costs less than by three.
 --
 -- needs: _rare_events, _step_markers
 CREATE TABLE _thread_numbers AS

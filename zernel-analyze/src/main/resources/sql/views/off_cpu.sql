@@ -3,7 +3,7 @@
 -- Only spans of at least the recorder's threshold are recorded, so the sums are lower bounds. `runq_ns` is the part in
 -- which the thread could have run and had no CPU.
 --
--- needs: _switches
+-- needs: events
 CREATE VIEW off_cpu AS
 SELECT
     recording, -- recording
@@ -15,6 +15,7 @@ SELECT
     CAST(coalesce(sum(dur_ns), 0) AS BIGINT) AS sum_ns, -- [ns] off its CPU
     CAST(coalesce(sum(runq_ns), 0) AS BIGINT) AS runq_ns, -- [ns] of it, ready to run
     max(dur_ns) AS max_ns -- [ns] longest
-FROM _switches
+FROM events
+WHERE kind = 'sched'
 GROUP BY recording, pid, tid, state
 ORDER BY recording, pid, sum_ns DESC, tid, state
