@@ -107,8 +107,9 @@ class ViewsTest {
                 assertThat(database.query("""
                         SELECT threads.wall_ns, spans.end_ns - spans.start_ns AS span_ns
                         FROM training_threads AS threads
-                        JOIN (SELECT pid, tid, min(start_ns) AS start_ns, max(end_ns) AS end_ns
-                            FROM _intervals GROUP BY ALL) AS spans USING (pid, tid)
+                        JOIN _thread_numbers USING (pid, tid)
+                        JOIN (SELECT thread, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+                            FROM _intervals GROUP BY ALL) AS spans USING (thread)
                         WHERE threads.wall_ns <> spans.end_ns - spans.start_ns
                         """).rows()).as("wall time, seed %d", seed).isEmpty();
                 assertThat(database.query("SELECT * FROM training_threads").rows()).isNotEmpty();
