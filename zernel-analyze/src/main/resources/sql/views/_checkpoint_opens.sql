@@ -13,7 +13,7 @@ SELECT
     path -- the file
 FROM events
 WHERE kind = 'io_open'
-    AND coalesce(status, 0) >= 0
+    AND coalesce(status, ts_ns * 0) >= 0
     AND (
         regexp_matches(path, '\.(pt|pth|ckpt|safetensors|distcp)(\.tmp)?$')
         OR contains(lower(path), 'checkpoint')

@@ -8,20 +8,9 @@ WITH
             recording,
             pid,
             device,
-            start_ns AS at_ns,
-            CASE WHEN work = 'compute' THEN 1 ELSE 0 END AS compute,
-            CASE WHEN work = 'communication' THEN 1 ELSE 0 END AS communication,
-            CASE WHEN work = 'copy' THEN 1 ELSE 0 END AS copy
-        FROM gpu_activity
-        UNION ALL
-        SELECT
-            recording,
-            pid,
-            device,
-            end_ns AS at_ns,
-            CASE WHEN work = 'compute' THEN -1 ELSE 0 END AS compute,
-            CASE WHEN work = 'communication' THEN -1 ELSE 0 END AS communication,
-            CASE WHEN work = 'copy' THEN -1 ELSE 0 END AS copy
+            work,
+            unnest([start_ns, end_ns]) AS at_ns,
+            unnest([1, -1]) AS change
         FROM gpu_activity
     ),
     moments AS (
@@ -30,9 +19,9 @@ WITH
             pid,
             device,
             at_ns,
-            sum(compute) AS compute,
-            sum(communication) AS communication,
-            sum(copy) AS copy
+            sum(CASE WHEN work = 'compute' THEN change ELSE 0 END) AS compute,
+            sum(CASE WHEN work = 'communication' THEN change ELSE 0 END) AS communication,
+            sum(CASE WHEN work = 'copy' THEN change ELSE 0 END) AS copy
         FROM edges
         GROUP BY ALL
     ),

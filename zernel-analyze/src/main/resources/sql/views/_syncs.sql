@@ -14,12 +14,9 @@ WITH
             recording,
             pid,
             tid,
-            kind,
             name,
             ts_ns,
-            dur_ns,
-            CASE WHEN kind = 'cuda_copy' THEN bytes END AS bytes,
-            fetches
+            dur_ns
         FROM _rare_events
         WHERE dur_ns > 0 AND (kind = 'cuda_sync' OR blocks)
     ),
@@ -122,13 +119,10 @@ SELECT
     waits.recording, -- recording
     waits.pid, -- process
     waits.tid, -- thread that waits
-    waits.kind, -- cuda_sync or cuda_copy
     waits.name, -- function
     waits.ts_ns AS start_ns, -- [ns] when it began to wait
     waits.ts_ns + waits.dur_ns AS end_ns, -- [ns] when it returned
     waits.dur_ns, -- [ns] blocked
-    waits.bytes, -- [bytes] size of a copy
-    waits.fetches, -- whether it is a copy to the host
     CASE
         WHEN known.pid IS NULL OR waits.collective_ns IS NULL THEN 'compute'
         WHEN coalesce(
@@ -155,6 +149,6 @@ LEFT JOIN latest
     AND latest.pid = waits.pid
     AND latest.ts_ns = waits.ts_ns
 UNION ALL
-SELECT recording, pid, tid, kind, name, ts_ns, ts_ns + dur_ns, dur_ns, bytes, fetches, 'compute', FALSE, 0, NULL
+SELECT recording, pid, tid, name, ts_ns, ts_ns + dur_ns, dur_ns, 'compute', FALSE, 0, NULL
 FROM waits
 ANTI JOIN communicating ON communicating.recording = waits.recording AND communicating.pid = waits.pid

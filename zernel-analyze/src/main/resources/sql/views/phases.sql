@@ -8,28 +8,32 @@
 -- such as Python code between the calls. On threads without regions, `phase_rules` classify what no call covers;
 -- `source` says what each phase rests on.
 --
--- needs: _segments
+-- needs: _segments, _thread_numbers
 CREATE VIEW phases AS
 WITH
     names AS (
         SELECT unnest(['DataLoading', 'GpuCompute', 'NcclCollective', 'OptimizerStep', 'Unknown']) AS phase
     ),
-    threads AS (
-        SELECT recording, pid, tid, CAST(sum(dur_ns) AS BIGINT) AS wall_ns
+    sources AS (
+        SELECT thread, phase, source, inferred, count(*) AS segments, sum(dur_ns) AS total_ns
         FROM _segments
+        GROUP BY ALL
+    ),
+    threads AS (
+        SELECT numbers.*, CAST(sum(sources.total_ns) AS BIGINT) AS wall_ns
+        FROM sources
+        JOIN _thread_numbers AS numbers ON numbers.thread = sources.thread
         GROUP BY ALL
     ),
     sums AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             phase,
-            count(*) AS segments,
-            sum(dur_ns) AS total_ns,
-            sum(dur_ns) FILTER (WHERE inferred) AS inferred_ns,
+            CAST(sum(segments) AS BIGINT) AS segments,
+            sum(total_ns) AS total_ns,
+            sum(total_ns) FILTER (WHERE inferred) AS inferred_ns,
             string_agg(DISTINCT source, ', ' ORDER BY source) AS source
-        FROM _segments
+        FROM sources
         GROUP BY ALL
     )
 SELECT
@@ -45,9 +49,5 @@ SELECT
     coalesce(sums.source, '') AS source -- what it rests on: calls, neighbours, `rule: ...` or no call
 FROM threads
 CROSS JOIN names
-LEFT JOIN sums
-    ON sums.recording = threads.recording
-    AND sums.pid = threads.pid
-    AND sums.tid = threads.tid
-    AND sums.phase = names.phase
-ORDER BY threads.recording, threads.pid, threads.tid, names.phase
+LEFT JOIN sums ON sums.thread = threads.thread AND sums.phase = names.phase
+ORDER BY threads.thread, names.phase

@@ -4,7 +4,7 @@
 -- do not make one. Rows are changes that chance hardly makes, of at least a twentieth and of the usual deviation
 -- between steps. Steps that resemble the one before them (slow waves) count for fewer.
 --
--- needs: steps
+-- needs: steps, _thread_numbers
 CREATE TABLE step_changes AS
 WITH
     thresholds AS (
@@ -15,37 +15,39 @@ WITH
             0.05 AS min_change, -- share of the pace before
             1 AS min_deviations -- median deviations of steps, scaled as standard deviations
     ),
+    trained AS (
+        SELECT numbers.thread, steps.step, steps.dur_ns
+        FROM steps
+        JOIN _thread_numbers AS numbers
+            ON numbers.recording = steps.recording
+            AND numbers.pid = steps.pid
+            AND numbers.tid = steps.tid
+        WHERE steps.step_kind = 'train'
+    ),
     ranked AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             step,
             dur_ns,
-            count(*) OVER thread AS steps,
-            rank() OVER (thread ORDER BY dur_ns)
-                + (count(*) OVER (PARTITION BY recording, pid, tid, dur_ns) - 1) / 2 AS place
-        FROM steps
-        WHERE step_kind = 'train'
-        WINDOW thread AS (PARTITION BY recording, pid, tid)
+            count(*) OVER all_steps AS steps,
+            rank() OVER (all_steps ORDER BY dur_ns)
+                + (count(*) OVER (PARTITION BY thread, dur_ns) - 1) / 2 AS place
+        FROM trained
+        WINDOW all_steps AS (PARTITION BY thread)
     ),
     walks AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             step,
             steps,
             row_number() OVER walk AS before,
             abs(2 * sum(place) OVER walk - row_number() OVER walk * (steps + 1)) AS distance
         FROM ranked
-        WINDOW walk AS (PARTITION BY recording, pid, tid ORDER BY step ROWS UNBOUNDED PRECEDING)
+        WINDOW walk AS (PARTITION BY thread ORDER BY step ROWS UNBOUNDED PRECEDING)
     ),
     turns AS (
         SELECT
-            walks.recording,
-            walks.pid,
-            walks.tid,
+            walks.thread,
             any_value(walks.steps) AS steps,
             arg_max(walks.step, walks.distance) AS last_step,
             6 * pow(max(walks.distance), 2)
@@ -58,55 +60,41 @@ WITH
     ),
     sides AS (
         SELECT
-            turns.recording,
-            turns.pid,
-            turns.tid,
-            steps.step > turns.last_step AS later,
+            turns.thread,
+            trained.step > turns.last_step AS later,
             any_value(turns.steps) AS steps,
             any_value(turns.last_step) AS last_step,
             any_value(turns.weight) AS weight,
             count(*) AS side_steps,
-            median(steps.dur_ns) AS median_ns,
-            1.4826 * mad(steps.dur_ns) AS deviation_ns
+            median(trained.dur_ns) AS median_ns,
+            1.4826 * mad(trained.dur_ns) AS deviation_ns
         FROM turns
-        JOIN steps ON steps.recording = turns.recording AND steps.pid = turns.pid AND steps.tid = turns.tid
-        WHERE steps.step_kind = 'train'
+        JOIN trained ON trained.thread = turns.thread
         GROUP BY ALL
     ),
     residuals AS (
         SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
-            steps.step,
-            greatest(-3, least(3, (steps.dur_ns - sides.median_ns) / greatest(sides.deviation_ns, 1))) AS residual
-        FROM steps
-        JOIN sides
-            ON sides.recording = steps.recording
-            AND sides.pid = steps.pid
-            AND sides.tid = steps.tid
-            AND sides.later = (steps.step > sides.last_step)
-        WHERE steps.step_kind = 'train'
+            trained.thread,
+            trained.step,
+            greatest(-3, least(3, (trained.dur_ns - sides.median_ns) / greatest(sides.deviation_ns, 1))) AS residual
+        FROM trained
+        JOIN sides ON sides.thread = trained.thread AND sides.later = (trained.step > sides.last_step)
     ),
     followed AS (
         SELECT
-            recording,
-            pid,
-            tid,
+            thread,
             residual,
-            lag(residual) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS previous
+            lag(residual) OVER (PARTITION BY thread ORDER BY step) AS previous
         FROM residuals
     ),
     waves AS (
-        SELECT recording, pid, tid, least(0.99, greatest(0, coalesce(corr(residual, previous), 0))) AS likeness
+        SELECT thread, least(0.99, greatest(0, coalesce(corr(residual, previous), 0))) AS likeness
         FROM followed
         GROUP BY ALL
     ),
     changes AS (
         SELECT
-            before.recording,
-            before.pid,
-            before.tid,
+            before.thread,
             before.steps,
             before.last_step,
             after.side_steps AS steps_after,
@@ -115,17 +103,14 @@ WITH
             greatest(before.deviation_ns, after.deviation_ns) AS deviation_ns,
             least(1, 2 * exp(-before.weight * (1 - waves.likeness) / (1 + waves.likeness))) AS p
         FROM sides AS before
-        JOIN sides AS after
-            ON after.recording = before.recording
-            AND after.pid = before.pid
-            AND after.tid = before.tid
-        JOIN waves ON waves.recording = before.recording AND waves.pid = before.pid AND waves.tid = before.tid
+        JOIN sides AS after ON after.thread = before.thread
+        JOIN waves ON waves.thread = before.thread
         WHERE NOT before.later AND after.later
     )
 SELECT
-    changes.recording, -- recording
-    changes.pid, -- process
-    changes.tid, -- training thread
+    numbers.recording, -- recording
+    numbers.pid, -- process
+    numbers.tid, -- training thread
     changes.last_step + 1 AS step, -- first step at the new pace
     changes.steps, -- steps of training, without warm-up, evaluation and checkpoints
     changes.steps_after, -- of them, those at the new pace
@@ -133,8 +118,9 @@ SELECT
     CAST(changes.after_ns AS BIGINT) AS after_ns, -- [ns] median step from then on
     changes.p -- probability that chance makes such a change
 FROM changes
+JOIN _thread_numbers AS numbers ON numbers.thread = changes.thread
 CROSS JOIN thresholds
 WHERE changes.p <= thresholds.max_p
     AND abs(changes.after_ns - changes.before_ns) >= thresholds.min_change * changes.before_ns
     AND abs(changes.after_ns - changes.before_ns) >= thresholds.min_deviations * changes.deviation_ns
-ORDER BY changes.recording, changes.pid, changes.tid
+ORDER BY changes.thread
