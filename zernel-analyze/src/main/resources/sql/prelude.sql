@@ -32,9 +32,9 @@ CREATE MACRO duration_of(kind, waits) AS CASE
     ELSE 'wall'
 END;
 
--- How long stretches of time are by which the span of an event is found: 2^bits ns, a quarter of a short span, or `least`.
+-- How long stretches of time are by which the span of an event is found: 2^bits ns, at most half a short span, or `least`.
 -- Then a span has few of them, and few spans are in one, which would each be tried for every event there.
-CREATE MACRO stretch_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 2, least), least);
+CREATE MACRO stretch_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);
 
 -- Nanoseconds as text in milliseconds: 12345678 -> '12.3 ms'.
 CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);

@@ -56,9 +56,10 @@ WITH
             >= any_value(thresholds.min_share * work.all_ns / work.steps)
     ),
     enqueued AS (
-        SELECT recording, pid, at_ns
+        SELECT _launched.recording, _launched.pid, _launched.at_ns
         FROM _launched
-        WHERE recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
+        JOIN suspects ON suspects.recording = _launched.recording AND suspects.pid = _launched.pid
+        WHERE _launched.recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
     ),
     loads AS (
         SELECT recording, pid, start_ns
