@@ -130,9 +130,9 @@ class StepsTest {
         }
         assertThat(query(fixture, "SELECT count(*) AS steps, sum(launches) AS launches FROM step_work"))
                 .isEqualTo("steps\tlaunches\n12\t12");
-        // Of 2^39 ns, 9 minutes: each step has a part of eight at most.
-        assertThat(query(fixture, "SELECT max(bits) AS bits, count(*) <= 96 AS few FROM _step_stretches"))
-                .isEqualTo("bits\tfew\n39\ttrue");
+        // Of 2^40 ns, 18 minutes: each step has a part of five at most.
+        assertThat(query(fixture, "SELECT max(bits) AS bits, count(*) <= 60 AS few FROM _step_stretches"))
+                .isEqualTo("bits\tfew\n40\ttrue");
     }
 
     /// A forward pass of equal layers, 2.5 ms each.
