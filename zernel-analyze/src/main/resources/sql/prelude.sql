@@ -13,6 +13,12 @@ CREATE TYPE step_part AS ENUM (
     'data_wait', 'forward', 'backward', 'compute', 'gpu_wait', 'collective', 'optimizer_step', 'zero_grad', 'unknown'
 );
 
+-- Kinds of `_rare_events`: calls of which a step has few. Those that it has many of are read where they are asked for.
+CREATE TYPE rare_kind AS ENUM (
+    'region', 'backward', 'dist_wait', 'nccl', 'nccl_comm', 'cuda_sync', 'cuda_copy', 'cuda_graph', 'gpu_alloc',
+    'gpu_free', 'gpu_map'
+);
+
 -- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which DuckDB
 -- tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
 CREATE MACRO outermost(depth, ts_ns) AS coalesce(depth, ts_ns * 0) = 0;

@@ -36,7 +36,7 @@ WITH
         WHERE syncs.start_ns >= stretches.start_ns
             AND syncs.start_ns < stretches.end_ns
             AND stretches.trains
-            AND syncs.waits_for = 'compute'
+            AND NOT syncs.for_collective
     ),
     work AS (
         SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns

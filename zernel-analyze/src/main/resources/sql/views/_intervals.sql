@@ -15,7 +15,7 @@ WITH
             tid,
             ts_ns AS start_ns,
             ts_ns + dur_ns AS end_ns,
-            CASE WHEN name LIKE 'enumerate(DataLoader)#%' THEN name END AS loader,
+            CASE WHEN name LIKE 'enumerate(DataLoader)#%' THEN name LIKE '%SingleProcess%' END AS in_process,
             CAST(CASE
                 WHEN kind IN ('nccl', 'dist_wait') THEN 'collective'
                 WHEN kind = 'backward' THEN 'backward'
@@ -33,11 +33,11 @@ WITH
             tid,
             start_ns,
             end_ns,
-            NULL AS loader,
-            CAST(CASE waits_for WHEN 'collective' THEN 'collective' ELSE 'gpu_wait' END AS step_part) AS part
+            NULL AS in_process,
+            CAST(CASE WHEN for_collective THEN 'collective' ELSE 'gpu_wait' END AS step_part) AS part
         FROM _syncs
         UNION ALL
-        SELECT recording, pid, tid, start_ns, end_ns, NULL AS loader, CAST('compute' AS step_part) AS part
+        SELECT recording, pid, tid, start_ns, end_ns, NULL AS in_process, CAST('compute' AS step_part) AS part
         FROM _step_markers
     ),
     neighbours AS (
@@ -45,7 +45,7 @@ WITH
             threads.thread,
             calls.start_ns,
             calls.end_ns,
-            calls.loader,
+            calls.in_process,
             calls.part,
             max(CASE WHEN calls.part = 'data_wait' THEN calls.end_ns END) OVER (
                 PARTITION BY threads.thread
@@ -66,7 +66,7 @@ SELECT
     thread, -- number of the training thread
     start_ns, -- [ns] when the call began
     end_ns, -- [ns] when it returned
-    loader, -- region of a data_wait, NULL for all else
+    in_process, -- of a data_wait, whether the process loads its data itself, NULL for all else
     part -- data_wait, backward, compute, gpu_wait, collective, optimizer_step or zero_grad
 FROM neighbours
 WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)

@@ -32,7 +32,7 @@ WITH
             ON later.recording = innermost.recording
             AND later.pid = innermost.pid
             AND later.tid = innermost.tid
-        WHERE later.ts_ns > innermost.since_ns AND later.kind NOT IN ('process', 'mark')
+        WHERE later.ts_ns > innermost.since_ns
     )
 SELECT
     innermost.recording, -- recording

@@ -1,8 +1,9 @@
 -- The wall time of each training thread, cut at every begin and end of a call: no overlap, no hole.
 --
--- The innermost open call decides what a segment is, so nested calls never count twice. Where no call is open, the time
--- that leads from a batch to its backward pass is the forward pass (inferred: nothing else can produce the loss), on
--- threads that use a DataLoader; any other such time is unknown.
+-- The innermost open call decides what a segment is, so nested calls never count twice; of two with the same begin and
+-- end, the one that says more than `compute`. Where no call is open, the time that leads from a batch to its backward
+-- pass is the forward pass (inferred: nothing else can produce the loss), on threads that use a DataLoader; any other
+-- such time is unknown.
 --
 -- needs: _intervals
 CREATE TABLE _pieces AS
@@ -53,7 +54,7 @@ WITH
             lead(at_ns) OVER thread_order AS next_ns,
             sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
         FROM edges
-        WINDOW thread_order AS (PARTITION BY thread ORDER BY at_ns, enters, tie)
+        WINDOW thread_order AS (PARTITION BY thread ORDER BY at_ns, enters, tie, part DESC)
     ),
     pieces AS (
         SELECT thread, start_ns, end_ns, part, FALSE AS inferred

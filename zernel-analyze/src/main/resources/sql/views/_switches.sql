@@ -10,6 +10,6 @@ SELECT
     ts_ns, -- [ns] when it left it
     dur_ns, -- [ns] off its CPU, NULL when it was not seen to run again
     runq_ns, -- [ns] of it, at the end: ready to run, without a CPU
-    state -- sleeping, blocked, io, preempted, stopped or started
+    coalesce(state = 'preempted', FALSE) AS preempted -- whether another thread took its CPU
 FROM events
 WHERE kind = 'sched'

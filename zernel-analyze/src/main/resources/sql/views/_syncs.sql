@@ -123,14 +123,14 @@ SELECT
     waits.ts_ns AS start_ns, -- [ns] when it began to wait
     waits.ts_ns + waits.dur_ns AS end_ns, -- [ns] when it returned
     waits.dur_ns, -- [ns] blocked
-    CASE
-        WHEN known.pid IS NULL OR waits.collective_ns IS NULL THEN 'compute'
-        WHEN coalesce(
+    coalesce(
+        known.pid IS NOT NULL
+        AND coalesce(
             max(latest.at_ns) OVER (PARTITION BY waits.recording, waits.pid ORDER BY waits.ts_ns),
             0
-        ) <= waits.collective_ns THEN 'collective'
-        ELSE 'compute'
-    END AS waits_for, -- compute or collective
+        ) <= waits.collective_ns,
+        FALSE
+    ) AS for_collective, -- whether it waits for one; else for computation
     coalesce(
         waits.collectives > 0 AND coalesce(latest.launches, 0) <= coalesce(kernels.per_call, 0) * waits.collectives,
         FALSE
@@ -149,6 +149,6 @@ LEFT JOIN latest
     AND latest.pid = waits.pid
     AND latest.ts_ns = waits.ts_ns
 UNION ALL
-SELECT recording, pid, tid, name, ts_ns, ts_ns + dur_ns, dur_ns, 'compute', FALSE, 0, NULL
+SELECT recording, pid, tid, name, ts_ns, ts_ns + dur_ns, dur_ns, FALSE, FALSE, 0, NULL
 FROM waits
 ANTI JOIN communicating ON communicating.recording = waits.recording AND communicating.pid = waits.pid

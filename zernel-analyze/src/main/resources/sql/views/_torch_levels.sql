@@ -22,18 +22,31 @@ WITH
             allocated_bytes - change_bytes + handed_out_bytes AS most_bytes
         FROM _torch_slices
     ),
-    highest AS (
-        SELECT slices.recording, slices.pid, slices.device, slices.slice, slices.before_bytes
+    -- By an aggregate, which costs half of what a window does.
+    tops AS (
+        SELECT
+            slices.recording,
+            slices.pid,
+            slices.device,
+            max({
+                'most_bytes': slices.most_bytes,
+                'earlier': -slices.slice,
+                'before_bytes': slices.before_bytes
+            }, 1000) AS tops
         FROM slices
         JOIN most
             ON most.recording = slices.recording
             AND most.pid = slices.pid
             AND most.device IS NOT DISTINCT FROM slices.device
         WHERE slices.most_bytes > most.bytes
-        QUALIFY row_number() OVER (
-            PARTITION BY slices.recording, slices.pid, slices.device
-            ORDER BY slices.most_bytes DESC, slices.slice
-        ) <= 1000
+        GROUP BY slices.recording, slices.pid, slices.device
+    ),
+    highest AS (
+        SELECT recording, pid, device, -top.earlier AS slice, top.before_bytes
+        FROM (
+            SELECT recording, pid, device, unnest(tops) AS top
+            FROM tops
+        )
     ),
     others AS (
         SELECT slices.*

@@ -12,7 +12,7 @@ WITH
             thread,
             start_ns,
             end_ns,
-            loader AS name,
+            in_process,
             part = 'data_wait' AS waits,
             lag(part = 'data_wait', 1, FALSE) OVER thread_order AS waited,
             lag(part = 'data_wait', 2, FALSE) OVER thread_order AS waited_before,
@@ -36,7 +36,7 @@ WITH
             markers.thread,
             markers.start_ns,
             markers.end_ns,
-            markers.name,
+            markers.in_process,
             CASE
                 WHEN markers.previous_ns IS NULL THEN TRUE
                 WHEN forks.pid IS NOT NULL
@@ -60,7 +60,7 @@ WITH
             thread,
             start_ns,
             end_ns,
-            name,
+            in_process,
             count(CASE WHEN begins THEN 1 END) OVER (
                 PARTITION BY thread
                 ORDER BY start_ns
@@ -76,6 +76,6 @@ SELECT
     row_number() OVER (PARTITION BY thread, epoch ORDER BY start_ns) AS batch, -- wait in the pass, from 1
     start_ns, -- [ns] when the wait began
     end_ns - start_ns AS dur_ns, -- [ns] wall time inside __next__
-    name -- the region: tells single-process from multi-process loading
+    in_process -- whether the process loads its data itself (num_workers=0)
 FROM epochs
 ORDER BY thread, start_ns

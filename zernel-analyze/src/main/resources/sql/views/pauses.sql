@@ -41,7 +41,7 @@ WITH
         UNION ALL
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + coalesce(dur_ns, 0) AS end_ns
         FROM _switches
-        WHERE state IS DISTINCT FROM 'preempted'
+        WHERE NOT preempted
     ),
     placed AS (
         SELECT calls.*, calls.start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
@@ -142,7 +142,7 @@ WITH
             AND switches.pid = long.pid
             AND switches.tid = long.tid
             AND switches.stretch = long.stretch
-        WHERE switches.state = 'preempted'
+        WHERE switches.preempted
             AND switches.dur_ns > 0
             AND switches.ts_ns >= long.start_ns
             AND switches.ts_ns < long.end_ns

@@ -26,7 +26,7 @@ WITH
             switches.ts_ns,
             switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) AS end_ns,
             switches.runq_ns,
-            switches.state,
+            switches.preempted,
             switches.cpu
         FROM _switches AS switches
         JOIN threads
@@ -42,7 +42,7 @@ WITH
             spans.training_tid,
             spans.ts_ns,
             spans.runq_ns,
-            spans.state,
+            spans.preempted,
             CASE WHEN switches.ts_ns >= spans.end_ns - spans.runq_ns THEN switches.pid END AS by_pid
         FROM spans
         ASOF LEFT JOIN _switches AS switches
@@ -55,7 +55,7 @@ SELECT
     disturbed.pid, -- process
     disturbed.training_tid AS tid, -- training thread
     count(*) AS spans, -- times that it waited for a CPU
-    count(CASE WHEN disturbed.state = 'preempted' THEN 1 END) AS preempted, -- times that another thread took its CPU
+    count(CASE WHEN disturbed.preempted THEN 1 END) AS preempted, -- times that another thread took its CPU
     CAST(sum(disturbed.runq_ns) AS BIGINT) AS runq_ns, -- [ns] ready to run, without a CPU
     max(disturbed.runq_ns) AS max_ns, -- [ns] longest of them
     sum(disturbed.runq_ns) / any_value(threads.wall_ns) AS share, -- share of the thread's wall time, 0 to 1

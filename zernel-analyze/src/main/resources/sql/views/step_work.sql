@@ -67,7 +67,7 @@ WITH
             stretches.step,
             count(*) AS syncs,
             sum(syncs.dur_ns) AS sync_ns,
-            sum(CASE WHEN syncs.waits_for = 'collective' THEN syncs.dur_ns END) AS collective_sync_ns
+            sum(CASE WHEN syncs.for_collective THEN syncs.dur_ns END) AS collective_sync_ns
         FROM (SELECT *, start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM _syncs) AS syncs
         JOIN _step_stretches AS stretches
             ON stretches.recording = syncs.recording

@@ -12,7 +12,7 @@ WITH
             pid,
             tid,
             name,
-            waits_for,
+            CASE WHEN for_collective THEN 'collective' ELSE 'compute' END AS waits_for,
             count(*) AS syncs,
             sum(dur_ns) AS sum_ns,
             quantile_cont(dur_ns, [0.5, 0.99]) AS q,

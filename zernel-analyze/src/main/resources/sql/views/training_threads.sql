@@ -16,7 +16,7 @@ WITH
             thread,
             count(CASE WHEN part = 'optimizer_step' THEN 1 END) AS optimizer_calls,
             count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches,
-            bool_or(loader LIKE '%SingleProcess%') AS loads_in_process
+            bool_or(in_process) AS loads_in_process
         FROM _intervals
         GROUP BY ALL
     ),

@@ -56,6 +56,17 @@ class StepsTest {
     }
 
     @Test
+    void aBackwardPassThatTellsStepsIsBackward() {
+        RecordingFixture fixture = recording();
+        for (int step = 0; step < 30; step++) {
+            fixture.launch("forward", step * 50, 0.01).backward(step * 50 + 10, 30);
+        }
+        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n29\t50.0\tperiodicity of Engine::execute");
+        assertThat(query(fixture, "SELECT part, total_ns FROM phase_parts ORDER BY part"))
+                .isEqualTo("part\ttotal_ns\nbackward\t900000000\nunknown\t580000000");
+    }
+
+    @Test
     void whatDoesNotRepeatEvenlyHasNoSteps() {
         RecordingFixture fixture = recording();
         Random random = new Random(3);

@@ -186,6 +186,15 @@ class ViewsTest {
     }
 
     @Test
+    void aWaitForDataSaysWhetherTheProcessLoadsThemItself() {
+        Path file = recording()
+                .region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 1)
+                .region("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 5, 1)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT in_process FROM data_wait")).isEqualTo("in_process\ntrue\nfalse");
+    }
+
+    @Test
     void aPassBeginsWhereWorkersAreForked() {
         Path file = recording().fork(0, 200).region(NEXT, 1, 1).region(NEXT, 3, 1)
                 .fork(5, 201).region(NEXT, 6, 1)
