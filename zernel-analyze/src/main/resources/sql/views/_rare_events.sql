@@ -8,7 +8,7 @@
 CREATE TABLE _rare_events AS
 SELECT
     recording, -- recording
-    CAST(kind AS rare_kind) AS kind, -- region, backward, dist_wait, nccl, nccl_comm, cuda_*, gpu_* of this process
+    CAST(kind AS rare_kind) AS kind, -- one of those in `rare_kind`
     name, -- name
     ts_ns, -- [ns] start
     dur_ns, -- [ns] duration, NULL for an instant or an unseen end
