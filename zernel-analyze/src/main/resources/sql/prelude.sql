@@ -71,13 +71,23 @@ CREATE MACRO file_label(recording_index) AS (
 -- How bad a share of lost time is.
 CREATE MACRO severity_of(share) AS CASE WHEN share >= 0.25 THEN 'high' WHEN share >= 0.1 THEN 'medium' ELSE 'low' END;
 
--- Amdahl's bound: how much faster a step gets without what it loses.
-CREATE MACRO speedup(total_ns, lost_ns) AS round(total_ns / greatest(total_ns - lost_ns, 1), 2);
+-- Milliseconds as they stand in an equation, with four digits of the whole that they are a part of: (22912345, 10481234)
+-- -> 10.48. The equation then holds for the numbers that are printed.
+CREATE MACRO _digits(total_ns, part_ns) AS
+    round(part_ns / 1e6, CAST(greatest(1, 3 - floor(log10(greatest(total_ns, 1) / 1e6))) AS INTEGER));
+
+-- Amdahl's bound: how much faster a step gets without what it loses. NULL where nothing of the step would be left.
+CREATE MACRO speedup(total_ns, lost_ns) AS CASE
+    WHEN _digits(total_ns, lost_ns) < _digits(total_ns, total_ns)
+        THEN round(_digits(total_ns, total_ns) / (_digits(total_ns, total_ns) - _digits(total_ns, lost_ns)), 2)
+END;
 
 -- Amdahl's bound as arithmetic that a reader can check: 'saves at most 15.0 ms: 50.0 / (50.0 - 15.0) = 1.43x'.
-CREATE MACRO bound_text(total_ns, lost_ns) AS
-    format('saves at most {}: {:.1f} / ({:.1f} - {:.1f}) = {:.2f}x',
-        ms(lost_ns), total_ns / 1e6, total_ns / 1e6, lost_ns / 1e6, speedup(total_ns, lost_ns));
+CREATE MACRO bound_text(total_ns, lost_ns) AS coalesce(
+    format('saves at most {} ms: {} / ({} - {}) = {:.2f}x',
+        _digits(total_ns, lost_ns), _digits(total_ns, total_ns), _digits(total_ns, total_ns),
+        _digits(total_ns, lost_ns), speedup(total_ns, lost_ns)),
+    format('saves at most all of {} ms', _digits(total_ns, total_ns)));
 
 -- P(Z > z) of a standard normal variable, z >= 0, to 1e-7 (Abramowitz and Stegun 26.2.17).
 CREATE MACRO _normal_tail(z) AS

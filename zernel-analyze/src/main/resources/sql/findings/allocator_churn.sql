@@ -1,11 +1,12 @@
 -- Device memory is allocated and released in every step. These calls are slow, and a release waits for the GPU.
 --
 -- A caching allocator should stop asking the driver after the first steps. Looked at is the second half of the steps.
--- Lost is the time in these calls, at most as the GPU is idle by the driver's samples. A release first waits for what
--- the GPU has to do, so a call counts twice the usual of its function at most.
+-- Lost is the time in these calls, with what a release waits for, and around them, where the allocator looks for what
+-- to release: the time from the call before and to the call after, beyond the usual between two launches and at most as
+-- long as the call. It is lost at most as far as the GPU is idle by the driver's samples.
 -- Does not apply while shapes still change for the first time, such as in a short recording of the begin of a job.
 --
--- needs: _rare_events, step_work, gpu_busy, files
+-- needs: _rare_events, _launched, step_work, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: PyTorch counts its retries in torch.cuda.memory_stats()["num_alloc_retries"]
 WITH
@@ -13,7 +14,6 @@ WITH
         SELECT
             5 AS min_steps, -- steps in the second half
             1 AS min_per_step, -- calls per step
-            2 AS max_usual, -- times the median of its function that a call can count
             0.01 AS min_share -- what can be saved, as a share of step time
     ),
     halves AS (
@@ -44,11 +44,12 @@ WITH
     ),
     calls AS (
         SELECT
-            work.recording,
-            work.pid,
+            calls.recording,
+            calls.pid,
+            calls.tid,
             calls.kind,
-            calls.dur_ns,
-            median(calls.dur_ns) OVER (PARTITION BY work.recording, work.pid, calls.name) AS usual_ns
+            calls.ts_ns AS start_ns,
+            calls.ts_ns + coalesce(calls.dur_ns, 0) AS end_ns
         FROM _rare_events AS calls
         JOIN work ON work.recording = calls.recording AND work.pid = calls.pid
         WHERE calls.kind IN ('gpu_alloc', 'gpu_free') AND calls.ts_ns >= work.start_ns AND calls.ts_ns < work.end_ns
@@ -59,11 +60,59 @@ WITH
             calls.pid,
             count(CASE WHEN kind = 'gpu_alloc' THEN 1 END) AS allocs,
             count(CASE WHEN kind = 'gpu_free' THEN 1 END) AS frees,
-            sum(dur_ns) AS all_ns,
-            sum(least(dur_ns, thresholds.max_usual * usual_ns)) AS own_ns
+            sum(calls.end_ns - calls.start_ns) AS all_ns
         FROM calls
+        JOIN work ON work.recording = calls.recording AND work.pid = calls.pid
         CROSS JOIN thresholds
         GROUP BY calls.recording, calls.pid
+        HAVING count(*) >= any_value(thresholds.min_per_step * work.steps)
+    ),
+    -- What the threads that allocate do, one after the other; launches of jobs that do not allocate are not read.
+    sequence AS (
+        SELECT calls.recording, calls.pid, calls.tid, TRUE AS allocates, calls.start_ns, calls.end_ns
+        FROM calls
+        JOIN sums ON sums.recording = calls.recording AND sums.pid = calls.pid
+        UNION ALL
+        SELECT launched.recording, launched.pid, launched.tid, FALSE, launched.at_ns, launched.at_ns + launched.dur_ns
+        FROM _launched AS launched
+        JOIN sums ON sums.recording = launched.recording AND sums.pid = launched.pid
+        JOIN work ON work.recording = launched.recording AND work.pid = launched.pid
+        WHERE launched.at_ns >= work.start_ns AND launched.at_ns < work.end_ns
+    ),
+    gaps AS (
+        SELECT
+            recording,
+            pid,
+            allocates,
+            lag(allocates) OVER thread_order AS after_allocation,
+            end_ns - start_ns AS dur_ns,
+            lag(end_ns - start_ns) OVER thread_order AS before_ns,
+            start_ns - lag(end_ns) OVER thread_order AS gap_ns
+        FROM sequence
+        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY start_ns, end_ns)
+    ),
+    usual AS (
+        SELECT recording, pid, median(gap_ns) AS gap_ns
+        FROM gaps
+        WHERE NOT allocates AND NOT after_allocation
+        GROUP BY ALL
+    ),
+    surroundings AS (
+        SELECT
+            gaps.recording,
+            gaps.pid,
+            -- Without the allocation there would be one usual gap, which is taken off before it.
+            sum(least(
+                greatest(gaps.gap_ns - CASE WHEN gaps.after_allocation THEN 0 ELSE usual.gap_ns END, 0),
+                greatest(
+                    CASE WHEN gaps.allocates THEN gaps.dur_ns ELSE 0 END,
+                    CASE WHEN gaps.after_allocation THEN gaps.before_ns ELSE 0 END
+                )
+            )) AS around_ns
+        FROM gaps
+        JOIN usual ON usual.recording = gaps.recording AND usual.pid = gaps.pid
+        WHERE (gaps.allocates OR gaps.after_allocation) AND gaps.gap_ns > 0
+        GROUP BY gaps.recording, gaps.pid
     ),
     costs AS (
         SELECT
@@ -75,25 +124,25 @@ WITH
             sums.allocs / work.steps AS allocs,
             sums.frees / work.steps AS frees,
             sums.all_ns / work.steps AS alloc_ns,
-            sums.own_ns / work.steps AS own_ns,
-            least(sums.own_ns / work.steps, busy.idle_ns) AS lost_ns,
-            least(sums.all_ns / work.steps, busy.most_idle_ns) AS bound_ns
+            coalesce(around.around_ns, 0) / work.steps AS around_ns,
+            least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, busy.idle_ns) AS lost_ns,
+            least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, busy.most_idle_ns) AS bound_ns
         FROM work
         JOIN sums ON sums.recording = work.recording AND sums.pid = work.pid
+        LEFT JOIN surroundings AS around ON around.recording = work.recording AND around.pid = work.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps
-            AND sums.allocs + sums.frees >= thresholds.min_per_step * work.steps
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
     round(allocs + frees, 1) AS value, -- calls per step
     'allocations and releases per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in these calls, at most as the GPU is idle
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in and around these calls, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
-    format('mean of the last {} steps: {:.1f} allocations and {:.1f} releases take {} of {}, {} without waits; ',
-        steps, allocs, frees, ms(alloc_ns), ms(step_ns), ms(own_ns))
+    format('mean of the last {} steps: {:.1f} allocations and {:.1f} releases take {} of {}, and {} around them; ',
+        steps, allocs, frees, ms(alloc_ns), ms(step_ns), ms(around_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'no torch.cuda.empty_cache() in the loop; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; pad to few shapes'
         AS advice, -- what to try

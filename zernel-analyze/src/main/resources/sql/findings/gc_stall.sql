@@ -12,7 +12,6 @@ WITH
     thresholds AS (
         SELECT
             10 AS min_steps, -- steps, without warm-up
-            3 AS min_pauses, -- pauses
             0.02 AS min_share -- what can be saved, as a share of step time
     ),
     trained AS (
@@ -47,7 +46,7 @@ WITH
         FROM paused
         LEFT JOIN gpu_busy AS busy ON busy.recording = paused.recording AND busy.pid = paused.pid
         CROSS JOIN thresholds
-        WHERE paused.steps >= thresholds.min_steps AND paused.pauses >= thresholds.min_pauses
+        WHERE paused.steps >= thresholds.min_steps
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread

@@ -1,13 +1,15 @@
 -- The GPU waits for launches. Enqueueing many small kernels takes most of each step, and no launch has to wait.
 --
 -- Dispatching is what is left of a step when waits for data, for the GPU and for other ranks, copies and allocations
--- are taken off, and time without a CPU (cpu_preempted); the median step counts, so that single stalls do not. Lost is
--- the time in which the GPU is idle by the driver's samples, less that without a CPU, and at most the dispatching;
--- without samples it is only the time inside launch calls.
--- Does not apply when threads wait for the GPU, when launches block on a full queue, or when the GPU is busy; nor where
--- other code than launches takes the time (more than 200 us per launch).
+-- are taken off, time without a CPU (cpu_preempted), and what recording adds by its own measure; the median step
+-- counts, so that single stalls do not. Lost is how much longer it takes than the GPU is busy besides: by the driver's
+-- samples, and at least as long as so many kernels take. Few samples give a range, and where that leaves room for a GPU
+-- that is as busy as the CPU, the two are close and there is no finding. Without a driver to sample, lost is only the
+-- time inside launch calls.
+-- Does not apply where the GPU is the limit (view gpu_limit): it is busy, launches block on a full queue, or threads
+-- wait for it; nor where other code than launches takes the time (more than 200 us per launch).
 --
--- needs: step_work, steps, gpu_busy, preemption, files
+-- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, _step_counts, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
 WITH
@@ -18,8 +20,8 @@ WITH
             0.6 AS min_dispatch, -- dispatching, as a share of the step
             0.05 AS min_share, -- what can be saved, as a share of the step
             0.1 AS min_launch_share, -- time in launch calls, as a share of the step, where use of the GPU is unknown
-            50000 AS max_launch_ns, -- [ns] mean launch: longer ones wait for room in the queue
-            200000 AS max_dispatch_ns -- [ns] dispatching, per launch
+            200000 AS max_dispatch_ns, -- [ns] dispatching, per launch
+            1500 AS kernel_ns -- [ns] from the start of the smallest kernel to that of the next
     ),
     work AS (
         SELECT
@@ -28,6 +30,7 @@ WITH
             any_value(work.tid) AS tid,
             count(*) AS steps,
             median(work.dur_ns) AS step_ns,
+            avg(work.dur_ns) AS mean_ns,
             median(work.launches) AS launches,
             median(work.launch_ns) AS launch_ns,
             median(work.sync_ns) AS sync_ns,
@@ -44,52 +47,92 @@ WITH
         WHERE work.step_kind = 'train'
         GROUP BY work.recording, work.pid
     ),
+    recorded AS (
+        SELECT
+            kinds.recording,
+            kinds.pid,
+            sum(kinds.events) * any_value(overhead.cost_ns) / any_value(counts.steps) AS recording_ns
+        FROM _thread_kinds AS kinds
+        JOIN overhead ON overhead.recording = kinds.recording
+        JOIN _step_counts AS counts ON counts.recording = kinds.recording AND counts.pid = kinds.pid
+        WHERE kinds.kind IN ('cuda_launch', 'cuda_copy', 'torch_alloc', 'torch_free', 'torch_op', 'py_call', 'call')
+        GROUP BY kinds.recording, kinds.pid
+    ),
     undisturbed AS (
         SELECT
-            work.* REPLACE (work.dispatch_ns - coalesce(preemption.per_step_ns, 0) AS dispatch_ns),
-            coalesce(preemption.per_step_ns, 0) AS runq_ns
+            work.* REPLACE (
+                work.dispatch_ns - coalesce(preemption.per_step_ns, 0) - coalesce(recorded.recording_ns, 0)
+                    AS dispatch_ns
+            ),
+            coalesce(recorded.recording_ns, 0) AS recording_ns
         FROM work
         LEFT JOIN preemption
             ON preemption.recording = work.recording
             AND preemption.pid = work.pid
             AND preemption.tid = work.tid
+        LEFT JOIN recorded ON recorded.recording = work.recording AND recorded.pid = work.pid
     ),
-    costs AS (
+    running AS (
         SELECT
             work.*,
-            busy.busy,
-            CASE
-                WHEN busy.idle_ns IS NULL THEN work.launch_ns
-                ELSE least(work.dispatch_ns, (1 - busy.busy) * work.step_ns - work.runq_ns)
-            END AS lost_ns,
-            least(work.dispatch_ns, busy.most_idle_ns) AS bound_ns
+            busy.pid IS NOT NULL AS sampled,
+            greatest(coalesce(busy.train_busy, 1) * mean_ns, launches * kernel_ns) AS gpu_ns,
+            greatest(coalesce(busy.least_train_busy, 0) * mean_ns, launches * kernel_ns) AS least_gpu_ns,
+            greatest(coalesce(busy.most_train_busy, 1) * mean_ns, launches * kernel_ns) AS most_gpu_ns,
+            busy.train_busy,
+            busy.least_train_busy,
+            busy.most_train_busy
         FROM undisturbed AS work
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
-        WHERE work.steps >= thresholds.min_steps
-            AND work.launches >= thresholds.min_launches
-            AND work.dispatch_ns >= thresholds.min_dispatch * work.step_ns
-            AND work.dispatch_ns <= thresholds.max_dispatch_ns * work.launches
-            AND work.launch_ns <= thresholds.max_launch_ns * work.launches
-            AND (busy.busy IS NOT NULL OR work.launch_ns >= thresholds.min_launch_share * work.step_ns)
+    ),
+    costs AS (
+        SELECT
+            running.*,
+            CASE
+                WHEN sampled THEN dispatch_ns - greatest(gpu_ns - sync_ns, 0)
+                ELSE least(launch_ns, dispatch_ns)
+            END AS lost_ns,
+            CASE
+                WHEN sampled THEN dispatch_ns - greatest(most_gpu_ns - sync_ns, 0)
+                WHEN launch_ns >= thresholds.min_launch_share * step_ns THEN least(launch_ns, dispatch_ns)
+                ELSE 0
+            END AS least_lost_ns,
+            least(dispatch_ns, step_ns - least_gpu_ns) AS bound_ns
+        FROM running
+        CROSS JOIN thresholds
+        ANTI JOIN gpu_limit AS limited
+            ON limited.recording = running.recording
+            AND limited.pid = running.pid
+            AND limited.limits = 'gpu'
+        WHERE steps >= thresholds.min_steps
+            AND launches >= thresholds.min_launches
+            AND dispatch_ns >= thresholds.min_dispatch * step_ns
+            AND dispatch_ns <= thresholds.max_dispatch_ns * launches
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
     round(launches, 0) AS value, -- launches per step
     'launches per step' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] idle GPU, or time in launch calls
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] longer than the GPU is busy, or time in launch calls
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when dispatching costs nothing
     format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
         steps, launches, ms(dispatch_ns), ms(step_ns), ms(launch_ns), launch_ns / launches / 1e3)
+        || CASE WHEN recording_ns > 0 THEN format('{} more is what recording adds; ', ms(recording_ns)) ELSE '' END
         || format('waits for the GPU {}; ', ms(sync_ns))
-        || CASE WHEN busy IS NULL THEN 'GPU use is unknown' ELSE format('GPU busy {} of the time', pct(busy)) END
+        || CASE
+            WHEN sampled THEN format('GPU busy {} of the time (NVML: {} to {}), {} per step',
+                pct(train_busy), pct(least_train_busy), pct(most_train_busy), ms(gpu_ns))
+            ELSE 'GPU use is unknown'
+        END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, fused=True in the optimizer, larger batches'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM launches LIMIT 20"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM launches LIMIT 20"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost_ns / 1e6, 3) AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, as far as samples tell
 FROM costs
 CROSS JOIN thresholds
-WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+WHERE least_lost_ns >= thresholds.min_share * step_ns
+ORDER BY least_lost_ms_per_step DESC, subject
 LIMIT 20

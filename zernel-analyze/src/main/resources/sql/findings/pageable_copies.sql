@@ -1,9 +1,11 @@
 -- Copies to the GPU come from pageable memory. Such a call copies through a buffer of the driver before it returns.
 --
 -- A call first waits for what its stream has to do, which is not lost; the copy itself is taken to run at the best rate
--- that the process reached. Lost is its time less that of the same bytes from pinned memory. Without the waits the
--- program could be ahead of the GPU, which hides other stalls: the bound is what both take, at most the copies and
--- what the GPU is idle by the driver's samples, which may take copies for busy time.
+-- that the process reached. From pinned memory the call returns at once, and the copy is work of the GPU like its
+-- kernels. So lost is the time of the copies, at most what the GPU is idle by the driver's samples less the time of the
+-- same bytes from pinned memory; without samples it is the difference of the two. Without the waits the program could
+-- be ahead of the GPU, which hides other stalls: the bound is what both take, at most the copies and what the GPU is
+-- idle.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
 -- needs: _rare_events, step_work, _step_stretches, gpu_busy, files
@@ -81,7 +83,12 @@ WITH
             copied.bytes / work.steps AS bytes,
             copied.copy_ns / work.steps AS copy_ns,
             copied.bytes / work.steps / thresholds.pinned_rate AS pinned_ns,
-            (copied.copy_ns - copied.bytes / thresholds.pinned_rate) / work.steps AS lost_ns,
+            copied.blocked_ns / work.steps AS blocked_ns,
+            least(
+                coalesce(busy.idle_ns, copied.copy_ns / work.steps)
+                    - copied.bytes / work.steps / thresholds.pinned_rate,
+                copied.copy_ns / work.steps
+            ) AS lost_ns,
             least(
                 copied.blocked_ns / work.steps,
                 busy.most_idle_ns + copied.copy_ns / work.steps
@@ -99,9 +106,9 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what pinned memory would take
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when they cost nothing
-    format('mean of {} steps: {:.1f} copies from pageable memory, {} in {} at {:.1f} GB/s; ',
-        steps, copies, size(bytes), ms(copy_ns), rate)
-        || format('{} from pinned memory; ', ms(pinned_ns))
+    format('mean of {} steps: {:.1f} copies from pageable memory, {}, block for {}; ',
+        steps, copies, size(bytes), ms(blocked_ns))
+        || format('at {:.1f} GB/s they take {} of it, from pinned memory {}; ', rate, ms(copy_ns), ms(pinned_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'DataLoader(pin_memory=True) and .to(device, non_blocking=True)' AS advice, -- what to try
     format('zernel-analyze sql {} "FROM copies"', file_label(recording)) AS next_command -- to see more

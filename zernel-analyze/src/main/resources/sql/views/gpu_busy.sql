@@ -2,19 +2,26 @@
 --
 -- A sample says in which share of the time before it a kernel ran; copies do not count, and a collective that waits
 -- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
--- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled. A
--- sample that reaches beyond the training, where the GPU was idle, counts only if none lies within, and if half of it
--- does. A trace that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much
--- communication no computation hides.
+-- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled.
+-- Only samples that lie within steps count. Where there is none, those count of which half does: the GPU is taken to be
+-- idle in the rest, and may have been busy in it for the range. Samples vary, so a few of them give a range: the mean's
+-- interval at 95 %, by Student's t, and a single one tells nothing of it. A trace that covers at least two steps is
+-- exact, and counts instead of samples. Only a trace tells how much communication no computation hides.
 --
--- needs: events, _trained, gpu_time
+-- needs: events, _trained, steps, gpu_time
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
         SELECT
             1000000000 AS period_ns, -- [ns] a sample speaks of the time since the one before, at most of so much
+            0.95 AS whole, -- share of a sample's time that lies within steps
+            0.5 AS half, -- the same where no sample lies within
             0.03 AS error, -- of samples, as a share of the time
             2 AS min_steps -- steps that a trace covers
+    ),
+    -- 97.5 % quantiles of Student's t for 1 to 10 degrees of freedom; beyond, 1.96 (1 + 1.3 / freedom) is within 1 %.
+    student AS (
+        SELECT [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23] AS t
     ),
     samples AS (
         SELECT
@@ -25,7 +32,7 @@ WITH
                 ts_ns - constants.period_ns
             ) AS start_ns,
             ts_ns AS end_ns,
-            value
+            value / 100 AS busy
         FROM events
         CROSS JOIN constants
         WHERE kind = 'gpu_sample' AND name = 'utilization'
@@ -46,6 +53,7 @@ WITH
         SELECT
             trained.recording,
             trained.pid,
+            trained.tid,
             trained.start_ns,
             trained.end_ns,
             trained.step_ns,
@@ -54,31 +62,134 @@ WITH
         LEFT JOIN listed ON listed.recording = trained.recording AND listed.pid = trained.pid
         LEFT JOIN only_devices ON only_devices.recording = trained.recording
     ),
-    weighted AS (
+    -- How long each process had trained, in steps of kind train, when each of them began.
+    trains AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.start_ns,
+            steps.end_ns,
+            sum(steps.dur_ns) OVER (PARTITION BY steps.recording, steps.pid ORDER BY steps.start_ns) - steps.dur_ns
+                AS before_ns
+        FROM steps
+        JOIN devices
+            ON devices.recording = steps.recording
+            AND devices.pid = steps.pid
+            AND devices.tid = steps.tid
+        WHERE steps.step_kind = 'train'
+    ),
+    placed AS (
         SELECT
             devices.recording,
             devices.pid,
             devices.device,
             devices.step_ns,
-            samples.value,
-            samples.end_ns - samples.start_ns AS span_ns,
-            least(samples.end_ns, devices.end_ns) - greatest(samples.start_ns, devices.start_ns) AS weight,
-            max(weight = span_ns) OVER (PARTITION BY devices.recording, devices.pid) AS any_whole
+            devices.start_ns AS trained_from_ns,
+            devices.end_ns AS trained_until_ns,
+            samples.start_ns,
+            samples.end_ns,
+            samples.busy
         FROM devices
         JOIN samples ON samples.recording = devices.recording AND samples.device = devices.device
+        WHERE samples.end_ns > devices.start_ns
+            AND samples.start_ns < devices.end_ns
+            AND samples.end_ns > samples.start_ns
     ),
-    sampled AS (
+    begun AS (
+        SELECT
+            placed.*,
+            coalesce(trains.before_ns + least(placed.start_ns, trains.end_ns) - trains.start_ns, 0) AS before_ns
+        FROM placed
+        ASOF LEFT JOIN trains
+            ON trains.recording = placed.recording
+            AND trains.pid = placed.pid
+            AND trains.start_ns <= placed.start_ns
+    ),
+    ended AS (
+        SELECT
+            begun.*,
+            coalesce(trains.before_ns + least(begun.end_ns, trains.end_ns) - trains.start_ns, 0) - begun.before_ns
+                AS trained_ns
+        FROM begun
+        ASOF LEFT JOIN trains
+            ON trains.recording = begun.recording
+            AND trains.pid = begun.pid
+            AND trains.start_ns <= begun.end_ns
+    ),
+    scopes AS (
         SELECT
             recording,
             pid,
             device,
+            step_ns,
+            FALSE AS trains,
+            busy,
+            end_ns - start_ns AS span_ns,
+            (least(end_ns, trained_until_ns) - greatest(start_ns, trained_from_ns)) / (end_ns - start_ns) AS share
+        FROM ended
+        UNION ALL
+        SELECT recording, pid, device, step_ns, TRUE, busy, end_ns - start_ns, trained_ns / (end_ns - start_ns)
+        FROM ended
+    ),
+    counted AS (
+        SELECT
+            scopes.*,
+            least(busy / share, 1) AS most_inside,
+            greatest(busy - (1 - share), 0) / share AS least_inside
+        FROM scopes
+        CROSS JOIN constants
+        QUALIFY share >= CASE
+            WHEN max(share) OVER (PARTITION BY recording, pid, trains) >= constants.whole THEN constants.whole
+            ELSE constants.half
+        END
+    ),
+    means AS (
+        SELECT
+            recording,
+            pid,
+            trains,
+            any_value(device) AS device,
+            any_value(step_ns) AS step_ns,
             count(*) AS samples,
-            sum(weight * value) / sum(weight) / 100 AS busy,
+            least(sum(busy * span_ns) / sum(share * span_ns), 1) AS busy,
+            avg(least_inside) AS least_busy,
+            avg(most_inside) AS most_busy,
+            CASE
+                WHEN count(*) > 11 THEN 1.96 * (1 + 1.3 / (count(*) - 1))
+                WHEN count(*) > 1 THEN any_value(student.t)[count(*) - 1]
+            END * stddev_samp(most_inside) / sqrt(count(*)) + any_value(constants.error) AS margin
+        FROM counted
+        CROSS JOIN student
+        CROSS JOIN constants
+        GROUP BY recording, pid, trains
+    ),
+    ranges AS (
+        SELECT
+            means.* EXCLUDE (least_busy, most_busy, margin),
+            coalesce(greatest(least_busy - margin, 0), 0) AS least_busy,
+            coalesce(least(most_busy + margin, 1), 1) AS most_busy
+        FROM means
+    ),
+    sampled AS (
+        SELECT
+            ranges.recording,
+            ranges.pid,
+            ranges.device,
+            ranges.samples,
+            ranges.busy,
+            ranges.least_busy,
+            ranges.most_busy,
+            training.busy AS train_busy,
+            coalesce(training.least_busy, 0) AS least_train_busy,
+            coalesce(training.most_busy, 1) AS most_train_busy,
             NULL AS exposed,
-            any_value(step_ns) AS step_ns
-        FROM weighted
-        WHERE span_ns > 0 AND CASE WHEN any_whole THEN weight = span_ns ELSE 2 * weight >= span_ns END
-        GROUP BY ALL
+            ranges.step_ns
+        FROM ranges
+        LEFT JOIN ranges AS training
+            ON training.recording = ranges.recording
+            AND training.pid = ranges.pid
+            AND training.trains
+        WHERE NOT ranges.trains
     ),
     traced AS (
         SELECT
@@ -87,6 +198,11 @@ WITH
             arg_max(gpu_time.device, gpu_time.busy_ns) AS device,
             0 AS samples,
             max(gpu_time.busy_share) AS busy,
+            max(gpu_time.busy_share) AS least_busy,
+            max(gpu_time.busy_share) AS most_busy,
+            max(gpu_time.busy_share) AS train_busy,
+            max(gpu_time.busy_share) AS least_train_busy,
+            max(gpu_time.busy_share) AS most_train_busy,
             arg_max(gpu_time.exposed_communication_share, gpu_time.busy_ns) AS exposed,
             any_value(trained.step_ns) AS step_ns
         FROM _trained AS trained
@@ -96,24 +212,26 @@ WITH
         GROUP BY ALL
     ),
     best AS (
-        SELECT recording, pid, device, samples, busy, exposed, step_ns
+        SELECT traced.*
         FROM traced
-        UNION ALL
-        SELECT recording, pid, device, samples, busy, exposed, step_ns
+        UNION ALL BY NAME
+        SELECT sampled.*
         FROM sampled
         WHERE (recording, pid) NOT IN (SELECT (recording, pid) FROM traced)
     )
 SELECT
-    best.recording, -- recording
-    best.pid, -- process that trains
-    best.device, -- its GPU, as the driver counts them, by a trace as the process does
-    best.samples, -- samples of the time from the first step to the end of the last; 0 by a trace
-    best.busy, -- share of that time in which a kernel ran, 0 to 1
-    greatest(1 - best.busy, 0) * best.step_ns AS idle_ns, -- [ns] of a mean step in which none ran
-    (greatest(1 - best.busy, 0) + constants.error) * best.step_ns
-        AS most_idle_ns, -- [ns] the same at most, for bounds: the samples are not exact
-    best.exposed * best.step_ns
-        AS exposed_communication_ns -- [ns] in which only communication ran; NULL without a trace
+    recording, -- recording
+    pid, -- process that trains
+    device, -- its GPU, as the driver counts them, by a trace as the process does
+    samples, -- samples of the time from the first step to the end of the last; 0 by a trace
+    busy, -- share of that time in which a kernel ran, 0 to 1
+    least_busy, -- the same at least, as far as so many samples tell; equal to busy by a trace
+    most_busy, -- the same at most
+    train_busy, -- share of the time of steps of kind train in which one ran; NULL where no sample tells
+    least_train_busy, -- the same at least
+    most_train_busy, -- the same at most
+    greatest(1 - busy, 0) * step_ns AS idle_ns, -- [ns] of a mean step in which none ran
+    (1 - least_busy) * step_ns AS most_idle_ns, -- [ns] the same at most, for bounds
+    exposed * step_ns AS exposed_communication_ns -- [ns] in which only communication ran; NULL without a trace
 FROM best
-CROSS JOIN constants
-ORDER BY best.recording, best.pid
+ORDER BY recording, pid

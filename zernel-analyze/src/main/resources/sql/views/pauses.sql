@@ -5,6 +5,7 @@
 -- Time in which another thread had the CPU is taken off, and does not end a pause.
 -- Calls inside a region or a backward pass count, the region itself does not. Typical is Python's garbage collection.
 -- Warm-up, evaluation, checkpoints and processes that launch nothing on a GPU are left out: their work looks the same.
+-- So does what happens once or twice, such as the start and the end of a profiler: three steps of a thread have one.
 --
 -- needs: events, _switches, _rare_events, _launching_threads, _uneven_steps, _step_stretches, _step_launches, step_work
 CREATE TABLE pauses AS
@@ -12,6 +13,7 @@ WITH
     constants AS (
         SELECT
             3 AS longer, -- times the usual longest stretch
+            3 AS min_steps, -- of a thread that have a pause
             2000000 AS min_ns -- [ns] and at least so long
     ),
     -- Where launches were only counted, it is not known when nothing was called.
@@ -195,4 +197,6 @@ FROM running
 JOIN usual ON usual.recording = running.recording AND usual.pid = running.pid AND usual.tid = running.tid
 CROSS JOIN constants
 WHERE running.slow AND running.gap_ns >= greatest(constants.longer * usual.gap_ns, constants.min_ns)
+QUALIFY count(DISTINCT running.step) OVER (PARTITION BY running.recording, running.pid, running.tid)
+    >= constants.min_steps
 ORDER BY running.recording, running.pid, running.tid, running.start_ns

@@ -47,13 +47,16 @@ public record Finding(
             "advice",
             "next_command");
 
+    /// What a finding may return besides: the least that can be lost, where `lost_ms_per_step` is in the middle of a range.
+    private static final String LEAST_LOST = "least_lost_ms_per_step";
+
     private static final List<String> NUMBERS = List.of("value", "lost_ms_per_step", "max_speedup");
     private static final List<String> SEVERITIES = List.of("high", "medium", "low");
 
-    /// A job that stands still before anything slow, then most time lost first, then most severe: the order in which to
-    /// fix things.
+    /// A job that stands still before anything slow, then most time lost for certain first, then most severe: the order in
+    /// which to fix things.
     static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.name().equals("hang"))
-            .thenComparing(Comparator.comparingDouble(Finding::lostOrZero).reversed())
+            .thenComparing(Comparator.comparingDouble(Finding::leastLostMillisPerStep).reversed())
             .thenComparingInt(finding -> SEVERITIES.indexOf(finding.severity()))
             .thenComparing(Finding::name)
             .thenComparing(Finding::subject);
@@ -120,7 +123,12 @@ public record Finding(
         return text == null ? "" : text;
     }
 
-    private double lostOrZero() {
+    /// Time lost per training step at least; the same as [#lostMillisPerStep] where that is no range, 0 where the finding is
+    /// not about time.
+    public double leastLostMillisPerStep() {
+        if (more.get(LEAST_LOST) instanceof Number least) {
+            return least.doubleValue();
+        }
         return lostMillisPerStep == null ? 0 : lostMillisPerStep;
     }
 }

@@ -99,6 +99,7 @@ final class Expectations {
         if (!expected.containsAll(firsts)) {
             wrong.add("first: " + firsts + ", not " + expected);
         }
+        PossibleBounds.violations(run.findings()).forEach(one -> wrong.add("impossible: " + one));
         if (run.planted().scenario() == Scenario.COMM_OVERLAPPED) {
             checkUnknown(run, wrong);
         }

@@ -56,7 +56,7 @@ class RankFindingsTest {
     @Test
     void delaysThatAddUpHaveTheReasonOfTheStepsInWhichTheyGrow() {
         RecordingFixture job = delaysThatAddUp();
-        job.gpuSample("utilization", 600, 67, "percent");
+        job.gpuSample("utilization", 80, 67, "percent").gpuSample("utilization", 400, 67, "percent");
         Finding finding = only("nccl_straggler", job);
         assertThat(finding.subject()).isEqualTo("rank 2 of 4, pid 102");
         assertThat(finding.more()).containsEntry("cause", "preemption");
@@ -233,7 +233,9 @@ class RankFindingsTest {
     private List<Finding> run(String name, RecordingFixture fixture) {
         Path file = fixture.write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(file.toString())) {
-            return Finding.run(Objects.requireNonNull(database.library().find(name)), database);
+            List<Finding> findings = Finding.run(Objects.requireNonNull(database.library().find(name)), database);
+            assertThat(PossibleBounds.violations(findings)).isEmpty();
+            return findings;
         }
     }
 }

@@ -81,8 +81,16 @@ public record FindingsText(Page page) {
     static String gain(Finding finding) {
         Double lost = finding.lostMillisPerStep();
         Double speedup = finding.maxSpeedup();
-        String perStep = lost == null ? "" : String.format(Locale.ROOT, "; loses %s per step", Quantity.time(lost * 1e6));
+        String perStep = lost == null
+                ? ""
+                : String.format(Locale.ROOT, "; loses %s per step%s", Quantity.time(lost * 1e6), atLeast(finding, lost));
         return perStep
                 + (speedup == null ? "" : String.format(Locale.ROOT, "; fixing it gains at most %.2fx", speedup));
+    }
+
+    /// Where the loss is known within a range only.
+    private static String atLeast(Finding finding, double lost) {
+        double least = finding.leastLostMillisPerStep();
+        return least < lost ? " (at least " + Quantity.time(least * 1e6) + ")" : "";
     }
 }

@@ -15,7 +15,7 @@ import java.util.Set;
 /// @param diagnosis what the findings say
 public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
     /// The views that a report may hold, in order.
-    static final List<String> SECTIONS = List.of(
+    public static final List<String> SECTIONS = List.of(
             "recordings",
             "kinds",
             "losses",
@@ -37,6 +37,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "launches",
             "copies",
             "syncs",
+            "gpu_limit",
             "unknowns",
             "memory_use",
             "memory_curve",

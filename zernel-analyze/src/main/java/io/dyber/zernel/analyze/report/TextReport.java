@@ -29,6 +29,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
             "gpu_time",
             "gpu_idle_causes",
             "gpu_kernels",
+            "gpu_limit",
             "unknowns",
             "memory_curve",
             "probes",

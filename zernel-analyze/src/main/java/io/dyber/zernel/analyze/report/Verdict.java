@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.Table;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -18,9 +19,6 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     /// So much of a step may be communication without a word about it.
     private static final double NO_COMMUNICATION = 0.1;
-
-    /// From this share of the time on, a GPU counts as busy.
-    private static final double BUSY = 0.85;
 
     /// Findings about the recording and not about the job.
     private static final Set<String> LIMITS = Set.of("lost_events", "unattached_probes", "unexplained_time");
@@ -81,66 +79,49 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 .map(finding -> String.format(
                         Locale.ROOT, " The largest gain that was found is %.2fx at most.", finding.maxSpeedup()))
                 .orElse("");
-        Optional<Double> traced = traced(report.section("gpu_time"));
-        Optional<Double> busy = traced.or(() -> bound(report, "how long the GPU is busy", "upper_share"))
-                .or(() -> busiest(report.section("gpu_usage")));
-        String source = traced.isPresent() ? "the profiler's trace" : "NVML";
-        double blocked = bound(report, "how long the GPU is busy", "lower_share").orElse(0.0);
-        if (busy.isPresent() && busy.get() >= BUSY) {
-            return new Verdict(
+        Optional<Table.Row> busiest = busiest(report.section("gpu_limit"));
+        String evidence = busiest.map(row -> sentence(row.requiredText("evidence"))).orElse("");
+        return switch (busiest.map(row -> row.requiredText("limits")).orElse("unknown")) {
+            case "gpu" -> new Verdict(
                     Kind.HEALTHY,
-                    "No bottleneck found; GPU-bound.",
-                    "A kernel ran " + Quantity.percent(busy.get()) + " of the time (" + source + ")."
-                            + communication(report) + small);
-        }
-        if (busy.isPresent()) {
-            return new Verdict(
+                    "No bottleneck found; the GPU is the limit.",
+                    evidence + communication(report) + small);
+            case "close" -> new Verdict(
+                    Kind.HEALTHY,
+                    "No bottleneck found; the CPU and the GPU are close.",
+                    evidence + " Which of them is ahead needs more samples: record 30 s of steps or longer." + small);
+            case "cpu" -> new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found, but the GPU is not always busy.",
-                    "A kernel ran " + Quantity.percent(busy.get()) + " of the time (" + source + "), and no finding says why"
-                            + " not more." + small);
-        }
-        if (blocked >= BUSY) {
-            return new Verdict(
-                    Kind.HEALTHY,
-                    "No bottleneck found; GPU-bound.",
-                    "Threads were blocked for the GPU " + Quantity.percent(blocked) + " of the time." + small);
-        }
-        return new Verdict(
-                Kind.UNKNOWN,
-                "No bottleneck found.",
-                "Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled." + small);
+                    evidence + " No finding says why not more." + small);
+            default -> new Verdict(
+                    Kind.UNKNOWN,
+                    "No bottleneck found.",
+                    "Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled." + small);
+        };
+    }
+
+    /// The process whose GPU was busiest: ranks wait for the slowest one.
+    private static Optional<Table.Row> busiest(Table limits) {
+        return limits.rows().stream()
+                .max(Comparator.comparingInt((Table.Row row) -> row.requiredText("limits").equals("gpu") ? 1 : 0)
+                        .thenComparingDouble(row -> row.isNull("busy") ? -1 : Double.parseDouble(row.requiredText("busy"))));
+    }
+
+    private static String sentence(String evidence) {
+        return evidence.isEmpty() ? "" : Character.toUpperCase(evidence.charAt(0)) + evidence.substring(1) + ".";
     }
 
     /// A GPU that waits for the network in a collective is as busy as one that computes.
     private static String communication(Report report) {
-        return bound(report, "how much communication compute hides", "upper_share")
+        return report.section("unknowns").rows().stream()
+                .filter(row -> "how much communication compute hides".equals(row.text("question")))
+                .filter(row -> !row.isNull("upper_share"))
+                .map(row -> Double.parseDouble(row.requiredText("upper_share")))
+                .max(Double::compare)
                 .filter(most -> most >= NO_COMMUNICATION)
                 .map(most -> " Collectives count as kernels: up to " + Quantity.percent(most)
                         + " of a step may be waiting for them, which only a profiler's trace can tell.")
                 .orElse("");
-    }
-
-    /// The most of all processes that is known of what cannot be known.
-    private static Optional<Double> bound(Report report, String question, String column) {
-        return report.section("unknowns").rows().stream()
-                .filter(row -> question.equals(row.text("question")) && !row.isNull(column))
-                .map(row -> Double.parseDouble(row.requiredText(column)))
-                .max(Double::compare);
-    }
-
-    /// How busy the GPU was that was busiest while it was profiled.
-    private static Optional<Double> traced(Table devices) {
-        return devices.rows().stream()
-                .map(row -> Double.parseDouble(row.requiredText("busy_share")))
-                .max(Double::compare);
-    }
-
-    /// Mean utilisation of the GPU that was busiest: a job need not use all.
-    private static Optional<Double> busiest(Table usage) {
-        return usage.rows().stream()
-                .filter(row -> "utilization".equals(row.text("name")))
-                .map(row -> Double.parseDouble(row.requiredText("mean_value")) / 100)
-                .max(Double::compare);
     }
 }

@@ -19,11 +19,15 @@ final class GpuStream {
         return enqueued < QUEUE ? now : Math.max(now, done[(int) (enqueued % QUEUE)]);
     }
 
-    /// Runs work that is ready at a time; returns when it will be done.
+    /// Runs a kernel that is ready at a time; returns when it will be done.
     long enqueue(long readyNanos, long durNanos) {
-        long start = Math.max(readyNanos, freeNanos);
-        freeNanos = start + durNanos;
-        busy.add(start, freeNanos);
+        busy.add(Math.max(readyNanos, freeNanos), copy(readyNanos, durNanos));
+        return freeNanos;
+    }
+
+    /// Copies, which is no kernel: the driver's utilization does not count it.
+    long copy(long readyNanos, long durNanos) {
+        freeNanos = Math.max(readyNanos, freeNanos) + durNanos;
         done[(int) (enqueued++ % QUEUE)] = freeNanos;
         return freeNanos;
     }

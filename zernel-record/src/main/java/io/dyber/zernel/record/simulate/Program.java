@@ -184,11 +184,11 @@ final class Program {
         GpuStream stream = gpu.compute();
         if (pinned || bytes <= BUFFERED_BYTES) {
             now = stream.room(start) + noise.near(5_500, 0.2);
-            long _ = stream.enqueue(now + LAUNCH_LATENCY_NANOS, Math.round(bytes / PINNED_RATE) + 1_500);
+            long _ = stream.copy(now + LAUNCH_LATENCY_NANOS, Math.round(bytes / PINNED_RATE) + 1_500);
         } else {
             long staged = Math.max(start, stream.freeNanos()) + Math.round(bytes / PAGEABLE_RATE);
             now = staged + noise.near(9_000, 0.2);
-            long _ = stream.enqueue(Math.max(start, stream.freeNanos()), now - Math.max(start, stream.freeNanos()));
+            long _ = stream.copy(Math.max(start, stream.freeNanos()), now - Math.max(start, stream.freeNanos()));
         }
         copied("HtoD", bytes, to, HOST_BUFFER, pinned, start);
         if (!pinned) {
@@ -201,7 +201,7 @@ final class Program {
         work(12_000);
         long start = now;
         now = gpu.compute().room(start) + noise.near(5_000, 0.2);
-        long _ = gpu.compute().enqueue(now + LAUNCH_LATENCY_NANOS, 1_800);
+        long _ = gpu.compute().copy(now + LAUNCH_LATENCY_NANOS, 1_800);
         copied("DtoH", 4, HOST_BUFFER + 4096, 0x7f10_0000_0000L, true, start);
         synchronize();
     }
@@ -212,7 +212,7 @@ final class Program {
         long start = now;
         long free = Math.max(start, gpu.compute().freeNanos());
         now = free + Math.round(bytes / PAGEABLE_RATE) + noise.near(9_000, 0.2);
-        long _ = gpu.compute().enqueue(free, now - free);
+        long _ = gpu.compute().copy(free, now - free);
         copied("DtoH", bytes, HOST_BUFFER + (1L << 32), 0x7f10_0000_0000L, false, start);
         synchronize();
     }
