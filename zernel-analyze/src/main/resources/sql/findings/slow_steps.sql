@@ -3,7 +3,8 @@
 -- The median step is the baseline, the median deviation its spread. Counted is the time over the median: of slow steps,
 -- or of all steps from a change of pace on. Slow steps at equal distances are said to be so. Warm-up and
 -- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks wait for
--- each other and are slow together, so the one that lost most stands for all.
+-- each other and are slow together, so the one that lost most stands for all. Steps of real jobs vary: a few slow ones
+-- at no distance of their own are only worth a word from a tenth of all step time on.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
 -- (nccl_straggler), waits of a job whose input is too slow (data_bound, storage_bound, too_few_workers), and waits of
@@ -18,6 +19,7 @@ WITH
         SELECT
             20 AS min_steps, -- steps
             0.02 AS min_share, -- excess of all slow steps, as a share of all step time
+            0.1 AS min_irregular_share, -- the same of slow steps at no equal distances
             3 AS min_repeats, -- slow steps at equal distances
             0.6 AS min_regular -- share of distances that are equal
     ),
@@ -124,12 +126,22 @@ WITH
             greatest(data_ns, compute_ns, collective_ns, optimizer_ns, unknown_ns) AS phase_ns
         FROM shifts
     ),
+    paced AS (
+        SELECT
+            grown.*,
+            grown.slow_steps >= thresholds.min_repeats
+                AND coalesce(grown.distance > 1, FALSE)
+                AND grown.regular >= thresholds.min_regular * (grown.slow_steps - 1) AS is_regular
+        FROM grown
+        CROSS JOIN thresholds
+    ),
     all_slow AS (
         SELECT
             grown.recording,
             grown.pid,
             grown.tid,
             'some' AS what,
+            CASE WHEN grown.is_regular THEN thresholds.min_share ELSE thresholds.min_irregular_share END AS min_share,
             grown.worst_step AS step,
             grown.slow_steps,
             threads.steps,
@@ -138,17 +150,11 @@ WITH
             worst_phases.phase,
             format('median {}, worst {} (step {}){}; {} of the {} over the median in {}',
                 ms(grown.usual_ns), ms(grown.worst_ns), grown.worst_step,
-                CASE
-                    WHEN grown.slow_steps >= thresholds.min_repeats
-                        AND grown.distance > 1
-                        AND grown.regular >= thresholds.min_regular * (grown.slow_steps - 1)
-                        THEN format(', every {} steps', grown.distance)
-                    ELSE ''
-                END,
+                CASE WHEN grown.is_regular THEN format(', every {} steps', grown.distance) ELSE '' END,
                 pct(least(worst_phases.phase_ns / greatest(grown.excess_ns, 1), 1)), ms(grown.excess_ns),
                 worst_phases.phase)
                 AS why
-        FROM grown
+        FROM paced AS grown
         JOIN threads ON threads.recording = grown.recording AND threads.pid = grown.pid AND threads.tid = grown.tid
         JOIN worst_phases
             ON worst_phases.recording = grown.recording
@@ -161,6 +167,7 @@ WITH
             named_shifts.pid,
             named_shifts.tid,
             'all from a step on',
+            thresholds.min_share,
             named_shifts.step,
             named_shifts.steps_after,
             threads.steps,
@@ -175,6 +182,7 @@ WITH
             ON threads.recording = named_shifts.recording
             AND threads.pid = named_shifts.pid
             AND threads.tid = named_shifts.tid
+        CROSS JOIN thresholds
     ),
     ranks AS (
         SELECT DISTINCT recording, pid
@@ -189,7 +197,7 @@ WITH
         FROM all_slow
         LEFT JOIN ranks ON ranks.recording = all_slow.recording AND ranks.pid = all_slow.pid
         CROSS JOIN thresholds
-        WHERE all_slow.steps >= thresholds.min_steps AND excess_ns >= thresholds.min_share * all_ns
+        WHERE all_slow.steps >= thresholds.min_steps AND excess_ns >= all_slow.min_share * all_ns
         WINDOW job AS (
             PARTITION BY
                 what,
