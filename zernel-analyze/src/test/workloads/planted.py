@@ -22,6 +22,7 @@ took.
 
 import ctypes
 import gc
+import importlib
 import json
 import os
 import signal
@@ -42,7 +43,7 @@ LEAK_BYTES = 3 << 20
 GARBAGE_EVERY = 6
 OBJECTS = 500_000
 FILE_EVERY = 7
-FILE_S = 0.15
+FILE_S = 0.4
 
 
 class Samples(Dataset):
@@ -169,7 +170,7 @@ def save(model, optimizer, folder, step):
 
 def read_shard(model, folder, step):
     if step == 1:
-        import torch.distributed._composable.checkpoint_activation  # noqa: F401
+        importlib.import_module("torch.distributed._composable.checkpoint_activation")
         torch.save(model.state_dict(), os.path.join(folder, "shard.pt"))
     if step % FILE_EVERY == 0:
         torch.load(os.path.join(folder, "shard.pt"))

@@ -78,7 +78,10 @@ WITH
             END AS excess_ns,
             coalesce(sum(
                 CASE WHEN marked.step_kind = 'train' AND marked.path IS NULL THEN marked.dur_ns - threads.median_ns END
-            ) OVER following, 0) AS later_ns
+            ) OVER following, 0) AS later_ns,
+            sum(greatest(marked.dur_ns - threads.median_ns, 0)) OVER (
+                PARTITION BY marked.recording, marked.pid, marked.tid
+            ) AS over_ns
         FROM marked
         JOIN threads ON threads.recording = marked.recording AND threads.pid = marked.pid AND threads.tid = marked.tid
         CROSS JOIN thresholds
@@ -95,8 +98,10 @@ WITH
             tid,
             step,
             path,
-            greatest(excess_ns + later_ns, 0) AS lost_ns,
-            greatest(excess_ns, excess_ns + later_ns) AS most_ns,
+            over_ns,
+            excess_ns,
+            -- As a rule, not once: single steps are slow for other reasons.
+            median(later_ns) OVER (PARTITION BY recording, pid, tid) AS later_ns,
             step - lag(step) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS gap
         FROM compared
         CROSS JOIN thresholds
@@ -108,8 +113,8 @@ WITH
             pid,
             tid,
             count(*) AS stalls,
-            avg(lost_ns) AS lost_ns,
-            avg(most_ns) AS most_ns,
+            least(sum(greatest(excess_ns + later_ns, 0)), any_value(over_ns)) / count(*) AS lost_ns,
+            least(sum(greatest(excess_ns, excess_ns + later_ns)), any_value(over_ns)) / count(*) AS most_ns,
             max(step) AS last_step,
             coalesce(median(gap), max(step) - 1) AS gap,
             min(path) AS path
