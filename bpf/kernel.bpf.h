@@ -55,6 +55,7 @@ struct path {
 } CORE;
 
 struct file {
+	unsigned int f_mode;
 	const void *f_op;
 	struct inode *f_inode;
 	struct path f_path;

@@ -45,6 +45,7 @@ CREATE TABLE events (
     fd BIGINT, -- file descriptor
     miss_bytes BIGINT, -- [bytes] bytes added to the page cache meanwhile, also by readahead
     io_ns BIGINT, -- [ns] blocked on block I/O meanwhile
+    writable BIGINT, -- 1 when the file was opened to be written, 0 when only to be read
     object VARCHAR, -- what was waited for: futex, or the file behind fd
     runq_ns BIGINT, -- [ns] of this, ready to run but waiting for a CPU
     state VARCHAR, -- why it was off its CPU: sleeping, blocked, io, preempted, stopped, started

@@ -9,6 +9,7 @@ EVENT(io_open, "opening a file")
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");
 	STATUS_FIELD;
+	z_number writable DOC("1 when the file was opened to be written, 0 when only to be read");
 	z_file path DOC("file the event is about");
 };
 
@@ -48,6 +49,8 @@ struct {
 	__type(key, __u32);
 	__type(value, struct system_call);
 } system_calls SEC(".maps");
+
+#define FMODE_WRITE 2 /* include/linux/fs.h */
 
 const volatile __u64 wait_min_ns = 50000;
 /* Whether anything fills these fields of struct thread. */
@@ -123,15 +126,22 @@ static __always_inline void send_io(struct pt_regs *regs, struct system_call *s,
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
+/* What the kernel made of the flags of open, openat, openat2 and creat. */
+static __always_inline __s64 is_writable(struct file *file)
+{
+	return file ? !!(BPF_CORE_READ(file, f_mode) & FMODE_WRITE) : (__s64)Z_NULL;
+}
+
 /* A path is read on return: by then the kernel has brought it into memory. */
 static __always_inline void send_open(struct pt_regs *regs, struct system_call *s,
 				      struct counter *c, struct thread *t, __u64 now, long result)
 {
+	struct file *file = result < 0 ? 0 : file_of(result);
 	z_file path;
 	struct io_open *e;
 
 	if (result >= 0)
-		tell_file_anew(&path, file_of(result));
+		tell_file_anew(&path, file);
 	else
 		tell_asked(&path, (void *)(s->about == ABOUT_PATH ? regs->di : regs->si));
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
@@ -142,6 +152,7 @@ static __always_inline void send_open(struct pt_regs *regs, struct system_call *
 	fill_head((struct head *)e, s->kind, s->function, t->start, now - t->start);
 	e->fd = result < 0 ? Z_NULL32 : result;
 	e->status = result < 0 ? result : 0;
+	e->writable = is_writable(file);
 	e->path = path;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }

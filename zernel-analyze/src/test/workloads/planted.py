@@ -10,15 +10,19 @@ new_workers       workers are started anew in each of many short epochs, and tak
 cpu_hog           another process uses the one CPU that the training may use
 leak              each step allocates device memory with cudaMalloc of LIBRARY, and keeps it
 garbage           Python's collector looks through many objects every few steps, between launches with LIBRARY
+checkpoints       model and optimizer are saved in FOLDER every few steps, to a temporary file that is renamed
+shards            the first step imports modules named after checkpoints; every few steps read a `.pt` file in FOLDER
 hang              one of two processes never comes to an all-reduce of gloo; both are killed some seconds later
 
 Prints what it timed itself as one line of JSON: steps, and per step its length, the wait for data, the time in reads of
 samples, the time that passes after the first took to begin, all but the first step; and the time in which the training
-thread did not run, in all steps and between them; and the CPU time that Python's collector took.
+thread did not run, in all steps and between them; the CPU time that Python's collector took; and the time that checkpoints
+took.
 """
 
 import ctypes
 import gc
+import importlib
 import json
 import os
 import signal
@@ -38,6 +42,8 @@ HANG_S = 5
 LEAK_BYTES = 3 << 20
 GARBAGE_EVERY = 6
 OBJECTS = 500_000
+FILE_EVERY = 7
+FILE_S = 0.4
 
 
 class Samples(Dataset):
@@ -151,6 +157,26 @@ def launch(cuda):
     assert cuda.cudaLaunchKernel(ctypes.c_void_p(1), one, one, None, ctypes.c_size_t(0), None) == 0
 
 
+def save(model, optimizer, folder, step):
+    began = time.perf_counter()
+    path = os.path.join(folder, f"step-{step}.pt")
+    with open(path + ".tmp", "wb") as file:
+        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
+        os.fsync(file.fileno())
+    time.sleep(FILE_S)  # as slow storage would
+    os.replace(path + ".tmp", path)
+    return time.perf_counter() - began
+
+
+def read_shard(model, folder, step):
+    if step == 1:
+        importlib.import_module("torch.distributed._composable.checkpoint_activation")
+        torch.save(model.state_dict(), os.path.join(folder, "shard.pt"))
+    if step % FILE_EVERY == 0:
+        torch.load(os.path.join(folder, "shard.pt"))
+        time.sleep(FILE_S)
+
+
 class Collections:
     """What the collector took; it only runs when it is told to."""
 
@@ -188,6 +214,7 @@ def train(cause, argument):
     waits = []
     ends = []
     starts = []
+    saved_s = 0
     # Over all steps at once: a look at the thread's clock is a system call, at whose end the thread likes to lose its CPU.
     trained, cpu = time.perf_counter(), time.thread_time()
     for _ in range(epochs):
@@ -211,8 +238,12 @@ def train(cause, argument):
                 loss_of(model(batch[0]), batch[1]).backward()
             if collections and len(waits) % GARBAGE_EVERY == 0:
                 gc.collect()
+            if cause == "shards":
+                read_shard(model, argument, len(waits))
             optimizer.step()
             ends.append(time.perf_counter())
+            if cause == "checkpoints" and len(waits) % FILE_EVERY == 0:
+                saved_s += save(model, optimizer, argument, len(waits))
         starts[-1] += waits[first]
     idle = time.perf_counter() - trained - (time.thread_time() - cpu)
     steps = len(ends) - 1
@@ -224,6 +255,7 @@ def train(cause, argument):
         "start_ms": 1000 * sum(starts[1:]) / steps,
         "idle_ms": 1000 * idle / len(ends),  # the finding counts the first step too
         "collected_ms": 1000 * collections.took_s / steps if collections else 0,
+        "saved_ms": 1000 * saved_s / steps,
     }
 
 

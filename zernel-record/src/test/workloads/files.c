@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,6 +249,21 @@ static void mapped(void)
 	touch("mapped-before", mapped_before);
 }
 
+/* To be written in each way, and to be read although it may make the file. */
+static void accesses(void)
+{
+	struct open_how how = {.flags = O_RDWR};
+
+	mkdir(in("accesses"), 0700);
+	close(creat(in("accesses/creat"), 0600));
+	close(syscall(SYS_open, in("accesses/open"), O_CREAT | O_WRONLY | O_TRUNC, 0600));
+	close(open(in("accesses/openat"), O_CREAT | O_WRONLY | O_APPEND, 0600));
+	close(syscall(SYS_openat2, AT_FDCWD, in("accesses/openat"), &how, sizeof(how)));
+	close(open(in("accesses/read"), O_CREAT | O_RDONLY, 0600));
+	close(open(in("accesses"), O_RDONLY | O_DIRECTORY));
+	check(open(in("accesses"), O_WRONLY) == -1, "writing a folder");
+}
+
 /* A path of 12 x 101 bytes and more: longer than a record of the recorder. */
 static void deep(void)
 {
@@ -291,6 +307,7 @@ int main(int argc, char **argv)
 	child();
 	cold();
 	mapped();
+	accesses();
 	deep();
 	return 0;
 }

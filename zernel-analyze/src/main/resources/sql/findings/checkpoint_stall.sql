@@ -1,59 +1,180 @@
--- Training stops to write checkpoints. Steps in which a checkpoint file is opened take longer than the others.
+-- Training stops to write checkpoints. Steps in which a checkpoint is written take longer than the others.
 --
--- Counted is the time of these steps over the median step, at most as the GPU is idle by the driver's samples or copies
--- in them, which samples may take for work: what is still queued runs meanwhile. The view checkpoint_steps says what is
--- taken for a checkpoint.
--- Does not apply to files that are opened in steps of normal length, such as data sets of `.pt` files.
+-- Counted is the time of these steps over the median of the steps without, and what the two steps after each take more
+-- or less than it: storage may still be busy, and a program that was ahead of the GPU first gets ahead again. In a
+-- step that evaluates too, only what comes after the first file was opened. A checkpoint after the last step counts if
+-- it comes as many steps after the one before as those do, with what the others took. The mean step that all this is
+-- put beside is the one of all steps but warm-up; the report's headline leaves steps with a checkpoint out too. The
+-- view checkpoint_steps says what is taken for a checkpoint.
+-- Does not apply to files that are read, to what another thread writes while training goes on, nor to the first step.
 --
--- needs: checkpoint_steps, steps, step_work, gpu_busy, files
+-- needs: checkpoint_steps, _checkpoint_opens, steps, _threads, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
 WITH
     thresholds AS (
         SELECT
             10 AS min_steps, -- steps, without warm-up
+            5 AS min_plain_steps, -- of them without a checkpoint; else the median of all counts
             0.3 AS min_excess, -- of a step with a checkpoint, as a share of the median step
+            2 AS more_batches, -- fetched in a step that evaluates too
+            0.1 AS uneven, -- number of steps between checkpoints: deviation of equal ones, or 1 step
             0.01 AS min_share -- what can be saved, as a share of step time
     ),
-    medians AS (
-        SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, median(dur_ns) AS median_ns
+    marked AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            steps.dur_ns,
+            steps.end_ns,
+            steps.batches,
+            steps.step_kind,
+            hits.opened_ns,
+            hits.path
         FROM steps
-        WHERE step_kind <> 'warmup'
-        GROUP BY ALL
+        LEFT JOIN checkpoint_steps AS hits
+            ON hits.recording = steps.recording
+            AND hits.pid = steps.pid
+            AND hits.tid = steps.tid
+            AND hits.step = steps.step
+        WHERE steps.step_kind <> 'warmup'
+    ),
+    threads AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            count(*) AS steps,
+            sum(dur_ns) AS all_ns,
+            max(step) AS last_step,
+            max(end_ns) AS last_ns,
+            median(batches) AS batches,
+            CASE
+                WHEN count(*) - count(path) >= any_value(thresholds.min_plain_steps)
+                    THEN median(dur_ns) FILTER (path IS NULL)
+                ELSE median(dur_ns)
+            END AS median_ns,
+            avg(dur_ns) FILTER (step_kind = 'train') AS train_ns
+        FROM marked
+        CROSS JOIN thresholds
+        GROUP BY recording, pid, tid
+        HAVING count(*) >= any_value(thresholds.min_steps)
+    ),
+    compared AS (
+        SELECT
+            marked.recording,
+            marked.pid,
+            marked.tid,
+            marked.step,
+            marked.dur_ns,
+            marked.path,
+            threads.median_ns,
+            CASE
+                WHEN marked.batches >= threads.batches + thresholds.more_batches
+                    THEN greatest(least(marked.end_ns - marked.opened_ns, marked.dur_ns) - threads.median_ns, 0)
+                ELSE marked.dur_ns - threads.median_ns
+            END AS excess_ns,
+            coalesce(sum(
+                CASE WHEN marked.step_kind = 'train' AND marked.path IS NULL THEN marked.dur_ns - threads.median_ns END
+            ) OVER following, 0) AS later_ns,
+            sum(greatest(marked.dur_ns - threads.median_ns, 0)) OVER (
+                PARTITION BY marked.recording, marked.pid, marked.tid
+            ) AS over_ns
+        FROM marked
+        JOIN threads ON threads.recording = marked.recording AND threads.pid = marked.pid AND threads.tid = marked.tid
+        CROSS JOIN thresholds
+        WINDOW following AS (
+            PARTITION BY marked.recording, marked.pid, marked.tid
+            ORDER BY marked.step
+            ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING
+        )
+    ),
+    hits AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            path,
+            over_ns,
+            excess_ns,
+            -- As a rule, not once: single steps are slow for other reasons.
+            median(later_ns) OVER (PARTITION BY recording, pid, tid) AS later_ns,
+            step - lag(step) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS gap
+        FROM compared
+        CROSS JOIN thresholds
+        WHERE path IS NOT NULL AND excess_ns >= thresholds.min_excess * median_ns
     ),
     stalls AS (
         SELECT
-            hits.recording,
-            hits.pid,
-            hits.tid,
+            recording,
+            pid,
+            tid,
             count(*) AS stalls,
-            sum(hits.dur_ns - medians.median_ns) / any_value(medians.steps) AS excess_ns,
-            coalesce(sum(work.copy_ns), 0) / any_value(medians.steps) AS copy_ns,
-            any_value(medians.steps) AS steps,
-            any_value(medians.all_ns / medians.steps) AS step_ns,
-            any_value(medians.median_ns) AS median_ns,
-            min(hits.path) AS path
-        FROM checkpoint_steps AS hits
-        JOIN medians
-            ON medians.recording = hits.recording
-            AND medians.pid = hits.pid
-            AND medians.tid = hits.tid
-        LEFT JOIN step_work AS work
-            ON work.recording = hits.recording
-            AND work.pid = hits.pid
-            AND work.tid = hits.tid
-            AND work.step = hits.step
+            least(sum(greatest(excess_ns + later_ns, 0)), any_value(over_ns)) / count(*) AS lost_ns,
+            least(sum(greatest(excess_ns, excess_ns + later_ns)), any_value(over_ns)) / count(*) AS most_ns,
+            max(step) AS last_step,
+            coalesce(median(gap), max(step) - 1) AS gap,
+            min(path) AS path
+        FROM hits
+        GROUP BY ALL
+    ),
+    -- What the checkpoint after the last step took: as the others did, while the thread was seen.
+    tails AS (
+        SELECT
+            stalls.recording,
+            stalls.pid,
+            stalls.tid,
+            least(1, (max(seen.last_ns) - any_value(threads.last_ns)) / any_value(stalls.lost_ns)) AS share
+        FROM stalls
+        JOIN threads ON threads.recording = stalls.recording AND threads.pid = stalls.pid AND threads.tid = stalls.tid
+        JOIN _checkpoint_opens AS opens
+            ON opens.recording = stalls.recording
+            AND opens.pid = stalls.pid
+            AND opens.tid = stalls.tid
+            AND opens.ts_ns >= threads.last_ns
+        JOIN _threads AS seen ON seen.recording = stalls.recording AND seen.pid = stalls.pid AND seen.tid = stalls.tid
         CROSS JOIN thresholds
-        WHERE medians.steps >= thresholds.min_steps
-            AND hits.dur_ns >= (1 + thresholds.min_excess) * medians.median_ns
-        GROUP BY hits.recording, hits.pid, hits.tid
+        WHERE abs(threads.last_step + 1 - stalls.last_step - stalls.gap) <= greatest(1, thresholds.uneven * stalls.gap)
+            AND stalls.lost_ns > 0
+        GROUP BY ALL
+    ),
+    counted AS (
+        SELECT
+            stalls.recording,
+            stalls.pid,
+            stalls.tid,
+            stalls.stalls + CASE WHEN tails.share IS NULL THEN 0 ELSE 1 END AS stalls,
+            threads.steps + CASE WHEN tails.share IS NULL THEN 0 ELSE 1 END AS steps,
+            stalls.lost_ns * (stalls.stalls + coalesce(tails.share, 0)) AS lost_ns,
+            stalls.most_ns * (stalls.stalls + coalesce(tails.share, 0)) AS most_ns,
+            threads.all_ns + coalesce(threads.median_ns + tails.share * stalls.lost_ns, 0) AS all_ns,
+            threads.median_ns,
+            threads.train_ns,
+            tails.share IS NOT NULL AS has_tail,
+            stalls.path
+        FROM stalls
+        JOIN threads ON threads.recording = stalls.recording AND threads.pid = stalls.pid AND threads.tid = stalls.tid
+        LEFT JOIN tails ON tails.recording = stalls.recording AND tails.pid = stalls.pid AND tails.tid = stalls.tid
     ),
     costs AS (
         SELECT
-            stalls.*,
-            least(excess_ns, busy.idle_ns + copy_ns) AS lost_ns
-        FROM stalls
-        LEFT JOIN gpu_busy AS busy ON busy.recording = stalls.recording AND busy.pid = stalls.pid
+            recording,
+            pid,
+            tid,
+            stalls,
+            steps,
+            median_ns,
+            train_ns,
+            has_tail,
+            path,
+            all_ns / steps AS step_ns,
+            lost_ns / stalls AS each_ns,
+            lost_ns / steps AS lost_ns,
+            most_ns / steps AS most_ns
+        FROM counted
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread
@@ -61,10 +182,12 @@ SELECT
     format('of {} steps', steps) AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    speedup(step_ns, excess_ns) AS max_speedup, -- bound when they cost nothing
-    format('each takes {} more than the median of {}: {} of the mean of all steps, {}; file {}; ',
-        ms(excess_ns * steps / stalls), ms(median_ns), ms(excess_ns), ms(step_ns), path)
-        || bound_text(step_ns, excess_ns) AS evidence, -- what it rests on
+    speedup(step_ns, most_ns) AS max_speedup, -- bound when they cost nothing
+    format('each takes {} more than the median of {}: {} of the mean of all steps but warm-up, {}{}; file {}; ',
+        ms(each_ns), ms(median_ns), ms(lost_ns), ms(step_ns),
+        coalesce(format(', which is {} without steps with a checkpoint', ms(train_ns)), ''), path)
+        || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
+        || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
         AS advice, -- what to try
     format('zernel-analyze steps --slowest 10 {}', file_label(recording)) AS next_command -- to see more

@@ -1,20 +1,87 @@
--- Opens of checkpoint files, known by their names.
+-- Files that were opened to write a checkpoint to them: the one place that decides what a checkpoint is.
 --
--- The names are `.pt`, `.pth`, `.ckpt`, `.safetensors`, `.distcp`, or have `checkpoint` in the path. Whether a file was
--- opened to be written is not recorded.
+-- They are named like weights (`.pt`, `.pth`, `.ckpt`, `.safetensors`, `.distcp`, ...), also with `.tmp` behind, or
+-- lie in a folder or have a name with `checkpoint` or `ckpt`, whatever temporary name they have there. Files of
+-- installed packages, of compilers and their caches, settings, logs and pictures are none. Recordings say in
+-- `writable` whether a file was opened to be written; in those made before that, a file is none that was read after it
+-- was opened, nor a name without a dot, which may be a folder.
 --
 -- needs: events
 CREATE TABLE _checkpoint_opens AS
-SELECT
-    recording, -- recording
-    pid, -- process
-    tid, -- thread
-    ts_ns, -- [ns] when
-    path -- the file
-FROM events
-WHERE kind = 'io_open'
-    AND coalesce(status, ts_ns * 0) >= 0
-    AND (
-        regexp_matches(path, '\.(pt|pth|ckpt|safetensors|distcp)(\.tmp)?$')
-        OR contains(lower(path), 'checkpoint')
+WITH
+    patterns AS (
+        SELECT
+            '\.(pt|pth|pth\.tar|ckpt|safetensors|distcp|pdparams|pdopt|nemo|keras|weights\.h5)'
+            || '([._-]?(tmp|temp|part|partial|incomplete)[^/]*)?$' AS weights, -- names of weights
+            '(^|[^a-z])(checkpoint|ckpt)' AS checkpoints, -- names of checkpoints and of their folders
+            '(^|/)(pytorch_model|model|adapter_model|optimizer|scheduler)[^/]*\.bin$' AS states, -- names, if written
+            '(^|/)(site-packages|dist-packages|lib/python[0-9.]+|__pycache__|torchinductor[^/]*|\.triton|\.cache)(/|$)'
+            || '|^/(proc|sys|usr/lib|usr/share|usr/local/lib|lib|lib64|etc)/' AS foreign_folders, -- of programs
+            '\.(py[cdioxz]?|so[0-9.]*|c|cc|cpp|cu|h|hpp|o|a|s|ptx|cubin|fatbin|ttir|ttgir|llir|jsonl?|ya?ml|toml|txt|'
+            || 'log|csv|tsv|md|html?|lock|db|sqlite[^/]*|png|jpe?g|gif|mp4|tfevents[^/]*|out|err)$|tfevents'
+            AS foreign_names -- of other files
+    ),
+    opens AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            ts_ns,
+            path,
+            writable,
+            lower(path) AS name,
+            -- Without a dot it may be a folder, and folders cannot be opened to be written.
+            writable = 1 OR regexp_matches(parse_filename(path), '\.|^tmp') AS is_file
+        FROM events
+        WHERE kind = 'io_open'
+            AND coalesce(status, ts_ns * 0) >= 0
+            AND coalesce(writable, ts_ns * 0 + 1) <> 0
+    ),
+    named AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            ts_ns,
+            path,
+            writable
+        FROM opens
+        CROSS JOIN patterns
+        WHERE (
+                regexp_matches(name, patterns.weights)
+                OR (
+                    regexp_matches(name, patterns.checkpoints)
+                    AND is_file
+                )
+                OR (writable = 1 AND regexp_matches(name, patterns.states))
+            )
+            AND NOT regexp_matches(name, patterns.foreign_folders)
+            AND NOT regexp_matches(name, patterns.foreign_names)
+    ),
+    read_calls AS (
+        SELECT recording, pid, ts_ns, path
+        FROM events
+        WHERE kind = 'io' AND bytes > 0 AND path IN (SELECT path FROM named WHERE writable IS NULL)
+    ),
+    was_read AS (
+        SELECT DISTINCT named.recording, named.pid, named.path, named.ts_ns
+        FROM read_calls
+        ASOF JOIN named
+            ON named.recording = read_calls.recording
+            AND named.pid = read_calls.pid
+            AND named.path = read_calls.path
+            AND named.ts_ns <= read_calls.ts_ns
     )
+SELECT
+    named.recording, -- recording
+    named.pid, -- process
+    named.tid, -- thread
+    named.ts_ns, -- [ns] when
+    named.path -- the file
+FROM named
+LEFT JOIN was_read
+    ON was_read.recording = named.recording
+    AND was_read.pid = named.pid
+    AND was_read.path = named.path
+    AND was_read.ts_ns = named.ts_ns
+WHERE named.writable IS NOT NULL OR was_read.path IS NULL

@@ -1,8 +1,9 @@
 -- How long each process takes for a step, and until when it could have gone on.
 --
--- A process could have gone on until it exited, or until the recording ended.
+-- A process could have gone on until it exited, or until the recording ended. An exit is told of the thread that ended
+-- last, which need not be the main thread.
 --
--- needs: events, recordings, _threads, steps
+-- needs: events, recordings, _threads, _process_info, steps
 CREATE TABLE _progress AS
 WITH
     seen AS (
@@ -16,10 +17,18 @@ WITH
         JOIN recordings ON recordings.recording = seen.recording
         GROUP BY ALL
     ),
-    exits AS (
-        SELECT recording, pid, max(ts_ns) AS exited_ns, arg_max(status, ts_ns) AS exit_status
+    ended AS (
+        SELECT recording, pid, ts_ns AS exited_ns, status AS exit_status
         FROM events
-        WHERE kind = 'process' AND name = 'exit' AND tid = pid
+        WHERE kind = 'process' AND name = 'exit'
+        UNION ALL
+        SELECT recording, pid, exited_ns, exit_status
+        FROM _process_info
+        WHERE exited_ns IS NOT NULL
+    ),
+    exits AS (
+        SELECT recording, pid, max(exited_ns) AS exited_ns, arg_max(exit_status, exited_ns) AS exit_status
+        FROM ended
         GROUP BY ALL
     ),
     paces AS (

@@ -1,7 +1,6 @@
--- Steps in which the training thread opened a checkpoint.
+-- Steps in which the training thread opened a checkpoint to write it, without warm-up.
 --
--- A file is taken for a checkpoint by its name, and data sets can have such names too, so this alone says nothing of a
--- loss.
+-- `_checkpoint_opens` says what is taken for one. Such a step need not be longer than others.
 --
 -- needs: _checkpoint_opens, steps
 CREATE TABLE checkpoint_steps AS
@@ -11,13 +10,14 @@ SELECT
     steps.tid, -- training thread
     steps.step, -- number of the step
     any_value(steps.dur_ns) AS dur_ns, -- [ns] wall time of the step
-    min(opened.path) AS path -- file
+    min(opened.ts_ns) AS opened_ns, -- [ns] when the first file of it was opened
+    arg_min(opened.path, opened.ts_ns) AS path -- that file
 FROM _checkpoint_opens AS opened
 ASOF JOIN steps
     ON steps.recording = opened.recording
     AND steps.pid = opened.pid
     AND steps.tid = opened.tid
     AND steps.start_ns <= opened.ts_ns
-WHERE opened.ts_ns < steps.end_ns
+WHERE opened.ts_ns < steps.end_ns AND steps.step_kind <> 'warmup'
 GROUP BY steps.recording, steps.pid, steps.tid, steps.step
 ORDER BY steps.recording, steps.pid, steps.tid, steps.step

@@ -3,8 +3,9 @@
 -- A rank is missing from a collective that other ranks have called when all that could still be seen of it is long
 -- past: much longer than a step, and than any wait between two collectives before. Ranks that call different functions,
 -- sizes or roots for the same number of a communicator are the usual reason. A call counts that was never seen to
--- return although its process lived on for much longer than a step takes. A short recording, or one that ends with the
--- job, has no hang; communicators with lost calls are left out, because their numbers do not match.
+-- return although its process lived on for much longer than a step takes, and started no other program. A region of the
+-- program's own counts in a training only: a server may wait for requests in one. A short recording, or one that ends
+-- with the job, has no hang; communicators with lost calls are left out, because their numbers do not match.
 --
 -- needs: events, _nccl_calls, _collective_calls, rank_arrivals, _progress, _open_calls, losses
 CREATE TABLE hangs AS
@@ -19,6 +20,7 @@ WITH
         SELECT
             progress.recording,
             progress.pid,
+            progress.steps,
             progress.watched_ns,
             progress.ended_ns,
             progress.exited_ns,
@@ -172,6 +174,12 @@ WITH
             AND arrivals.number = disputes.number
         GROUP BY ALL
     ),
+    execs AS (
+        SELECT recording, pid, max(ts_ns) AS ts_ns
+        FROM events
+        WHERE kind = 'process' AND name = 'exec'
+        GROUP BY ALL
+    ),
     stuck AS (
         SELECT
             calls.recording,
@@ -184,7 +192,14 @@ WITH
             row_number() OVER (PARTITION BY calls.recording, calls.pid ORDER BY calls.since_ns) AS place
         FROM _open_calls AS calls
         JOIN patience ON patience.recording = calls.recording AND patience.pid = calls.pid
-        WHERE calls.kind IN ('region', 'backward', 'dist_wait', 'cuda_sync', 'cuda_copy', 'nccl', 'nccl_comm')
+        LEFT JOIN execs ON execs.recording = calls.recording AND execs.pid = calls.pid
+        WHERE coalesce(execs.ts_ns < calls.since_ns, TRUE)
+            AND (
+                patience.steps >= 2
+                OR calls.kind <> 'region'
+                OR regexp_matches(calls.name, '^(enumerate\(DataLoader\)|Optimizer\.)')
+            )
+            AND calls.kind IN ('region', 'backward', 'dist_wait', 'cuda_sync', 'cuda_copy', 'nccl', 'nccl_comm')
             AND patience.watched_ns - calls.since_ns > patience.patience_ns
             AND patience.watched_ns - coalesce(patience.last_step_ns, calls.since_ns) > patience.patience_ns
     ),

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Findings about GPUs, memory, ranks and CPUs: each fires on its problem and is silent without.
 class GpuFindingsTest {
@@ -415,13 +417,150 @@ class GpuFindingsTest {
         assertThat(finding.value()).isEqualTo(2.0);
         assertThat(finding.unit()).isEqualTo("of 20 steps");
         assertThat(finding.evidence())
-                .isEqualTo("each takes 400.0 ms more than the median of 50.0 ms: 40.0 ms of the mean of all steps, 90.0 ms; "
-                        + "file /out/step-10.ckpt; saves at most 40.0 ms: 90.0 / (90.0 - 40.0) = 1.80x");
+                .isEqualTo("each takes 400.0 ms more than the median of 50.0 ms: 40.0 ms of the mean of all steps but warm-up, 90.0 ms, "
+                        + "which is 50.0 ms without steps with a checkpoint; file /out/step-10.ckpt; saves at most 40.0 ms: 90.0 / (90.0 - 40.0) = 1.80x");
     }
 
     @Test
     void checkpointStallIsSilentWhenStepsStayShort() {
         assertThat(run("checkpoint_stall", checkpoints(0))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/data/part-7.pt', writable = 0",
+                "/venv/lib/python3.12/site-packages/torch/distributed/_composable/checkpoint_activation.py'",
+                "/venv/lib/python3.12/site-packages/torch/_functorch/_activation_checkpointing'",
+                "/venv/lib/python3.12/site-packages/a1_coverage.pth'",
+                "/home/u/pytorch/torch/distributed/checkpoint'",
+                "/tmp/torchinductor_u/ab/checkpoint_wrapper.pt', writable = 1",
+                "/root/.triton/cache/ABC/tmp.pid_9/checkpoint_kernel', writable = 1",
+                "/out/checkpoints/log.txt', writable = 1",
+                "/tmp/tmpab12cd', writable = 1",
+                "/out/metrics.bin', writable = 1"
+            })
+    void checkpointStallIsSilentForFilesThatAreNone(String path) {
+        assertThat(run("checkpoint_stall", checkpoints(400, "path = '" + path))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/out/last.pth'",
+                "/out/epoch=1.ckpt.tmp', writable = 1",
+                "/out/last.pt.tmp8831', writable = 1",
+                "/out/checkpoint-40/.tmpkOXV24'",
+                "/out/checkpoint-40/tmpab12cd', writable = 1",
+                "/out/checkpoint_400', writable = 1",
+                "/out/ckpt/__0_0.distcp'",
+                "/out/model.pth.tar', writable = 1",
+                "/out/pytorch_model.bin', writable = 1"
+            })
+    void checkpointStallFiresForEveryUsualNameOfOne(String path) {
+        assertThat(only("checkpoint_stall", checkpoints(400, "path = '" + path)).lostMillisPerStep())
+                .isEqualTo(40.0);
+    }
+
+    @Test
+    void checkpointStallIsSilentForAFileThatIsRead() {
+        RecordingFixture fixture = checkpoints(400);
+        for (int i = 1; i <= 2; i++) {
+            fixture.event("io", "read", i * 500 + 400 * (i - 1) - 40, 1.0, "bytes = 4096, path = '/out/step-" + i * 10 + ".ckpt'");
+        }
+        assertThat(run("checkpoint_stall", fixture)).isEmpty();
+    }
+
+    @Test
+    void checkpointStallIsSilentForTheFirstStep() {
+        RecordingFixture fixture = recording().region(NEXT, 0, 5)
+                .event("io_open", "openat", 6, 0.1, "status = 0, path = '/out/first.pt'")
+                .region(STEP, 5_000, 5);
+        for (int i = 1; i <= 20; i++) {
+            fixture.region(NEXT, 5_005 + i * 50, 5).region(STEP, 5_045 + i * 50, 5);
+        }
+        assertThat(run("checkpoint_stall", fixture)).isEmpty();
+    }
+
+    @Test
+    void checkpointStallCountsTheOneAfterTheLastStepWhereItsTurnHasCome() {
+        RecordingFixture fixture = checkpoints(400).event("io_open", "openat", 1851, 0.1, "status = 0, path = '/out/last.ckpt'")
+                .event("wait", "futex", 2300, 100.0, "status = 0");
+        // The turn would be at step 30.
+        assertThat(only("checkpoint_stall", fixture).value()).isEqualTo(2.0);
+        RecordingFixture longer = checkpoints(400, 29, "path = '/out/last.ckpt'");
+        Finding finding = only("checkpoint_stall", longer.event("io_open", "openat", 2251, 0.1, "status = 0, path = '/out/last.ckpt'")
+                .event("wait", "futex", 2300, 500.0, "status = 0"));
+        assertThat(finding.value()).isEqualTo(3.0);
+        assertThat(finding.unit()).isEqualTo("of 29 steps");
+        assertThat(finding.evidence()).contains("; the last one came after the last step; ");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(41.379); // 3 * 400 ms of 29 steps
+    }
+
+    @Test
+    void checkpointStallLeavesOutAnEvaluationBeforeIt() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 21; i++) {
+            if (i % 10 == 0) {
+                for (int batch = 0; batch < 6; batch++) {
+                    fixture.region(NEXT, at, 5);
+                    at += 50;
+                }
+                fixture.event("io_open", "openat", at, 0.1, "status = 0, path = '/out/step-" + i + ".ckpt'");
+                at += 200;
+            }
+            fixture.region(NEXT, at, 5).backward(at + 10, 20).region(STEP, at + 45, 5);
+            at += 50;
+        }
+        assertThat(only("checkpoint_stall", fixture).lostMillisPerStep()).isEqualTo(20.0);
+    }
+
+    @Test
+    void gpuSharedFiresForAnotherProcessWithItsShare() {
+        Finding finding = only("gpu_shared", shared(40, 60).footer("zernel.processes", null));
+        assertThat(finding.subject()).isEqualTo("pid 100");
+        assertThat(finding.value()).isEqualTo(40.0);
+        assertThat(finding.unit()).isEqualTo("% of GPU 0 go to pid 777 (python3)");
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence())
+                .isEqualTo("pid 777 (python3) on GPU 0 is not recorded; while training, by 10 samples of NVML, it has 40 % of the "
+                        + "time and this process 60 %; the GPU is busy 100 % of the time; it holds 900 B; costs 20.0 ms to "
+                        + "20.0 ms of a mean step of 50.0 ms; saves at most 20.0 ms: 50.0 / (50.0 - 20.0) = 1.67x");
+    }
+
+    @Test
+    void gpuSharedSaysThatTheOtherIsOfTheSameJob() {
+        RecordingFixture fixture = shared(40, 60).footer(
+                "zernel.processes", "[{\"pid\":100,\"ppid\":1},{\"pid\":777,\"ppid\":100,\"comm\":\"python3\"}]");
+        assertThat(only("gpu_shared", fixture).evidence())
+                .startsWith("pid 777 (python3) on GPU 0 is a process of the same job; ");
+    }
+
+    @Test
+    void gpuSharedCountsLessWhereTheTrainingLeavesTheGpuIdle() {
+        // Own 20 %, others 40 %, idle 40 %: the others are in the way a third of their time.
+        assertThat(only("gpu_shared", shared(40, 20)).lostMillisPerStep()).isEqualTo(6.667);
+    }
+
+    @Test
+    void gpuSharedGivesOnlyARangeWithoutShares() {
+        RecordingFixture fixture = shared(40, 60).alter("DELETE FROM events WHERE name = 'sm'");
+        Finding finding = only("gpu_shared", fixture);
+        assertThat(finding.lostMillisPerStep()).isNull();
+        assertThat(finding.severity()).isEqualTo("low");
+        assertThat(finding.evidence()).contains("; costs 0.0 ms to 25.0 ms of a mean step of 50.0 ms; ");
+    }
+
+    @Test
+    void gpuSharedIsSilentForProcessesThatHardlyUseItAndUnderMps() {
+        assertThat(run("gpu_shared", shared(0, 90))).isEmpty();
+        assertThat(run("gpu_shared", shared(4, 90))).isEmpty();
+        assertThat(run("gpu_shared", shared(40, 60).alter("INSERT INTO events (kind, name, ts_ns, pid, comm, device, value, unit) "
+                        + "SELECT kind, name, ts_ns, 9, 'nvidia-cuda-mps', device, 10, unit FROM events "
+                        + "WHERE kind = 'gpu_process' AND name = 'memory_used' AND pid = 777")))
+                .isEmpty();
     }
 
     /// Ten steps of 20 ms with one data wait of 1 ms.
@@ -527,18 +666,42 @@ class GpuFindingsTest {
 
     /// 21 steps of 50 ms, of which the 10th and 20th open a checkpoint and take `extraMs` longer.
     private static RecordingFixture checkpoints(double extraMs) {
+        return checkpoints(extraMs, "path = '/out/step-NUMBER.ckpt'");
+    }
+
+    private static RecordingFixture checkpoints(double extraMs, String columns) {
+        return checkpoints(extraMs, 21, columns);
+    }
+
+    private static RecordingFixture checkpoints(double extraMs, int steps, String columns) {
         RecordingFixture fixture = recording();
         double at = 0;
-        for (int i = 1; i <= 21; i++) {
+        for (int i = 1; i <= steps; i++) {
             boolean saves = i % 10 == 0;
             fixture.region(NEXT, at, 5);
             if (saves) {
-                fixture.event("io_open", "openat", at + 6, 0.1, "status = 0, path = '/out/step-" + i + ".ckpt'");
+                fixture.event("io_open", "openat", at + 6, 0.1, "status = 0, " + columns.replace("NUMBER", "" + i));
             }
             at += 50 + (saves ? extraMs : 0);
             fixture.region(STEP, at - 5, 5);
         }
         return fixture;
+    }
+
+    /// 200 steps of 50 ms beside pid 777, with a sample each second of both processes' percents of GPU 0.
+    private static RecordingFixture shared(int others, int own) {
+        RecordingFixture fixture = recording().training(200, 15);
+        for (int second = 0; second <= 10; second++) {
+            double at = second * 1000;
+            fixture.gpuSample("utilization", at, Math.min(100, others + own), "percent")
+                    .on(100, 100, "python3")
+                    .event("gpu_process", "sm", at, null, "device = 0, unit = 'percent', value = " + own)
+                    .event("gpu_process", "memory_used", at, null, "device = 0, unit = 'bytes', value = 5000")
+                    .on(777, 777, "python3")
+                    .event("gpu_process", "sm", at, null, "device = 0, unit = 'percent', value = " + others)
+                    .event("gpu_process", "memory_used", at, null, "device = 0, unit = 'bytes', value = 900");
+        }
+        return fixture.alter("UPDATE events SET tid = NULL WHERE kind = 'gpu_process'");
     }
 
     private Finding only(String name, RecordingFixture fixture) {

@@ -116,6 +116,19 @@ class PlantedCausesIT {
         assertThat(lost(run, "gc_stall")).isCloseTo(run.millis("collected"), within(0.15 * run.millis("collected")));
     }
 
+    @Test
+    void checkpointsThatAreWrittenAndRenamedAreFound() throws IOException, InterruptedException {
+        Run run = run("checkpoints", Files.createDirectory(folder.resolve("run")).toString());
+        assertThat(run.first()).isEqualTo("checkpoint_stall");
+        assertThat(lost(run, "checkpoint_stall")).isCloseTo(run.millis("saved"), within(0.15 * run.millis("saved")));
+    }
+
+    @Test
+    void filesThatAreReadAndModulesThatAreImportedAreNoCheckpoints() throws IOException, InterruptedException {
+        Run run = run("shards", Files.createDirectory(folder.resolve("checkpoints")).toString());
+        assertThat(run.finding("checkpoint_stall")).isEmpty();
+    }
+
     /// Whether others run on the machine too, or it has fewer CPUs than a training with a hog and the recorder use.
     private static boolean shortOfCpus() {
         OperatingSystemMXBean machine = ManagementFactory.getOperatingSystemMXBean();

@@ -172,6 +172,36 @@ class RankFindingsTest {
     }
 
     @Test
+    void hangIsSilentForAProcessThatEndedInACall() {
+        RecordingFixture killed = recording();
+        steps(killed, 0, "");
+        rank(killed, 0).event("cuda_sync", "cuCtxSynchronize_v2", STEPS * STEP_MS, null, "depth = 0")
+                .on(100, 134, "cuda-EvtHandlr") // the last thread of many that ended
+                .event("process", "exit", STEPS * STEP_MS + 20, null, "status = 137");
+        assertThat(run("hang", killed)).isEmpty();
+        RecordingFixture footer = recording();
+        steps(footer, 0, "");
+        rank(footer, 0).event("cuda_sync", "cuCtxSynchronize_v2", STEPS * STEP_MS, null, "depth = 0")
+                .footer("zernel.processes", "[{\"pid\":100,\"exited_ns\":" + (START_NS + 600_000_000) + "}]");
+        assertThat(run("hang", footer)).isEmpty();
+        RecordingFixture replaced = recording();
+        steps(replaced, 0, "");
+        rank(replaced, 0).event("region", NEXT, STEPS * STEP_MS, null, "depth = 0")
+                .event("process", "exec", STEPS * STEP_MS + 20, null, "");
+        assertThat(run("hang", replaced)).isEmpty();
+    }
+
+    @Test
+    void hangIsSilentForAServerThatWaitsInARegionOfItsOwn() {
+        RecordingFixture server = recording().footer(
+                "zernel.recording", "{\"host\":\"box\",\"ended_ns\":" + (START_NS + 90_000_000_000L) + "}");
+        assertThat(run("hang", server.event("region", "wait for a request", 1, null, "depth = 0"))).isEmpty();
+        RecordingFixture loads = recording().footer(
+                "zernel.recording", "{\"host\":\"box\",\"ended_ns\":" + (START_NS + 90_000_000_000L) + "}");
+        assertThat(run("hang", loads.event("region", NEXT, 1, null, "depth = 0"))).hasSize(1);
+    }
+
+    @Test
     void hangIsSilentForCallsWhoseEndWasLost() {
         RecordingFixture job = recording();
         steps(job, 0, "");

@@ -147,6 +147,7 @@ final class Rank {
                     .event("io_open", "openat", main, program.now(), open)
                     .with("fd", 3)
                     .with("status", 3)
+                    .with("writable", 0)
                     .with("path", path);
             program.waitUntil(program.now() + open + 3_000);
             long read = noise.near(8_000, 0.6);

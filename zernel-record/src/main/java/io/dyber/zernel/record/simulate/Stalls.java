@@ -48,6 +48,7 @@ final class Stalls {
                 .event("io_open", "openat", program.thread(), open, program.now() - open)
                 .with("fd", FILE_FD)
                 .with("status", FILE_FD)
+                .with("writable", 1)
                 .with("path", "/checkpoints/run/step_" + step + ".pt");
         double left = stall * (1 - COPYING);
         while (left > 0) {

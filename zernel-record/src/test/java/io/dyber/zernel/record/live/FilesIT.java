@@ -118,9 +118,24 @@ class FilesIT {
     @Test
     void anOpenThatFoundNothingShowsWhatWasAsked() {
         assertThat(recording.rows("""
-                SELECT status, path, fd FROM events WHERE kind = 'io_open' AND status <> 0 ORDER BY ts_ns
+                SELECT status, path, fd FROM events WHERE kind = 'io_open' AND status <> 0 AND status <> -21 ORDER BY ts_ns
                 """)).containsExactly(
                 "-2 " + folder + "/none null", "-2 nowhere/x null", "-14 null null");
+    }
+
+    @Test
+    void anOpenSaysWhetherTheFileIsToBeWritten() {
+        assertThat(recording.rows("SELECT name, status, writable, path FROM events WHERE kind = 'io_open' "
+                        + "AND contains(path, '/accesses') ORDER BY ts_ns"))
+                .map(row -> row.replace(folder, "DIR"))
+                .containsExactly(
+                        "creat 0 1 DIR/accesses/creat",
+                        "open 0 1 DIR/accesses/open",
+                        "openat 0 1 DIR/accesses/openat",
+                        "openat2 0 1 DIR/accesses/openat",
+                        "openat 0 0 DIR/accesses/read",
+                        "openat 0 0 DIR/accesses",
+                        "openat -21 null DIR/accesses");
     }
 
     @Test
