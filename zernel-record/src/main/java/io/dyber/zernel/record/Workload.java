@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.probe.CommandPath;
 import io.dyber.zernel.record.sink.RecordingFile.Owner;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,9 +23,9 @@ final class Workload {
     private static final String STOPPED = "kill -STOP $$; exec \"$@\"";
 
     private final Process process;
-    private final Path program;
+    private final Optional<Path> program;
 
-    private Workload(Process process, Path program) {
+    private Workload(Process process, Optional<Path> program) {
         this.process = process;
         this.program = program;
     }
@@ -34,7 +35,7 @@ final class Workload {
     /// @throws RecorderException when there is no such command
     static Workload start(List<String> command, Optional<Owner> owner) {
         Map<String, String> environment = environment(owner);
-        Path program = find(command.getFirst(), environment.getOrDefault("PATH", ""));
+        Optional<Path> program = program(command.getFirst(), CommandPath.of(environment.getOrDefault("PATH", "")));
         List<String> words = new ArrayList<>();
         owner.ifPresent(user -> words.addAll(List.of(
                 "setpriv", "--reuid", "" + user.uid(), "--regid", "" + user.gid(), "--init-groups", "--")));
@@ -52,13 +53,9 @@ final class Workload {
         }
     }
 
-    private static Path find(String program, String path) {
-        List<String> folders = program.contains("/") ? List.of("") : List.of(path.split(":"));
-        return folders.stream()
-                .map(folder -> Path.of(folder, program))
-                .filter(candidate -> Files.isExecutable(candidate) && !Files.isDirectory(candidate))
-                .findFirst()
-                .orElseThrow(() -> new RecorderException("starting '" + program + "': no such command", ""));
+    private static Optional<Path> program(String command, CommandPath path) {
+        return path.program(path.find(command)
+                .orElseThrow(() -> new RecorderException("starting '" + command + "': no such command", "")));
     }
 
     /// The environment the user's shell gave to sudo, when it can be read; else what sudo left of it.
@@ -124,8 +121,8 @@ final class Workload {
         }
     }
 
-    /// The file the command's name means.
-    Path program() {
+    /// The program that runs first: that of the command, or the interpreter of its script.
+    Optional<Path> program() {
         return program;
     }
 
