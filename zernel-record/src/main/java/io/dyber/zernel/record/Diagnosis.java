@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /// What this machine can record, found out by trying, and what to do about the rest.
@@ -30,6 +31,7 @@ public final class Diagnosis {
     public static List<Check> run() {
         Diagnosis diagnosis = new Diagnosis();
         diagnosis.lookAtKernel();
+        diagnosis.lookAtProcesses();
         diagnosis.tryToLoad();
         diagnosis.lookAtGpus();
         diagnosis.lookAtTools();
@@ -44,6 +46,16 @@ public final class Diagnosis {
                 true,
                 System.getProperty("os.version") + (btf ? " with type information (BTF)" : " without BTF"),
                 KernelSide.NEEDS_BTF);
+    }
+
+    private void lookAtProcesses() {
+        Optional<String> problem = PidNamespace.problem();
+        add(
+                "processes",
+                problem.isEmpty(),
+                true,
+                problem.orElse("have the same numbers here as in the kernel"),
+                PidNamespace.FIX);
     }
 
     private void tryToLoad() {
