@@ -119,15 +119,22 @@ class GpuIT {
 
     @Test
     void theDoctorSaysWhichGpusThereAre() throws IOException, InterruptedException {
-        StandIn library = StandIn.compiled(directory);
-        assertThat(Recorder.zernelRecord("doctor")
-                        .property("zernel.libnvml", library.library().toString())
-                        .runWell()
-                        .out())
-                .contains("ok   gpus       driver 570.00.77 shows 0 Stand-in A100, 1 Stand-in B100");
+        assertThat(doctor(StandIn.compiled(directory)))
+                .contains("ok   gpus       2 GPUs: 1 x Stand-in A100, 1 x Stand-in B100, driver 570.00.77");
+        assertThat(doctor(StandIn.compiled(directory, "-DSHOWS=1")))
+                .contains("ok   gpus       1 GPU: Stand-in A100, driver 570.00.77");
+        assertThat(doctor(StandIn.compiled(directory, "-DALIKE")))
+                .contains("ok   gpus       2 GPUs: 2 x Stand-in A100, driver 570.00.77");
         assertThat(Recorder.zernelRecord("doctor").property("zernel.libnvml", "libno-such-driver.so.1").runWell().out())
                 .contains("no   gpus       no NVIDIA driver: there is no libno-such-driver.so.1; "
                         + "gpu_sample and gpu_process stay empty");
+    }
+
+    private static List<String> doctor(StandIn library) {
+        return Recorder.zernelRecord("doctor")
+                .property("zernel.libnvml", library.library().toString())
+                .runWell()
+                .out();
     }
 
     @Test
