@@ -10,6 +10,8 @@
  *   -DLOSES_GPU    device 1 falls off the bus in its fifth round
  *   -DNO_DRIVER    nothing is loaded, nvmlInit says so
  *   -DHANGS        device 1 never answers in its third round
+ *   -DSHOWS=1      there is only device 0
+ *   -DALIKE        both devices have the same name
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -58,6 +60,9 @@ _Static_assert(sizeof(nvmlProcessInfo_v2_t) == 24, "as nvml.h");
 _Static_assert(sizeof(nvmlEventData_t) == 32, "as nvml.h");
 
 #define GPUS 2
+#ifndef SHOWS
+#define SHOWS GPUS
+#endif
 #define FIRST_PID 5000000 /* no process has such a number */
 #define GROWN 170
 
@@ -123,7 +128,7 @@ nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count)
 {
-    *count = GPUS;
+    *count = SHOWS;
     return SUCCESS;
 }
 
@@ -137,7 +142,11 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev
 
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t d, char *name, unsigned int length)
 {
+#ifdef ALIKE
+    snprintf(name, length, "Stand-in A100");
+#else
     snprintf(name, length, "Stand-in %c100", 'A' + d->index);
+#endif
     return SUCCESS;
 }
 

@@ -211,7 +211,7 @@ final class Attachments {
             fail(byProbe.getOrDefault(function, Hook.named(function)), file, buildId, function.symbol(), "failed", why);
             say(new RecorderException(
                     "probing '" + function.symbol() + "' in '" + file.path() + "': " + why + "; none of them is probed",
-                    "narrow the --probe pattern, as by the beginning of the names: zernel-record probes lists them"));
+                    "narrow the --probe pattern, as by the beginning of the names: 'zernel-record probes --functions' lists them"));
         });
         return sizes.keySet();
     }
@@ -257,8 +257,7 @@ final class Attachments {
         Set<String> said = new HashSet<>();
         for (ProbedFunction row : missing) {
             String kind = row.hook().probe().kind();
-            boolean program = row.hook().probe().library().equals(LibrarySelector.PROGRAM);
-            if (!row.hook().optional() || (!program && !foundKinds.contains(kind) && said.add(kind))) {
+            if (!row.hook().optional() || (!row.hook().isGuess() && !foundKinds.contains(kind) && said.add(kind))) {
                 probed.add(row);
             }
         }

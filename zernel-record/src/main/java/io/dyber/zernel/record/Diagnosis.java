@@ -3,6 +3,7 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.nvml.GpuFacts;
 import io.dyber.zernel.record.nvml.GpuSampler;
 import io.dyber.zernel.record.nvml.NvmlException;
 import io.dyber.zernel.record.probe.Probe;
@@ -10,7 +11,10 @@ import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /// What this machine can record, found out by trying, and what to do about the rest.
@@ -30,6 +34,7 @@ public final class Diagnosis {
     public static List<Check> run() {
         Diagnosis diagnosis = new Diagnosis();
         diagnosis.lookAtKernel();
+        diagnosis.lookAtProcesses();
         diagnosis.tryToLoad();
         diagnosis.lookAtGpus();
         diagnosis.lookAtTools();
@@ -44,6 +49,16 @@ public final class Diagnosis {
                 true,
                 System.getProperty("os.version") + (btf ? " with type information (BTF)" : " without BTF"),
                 KernelSide.NEEDS_BTF);
+    }
+
+    private void lookAtProcesses() {
+        Optional<String> problem = PidNamespace.problem();
+        add(
+                "processes",
+                problem.isEmpty(),
+                true,
+                problem.orElse("have the same numbers here as in the kernel"),
+                PidNamespace.FIX);
     }
 
     private void tryToLoad() {
@@ -82,13 +97,21 @@ public final class Diagnosis {
     private void lookAtGpus() {
         try {
             GpuSampler.State found = GpuSampler.look();
-            String names = found.gpus().stream()
-                    .map(gpu -> gpu.index() + " " + gpu.name())
-                    .collect(Collectors.joining(", "));
-            add("gpus", true, false, "driver " + found.driver() + " shows " + names, "");
+            add("gpus", true, false, text(found.gpus()) + ", driver " + found.driver(), "");
         } catch (NvmlException e) {
             add("gpus", false, false, e.getMessage() + "; gpu_sample and gpu_process stay empty", "");
         }
+    }
+
+    private static String text(List<GpuFacts> gpus) {
+        if (gpus.size() == 1) {
+            return "1 GPU: " + gpus.getFirst().name();
+        }
+        Map<String, Long> models = gpus.stream()
+                .collect(Collectors.groupingBy(GpuFacts::name, LinkedHashMap::new, Collectors.counting()));
+        return models.entrySet().stream()
+                .map(model -> model.getValue() + " x " + model.getKey())
+                .collect(Collectors.joining(", ", gpus.size() + " GPUs: ", ""));
     }
 
     private void lookAtTools() {

@@ -21,8 +21,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.HashSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /// Where the probes of each kind would go on this machine now. Attaches nothing and needs no privilege, except to
 /// look at other users' processes.
@@ -32,7 +32,7 @@ public final class ProbeListing {
     /// @param state `kernel` for a kind seen in the kernel, `found`, `off` where probing would be too dear, `missing`, or `waiting` when no process has
     ///     loaded the library
     /// @param cost `emulated` or `single-stepped`, empty when not found
-    /// @param note the kind's summary, or why a function is missing
+    /// @param note the kind's summary, or why a function is missing or off
     public record Row(String kind, String state, String library, String symbol, String cost, String note) {}
 
     private final List<Row> rows = new ArrayList<>();
@@ -83,33 +83,30 @@ public final class ProbeListing {
             }
         }
         if (rows.size() == before) {
-            String library = hooks.getFirst().probe().library();
+            String library =
+                    probe.library().isEmpty() ? hooks.getFirst().probe().library() : probe.library();
             rows.add(new Row(probe.kind(), "waiting", library, "", "", probe.summary()));
         }
     }
 
     private void resolve(Probe probe, MappedFile file, List<Hook> wanted) {
         try (ElfFile elf = ElfFile.open(file.opened())) {
-            List<ProbeSpec> specs = new ArrayList<>();
-            Set<ProbeSpec> optional = new HashSet<>();
+            Map<ProbeSpec, Hook> meant = new LinkedHashMap<>();
             for (Hook hook : wanted) {
-                hook.in(elf).forEach(meant -> {
-                    specs.add(meant.probe());
-                    if (meant.optional()) {
-                        optional.add(meant.probe());
-                    }
-                });
+                hook.in(elf).forEach(one -> meant.put(one.probe(), one));
             }
-            Symbols symbols = Symbols.resolve(elf, only(Function.class, specs));
-            Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, specs));
-            symbols.found().forEach(found -> found(probe, file, found, optional.contains(found.function())));
+            Symbols symbols = Symbols.resolve(elf, only(Function.class, meant.keySet()));
+            Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, meant.keySet()));
+            symbols.found().forEach(found -> found(probe, file, found, mayBeLeft(meant.get(found.function()))));
             tracepoints.found().forEach(found -> rows.add(new Row(
                     probe.kind(), "found", file.path(), found.symbol(), Site.Cost.EMULATED.label(), probe.summary())));
             boolean anyFound = !symbols.found().isEmpty() || !tracepoints.found().isEmpty();
             if (!anyFound || probe.kind().equals(ProbeSpec.CALL)) {
                 symbols.beyondLimit().forEach((function, size) -> missing(
                         probe, file, function.symbol(), "more than " + size + " functions match"));
-                symbols.missing().forEach(one -> missing(probe, file, one.symbol(), one.explanation()));
+                symbols.missing().stream()
+                        .filter(one -> !isGuess(meant.get(one.function())))
+                        .forEach(one -> missing(probe, file, one.symbol(), one.explanation()));
                 tracepoints.missing().forEach(one -> missing(probe, file, Hook.named(one.probe()).symbol(), one.why()));
             }
         } catch (ElfException e) {
@@ -117,15 +114,24 @@ public final class ProbeListing {
         }
     }
 
-    private static <T extends ProbeSpec> List<T> only(Class<T> type, List<ProbeSpec> probes) {
+    /// Whether it is left alone where its probe would be too dear.
+    private static boolean mayBeLeft(@Nullable Hook hook) {
+        return hook != null && hook.optional() && !hook.vital();
+    }
+
+    private static boolean isGuess(@Nullable Hook hook) {
+        return hook != null && hook.isGuess();
+    }
+
+    private static <T extends ProbeSpec> List<T> only(Class<T> type, Set<ProbeSpec> probes) {
         return probes.stream().filter(type::isInstance).map(type::cast).toList();
     }
 
-    private void found(Probe probe, MappedFile file, Symbols.Found found, boolean optional) {
+    private void found(Probe probe, MappedFile file, Symbols.Found found, boolean mayBeLeft) {
         Site.Cost cost = found.site().cost();
-        boolean dear = cost == Site.Cost.SINGLE_STEPPED && optional && Machine.isVirtual();
-        String note = dear ? "left alone in a virtual machine: " + probe.summary() : probe.summary();
-        rows.add(new Row(probe.kind(), dear ? "off" : "found", file.path(), found.symbol(), cost.label(), note));
+        boolean off = cost == Site.Cost.SINGLE_STEPPED && mayBeLeft && Machine.isVirtual();
+        String note = off ? "a debug trap at each call is too dear in a virtual machine" : probe.summary();
+        rows.add(new Row(probe.kind(), off ? "off" : "found", file.path(), found.symbol(), cost.label(), note));
     }
 
     private void missing(Probe probe, MappedFile file, String symbol, String why) {

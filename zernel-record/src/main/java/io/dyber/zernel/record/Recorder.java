@@ -65,7 +65,7 @@ public final class Recorder {
 
     /// Records until the command or the processes end, the time is over or [#stop] is called.
     ///
-    /// @throws RecorderException when a process or command is not there
+    /// @throws RecorderException when a process or command is not there, or the processes' numbers here are not the kernel's
     /// @throws io.dyber.zernel.record.bpf.BpfException when this machine does not let us record; nothing is left behind
     /// @throws io.dyber.zernel.record.sink.RecordingException when the output cannot be written
     public RecordResult record() {
@@ -77,6 +77,9 @@ public final class Recorder {
     }
 
     private RecordResult recordThrough() {
+        PidNamespace.problem().ifPresent(problem -> {
+            throw new RecorderException("recording from " + problem, PidNamespace.FIX);
+        });
         for (int pid : options.pids()) {
             if (ProcessHandle.of(pid).isEmpty()) {
                 throw new RecorderException("recording process " + pid + ": no such process", "");

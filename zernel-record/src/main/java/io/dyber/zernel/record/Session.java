@@ -155,7 +155,7 @@ final class Session {
             targets.follow(started.pid());
         }
         targets.begin();
-        attachments.scanAhead(workload.map(Workload::program));
+        attachments.scanAhead(workload.flatMap(Workload::program));
         targets.addUsers(attachments.scan(targets.scan()));
         marking.start(options);
         requests.openMarks(marking);

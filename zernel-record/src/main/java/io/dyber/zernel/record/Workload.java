@@ -1,5 +1,7 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.bpf.Gate;
+import io.dyber.zernel.record.probe.CommandPath;
 import io.dyber.zernel.record.sink.RecordingFile.Owner;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,20 +14,25 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/// The command being recorded. It is started stopped, so that nothing of it is missed, and runs with the terminal,
-/// user and environment it would have had without the recorder.
+/// The command being recorded. It is held before its first instruction, so that nothing of it is missed, and runs with the
+/// terminal, user and environment it would have had without the recorder. Held, it ends when the recorder does.
 final class Workload {
     /// Exit status of a shell for a command it cannot find.
     static final int NOT_FOUND = 127;
 
-    private static final long STOP_PATIENCE_MILLIS = 10_000;
-    private static final String STOPPED = "kill -STOP $$; exec \"$@\"";
+    private static final long HOLD_PATIENCE_MILLIS = 10_000;
+
+    /// The gate is opened by who may: the recorder's user.
+    private static final String FIND_GATE = "exec 3<\"$0\" && exec \"$@\"";
+    private static final String WAIT_AT_GATE = "read -r zernel_gate <&3 && exec \"$@\" 3<&-";
 
     private final Process process;
-    private final Path program;
+    private final Gate gate;
+    private final Optional<Path> program;
 
-    private Workload(Process process, Path program) {
+    private Workload(Process process, Gate gate, Optional<Path> program) {
         this.process = process;
+        this.gate = gate;
         this.program = program;
     }
 
@@ -34,31 +41,29 @@ final class Workload {
     /// @throws RecorderException when there is no such command
     static Workload start(List<String> command, Optional<Owner> owner) {
         Map<String, String> environment = environment(owner);
-        Path program = find(command.getFirst(), environment.getOrDefault("PATH", ""));
-        List<String> words = new ArrayList<>();
+        Optional<Path> program = program(command.getFirst(), CommandPath.of(environment.getOrDefault("PATH", "")));
+        Gate gate = Gate.shut();
+        List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", FIND_GATE, gate.path().toString()));
         owner.ifPresent(user -> words.addAll(List.of(
                 "setpriv", "--reuid", "" + user.uid(), "--regid", "" + user.gid(), "--init-groups", "--")));
-        words.addAll(List.of("/bin/sh", "-c", STOPPED, "sh"));
+        words.addAll(List.of("/bin/sh", "-c", WAIT_AT_GATE, "sh"));
         words.addAll(command);
         try {
             ProcessBuilder builder = new ProcessBuilder(words).inheritIO();
             builder.environment().clear();
             builder.environment().putAll(environment);
-            Workload workload = new Workload(builder.start(), program);
-            workload.awaitStopped();
+            Workload workload = new Workload(builder.start(), gate, program);
+            workload.awaitHeld(owner.isPresent() ? "is 'setpriv' (util-linux) installed?" : "");
             return workload;
         } catch (IOException e) {
+            gate.close();
             throw new RecorderException("starting '" + command.getFirst() + "': " + e.getMessage(), "");
         }
     }
 
-    private static Path find(String program, String path) {
-        List<String> folders = program.contains("/") ? List.of("") : List.of(path.split(":"));
-        return folders.stream()
-                .map(folder -> Path.of(folder, program))
-                .filter(candidate -> Files.isExecutable(candidate) && !Files.isDirectory(candidate))
-                .findFirst()
-                .orElseThrow(() -> new RecorderException("starting '" + program + "': no such command", ""));
+    private static Optional<Path> program(String command, CommandPath path) {
+        return path.program(path.find(command)
+                .orElseThrow(() -> new RecorderException("starting '" + command + "': no such command", "")));
     }
 
     /// The environment the user's shell gave to sudo, when it can be read; else what sudo left of it.
@@ -104,16 +109,33 @@ final class Workload {
         return environment;
     }
 
-    private void awaitStopped() throws IOException {
-        long deadline = System.currentTimeMillis() + STOP_PATIENCE_MILLIS;
+    private void awaitHeld(String hint) {
+        long deadline = System.currentTimeMillis() + HOLD_PATIENCE_MILLIS;
         while (System.currentTimeMillis() < deadline && process.isAlive()) {
-            String stat = Files.readString(Path.of("/proc/" + pid() + "/stat"));
-            if (stat.charAt(stat.lastIndexOf(')') + 2) == 'T') {
+            if (isHeld()) {
                 return;
             }
             pause(1);
         }
-        throw new RecorderException("starting the command: it did not come up", "is 'setpriv' (util-linux) installed?");
+        gate.close();
+        process.destroyForcibly();
+        throw new RecorderException("starting the command: it did not come up", hint);
+    }
+
+    /// Whether the last shell sleeps, which it does at the gate only.
+    private boolean isHeld() {
+        try {
+            String words = procFile("cmdline");
+            String stat = procFile("stat");
+            return words.startsWith("/bin/sh\0-c\0" + WAIT_AT_GATE + "\0")
+                    && stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
+        } catch (IOException _) {
+            return false;
+        }
+    }
+
+    private String procFile(String name) throws IOException {
+        return new String(Files.readAllBytes(Path.of("/proc/" + pid(), name)), StandardCharsets.ISO_8859_1);
     }
 
     private static void pause(long millis) {
@@ -124,8 +146,8 @@ final class Workload {
         }
     }
 
-    /// The file the command's name means.
-    Path program() {
+    /// The program that runs first: that of the command, or the interpreter of its script.
+    Optional<Path> program() {
         return program;
     }
 
@@ -135,22 +157,24 @@ final class Workload {
 
     /// Lets the command run.
     void resume() {
-        signal("CONT");
+        gate.open();
     }
 
-    /// Asks the command to end; it may take its time.
+    /// Asks the command to end, also when somebody has stopped it; it may take its time. One that is still held never
+    /// runs.
     void terminate() {
+        gate.close();
         if (process.isAlive()) {
-            signal("CONT");
             process.destroy();
+            wake();
         }
     }
 
-    private void signal(String name) {
+    private void wake() {
         try {
-            new ProcessBuilder("/bin/sh", "-c", "kill -" + name + " " + pid()).start().waitFor(5, TimeUnit.SECONDS);
+            new ProcessBuilder("/bin/sh", "-c", "kill -CONT " + pid()).start().waitFor(5, TimeUnit.SECONDS);
         } catch (IOException e) {
-            throw new RecorderException("resuming the command: " + e.getMessage(), "");
+            throw new RecorderException("ending the command: " + e.getMessage(), "");
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }

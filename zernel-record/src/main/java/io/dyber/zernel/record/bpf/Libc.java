@@ -20,6 +20,7 @@ final class Libc {
     private static final int MAP_SHARED = 1;
     private static final int MAP_PRIVATE = 2;
     private static final int CLOSE_ON_EXEC = 1;
+    private static final int O_CLOEXEC = 02000000;
     private static final int SYS_BPF = 321;
     private static final int SC_PAGESIZE = 30;
     private static final int PRIO_PROCESS = 0;
@@ -48,6 +49,10 @@ final class Libc {
     // ssize_t write(int fd, const void *buf, size_t count)
     private static final MethodHandle WRITE = Native.bind(
             LIBC, "write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG), Native.capturesErrno());
+
+    // int pipe2(int pipefd[2], int flags)
+    private static final MethodHandle PIPE2 =
+            Native.bind(LIBC, "pipe2", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), Native.capturesErrno());
 
     // int munmap(void *addr, size_t length)
     private static final MethodHandle MUNMAP =
@@ -136,6 +141,31 @@ final class Libc {
             return fd;
         } catch (RuntimeException e) {
             throw e;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// A pipe that no child inherits: the end to read and the end to write, the caller's to close.
+    static int[] pipe() {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment state = Native.state(call);
+            MemorySegment ends = Native.ints(call, -1, -1);
+            if ((int) PIPE2.invokeExact(state, ends, O_CLOEXEC) != 0) {
+                throw BpfException.refused("making a pipe", Native.errno(state), "");
+            }
+            return ends.toArray(JAVA_INT);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Writes an empty line. Nobody may be there to read it.
+    static void writeLine(int fd) {
+        try (Arena call = Arena.ofConfined()) {
+            long _ = (long) WRITE.invokeExact(Native.state(call), fd, call.allocateFrom("\n"), 1L);
         } catch (Throwable e) {
             throw Native.unexpected(e);
         }

@@ -46,6 +46,11 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, b
         };
     }
 
+    /// Whether it is looked for in every program, where it hardly ever is: most have no CUDA runtime inside, and lack nothing.
+    public boolean isGuess() {
+        return optional && probe.library().equals(LibrarySelector.PROGRAM);
+    }
+
     private Hook of(Function function) {
         return new Hook(function, role, vital, meaning, optional);
     }

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// What the command says, returns and leaves behind on a machine that can record, and where a part of that is missing.
 class CommandLineIT {
@@ -139,6 +141,19 @@ class CommandLineIT {
         assertThat(file()).isEmptyDirectory();
         Files.delete(file());
         assertNothingLeftBehind();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#!/bin/sh\n", "#!/usr/bin/env -S LANG=C sh -e\n", ""})
+    void aScriptIsACommandLikeAnyOther(String firstLine) throws IOException {
+        Path script = Files.writeString(directory.resolve("script"), firstLine + "echo from the script\n");
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertThat(Recorder.recordTo(file(), "--", script.toString()).runWell().out()).containsExactly("from the script");
+        try (Recording recording = Recording.open(file())) {
+            assertThat(recording.footer("zernel.recording").path("incomplete_because").valueStream()).isEmpty();
+            assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
+            assertThat(recording.footer("zernel.probes").valueStream()).isEmpty();
+        }
     }
 
     @Test

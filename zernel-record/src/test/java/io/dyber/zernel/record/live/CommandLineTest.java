@@ -2,6 +2,7 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.record.elf.Gcc;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -110,6 +111,46 @@ class CommandLineTest {
         assertThat(outcome.status()).isZero();
         assertThat(outcome.out().stream().map(line -> line.split("\\s+")[0]))
                 .containsSubsequence(List.of("region", "backward", "process", "io", "wait", "call"));
+    }
+
+    @Test
+    void ofALibraryThereIsOneLineAKind() throws IOException, InterruptedException {
+        Path library = runtime();
+        assertThat(Recorder.zernelRecord("probes", library.toString()).runWell().out())
+                .contains(
+                        "cuda_launch found    2 functions in " + library,
+                        "gpu_alloc   found    cudaMalloc in " + library,
+                        "gpu_free    missing  none of 3 functions in " + library + ": no such function in the file",
+                        "gpu_map     waiting  no process has loaded libcuda.so.1 or libcudart.so "
+                                + "(address space of the driver reserved, mapped and unmapped)")
+                .noneMatch(line -> line.contains("cudaLaunchKernel"));
+    }
+
+    @Test
+    void theFunctionsAreListedOnRequest() throws IOException, InterruptedException {
+        Path library = runtime();
+        assertThat(Recorder.zernelRecord("probes", "--functions", library.toString()).runWell().out())
+                .contains(
+                        "cuda_launch found    emulated       cudaLaunchKernel in " + library,
+                        "cuda_launch found    emulated       cudaLaunchKernelExC in " + library,
+                        "gpu_free    missing                 cudaFree in " + library + ": no such function in the file");
+        assertThat(String.join("\n", Recorder.zernelRecord("probes", "--json", library.toString()).runWell().out()))
+                .contains("\"symbol\" : \"cudaLaunchKernel\"", "\"symbol\" : \"cudaLaunchKernelExC\"");
+    }
+
+    /// A library that has the names of three functions of the CUDA runtime.
+    private Path runtime() throws IOException, InterruptedException {
+        return Gcc.compile(directory, "libcudart.so.12", """
+                int cudaLaunchKernel(void) { return 0; }
+                int cudaLaunchKernelExC(void) { return 0; }
+                int cudaMalloc(void) { return 0; }
+                """, "-shared", "-fPIC");
+    }
+
+    @Test
+    void aProgramWithoutACudaRuntimeInsideLacksNothing() {
+        assertThat(Recorder.zernelRecord("probes", "--functions").runWell().out())
+                .noneMatch(line -> line.contains("/bin/java"));
     }
 
     @Test

@@ -34,7 +34,7 @@ class GpuIT {
     @Test
     void everyNumberTheDriverGivesIsARow() throws IOException, InterruptedException {
         StandIn library = StandIn.compiled(directory);
-        Recorder.recordTo(file(), "--gpu-interval", "50ms", "-d", "1s", "-p", "1")
+        Recorder.recordTo(file(), "--gpu-interval", "50ms", "--", "sleep", "1")
                 .environment("LD_LIBRARY_PATH", directory.toString())
                 .runWell();
         List<String> told = library.told();
@@ -88,7 +88,7 @@ class GpuIT {
     @Test
     void aLostGpuIsSaidAndTheRecordingGoesOn() throws IOException, InterruptedException {
         StandIn library = StandIn.compiled(directory, "-DLOSES_GPU");
-        Running.Outcome outcome = Recorder.recordTo(file(), "--gpu-interval", "20ms", "-d", "1s", "-p", "1")
+        Running.Outcome outcome = Recorder.recordTo(file(), "--gpu-interval", "20ms", "--", "sleep", "1")
                 .property("zernel.libnvml", library.library().toString())
                 .runWell();
         assertThat(outcome.err()).contains("zernel-record: GPU 1 does not answer any more: the GPU has fallen off the bus");
@@ -97,13 +97,15 @@ class GpuIT {
             JsonNode devices = recording.footer("zernel.gpus").path("devices");
             assertThat(devices.path(0).path("lost_ns").isNull()).isTrue();
             assertThat(devices.path(1).path("lost_ns").asLong())
-                    .isGreaterThanOrEqualTo(recording.number("SELECT max(ts_ns) FROM events WHERE device = 1"));
+                    .isGreaterThanOrEqualTo(recording.number("""
+                            SELECT max(ts_ns) FROM events WHERE device = 1 AND kind IN ('gpu_sample', 'gpu_process')
+                            """));
         }
     }
 
     @Test
     void aMachineWithoutAGpuIsNoError() {
-        Running.Outcome outcome = Recorder.recordTo(file(), "-d", "300ms", "-p", "1")
+        Running.Outcome outcome = Recorder.recordTo(file(), "--", "sleep", "0.3")
                 .property("zernel.libnvml", "libno-such-driver.so.1")
                 .runWell();
         assertThat(outcome.err()).noneMatch(line -> line.contains("GPU") || line.contains("libno-such-driver"));
@@ -117,22 +119,29 @@ class GpuIT {
 
     @Test
     void theDoctorSaysWhichGpusThereAre() throws IOException, InterruptedException {
-        StandIn library = StandIn.compiled(directory);
-        assertThat(Recorder.zernelRecord("doctor")
-                        .property("zernel.libnvml", library.library().toString())
-                        .runWell()
-                        .out())
-                .contains("ok   gpus       driver 570.00.77 shows 0 Stand-in A100, 1 Stand-in B100");
+        assertThat(doctor(StandIn.compiled(directory)))
+                .contains("ok   gpus       2 GPUs: 1 x Stand-in A100, 1 x Stand-in B100, driver 570.00.77");
+        assertThat(doctor(StandIn.compiled(directory, "-DSHOWS=1")))
+                .contains("ok   gpus       1 GPU: Stand-in A100, driver 570.00.77");
+        assertThat(doctor(StandIn.compiled(directory, "-DALIKE")))
+                .contains("ok   gpus       2 GPUs: 2 x Stand-in A100, driver 570.00.77");
         assertThat(Recorder.zernelRecord("doctor").property("zernel.libnvml", "libno-such-driver.so.1").runWell().out())
                 .contains("no   gpus       no NVIDIA driver: there is no libno-such-driver.so.1; "
                         + "gpu_sample and gpu_process stay empty");
+    }
+
+    private static List<String> doctor(StandIn library) {
+        return Recorder.zernelRecord("doctor")
+                .property("zernel.libnvml", library.library().toString())
+                .runWell()
+                .out();
     }
 
     @Test
     void withoutAnIntervalNobodyAsks() throws IOException, InterruptedException {
         StandIn library = StandIn.compiled(directory);
         for (String off : List.of("off", "0")) {
-            Recorder.recordTo(file(), "--gpu-interval", off, "-d", "100ms", "-p", "1")
+            Recorder.recordTo(file(), "--gpu-interval", off, "--", "sleep", "0.1")
                     .property("zernel.libnvml", library.library().toString())
                     .runWell();
             try (Recording recording = Recording.open(file())) {

@@ -38,6 +38,9 @@ public final class Needs {
         if (!Files.isReadable(Path.of("/sys/kernel/btf/vmlinux"))) {
             skip("needs a kernel with BTF (/sys/kernel/btf/vmlinux)");
         }
+        if (!isInInitialPidNamespace()) {
+            skip("needs the host's pid namespace");
+        }
         try (Arena arena = Arena.ofConfined()) {
             SymbolLookup.libraryLookup("libbpf.so.1", arena);
         } catch (IllegalArgumentException _) {
@@ -45,6 +48,11 @@ public final class Needs {
         }
         works("needs make", "make", "--version");
         works("needs gcc", "gcc", "--version");
+    }
+
+    /// The right to start a process in a pid namespace of its own.
+    static void pidNamespaces() {
+        works("needs 'unshare -pf --mount-proc' (util-linux)", "unshare", "-pf", "--mount-proc", "true");
     }
 
     /// A Python that can import the modules, e.g. `torch`: `ZERNEL_PYTHON` or `python3`.
@@ -122,6 +130,14 @@ public final class Needs {
         }
         System.out.println("skipped: " + reason);
         Assumptions.abort(reason);
+    }
+
+    private static boolean isInInitialPidNamespace() {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).endsWith("pid:[4026531836]");
+        } catch (IOException _) {
+            return true;
+        }
     }
 
     private static boolean has(long capabilities, int capability) {
