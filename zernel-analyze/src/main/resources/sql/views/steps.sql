@@ -66,12 +66,12 @@ WITH
         SELECT
             numbers.thread,
             markers.start_ns,
-            lead(markers.start_ns) OVER (PARTITION BY numbers.thread ORDER BY markers.start_ns) AS end_ns,
+            markers.until_ns AS end_ns,
             'periodicity of ' || markers.what AS source,
             markers.confidence
         FROM _step_markers AS markers
         JOIN _thread_numbers AS numbers USING (recording, pid, tid)
-        QUALIFY end_ns IS NOT NULL
+        WHERE markers.until_ns IS NOT NULL
     ),
     backwards AS (
         SELECT thread, start_ns
