@@ -1,18 +1,19 @@
 -- What may come once a step, of each GPU process without regions that tell steps, and how sure that is.
 --
 -- A step has (almost) everything that a thread repeats: a layer, of which a step has many, lacks the rest of the model,
--- and of what comes in every tenth step all else is there ten times. So the steps are as many as the calls of the most
--- frequent kind of call that leaves nearly all other kinds at least as frequent. Kinds that come in few parts of the
--- thread's calls, such as those of evaluation and of prompts, hardly count for that. Looked at are all calls of the
--- thread and the last half, quarter, eighth and sixteenth of them, because compiling and autotuning call much.
+-- and of what comes in every tenth step all else is there ten times. So a marker is the most frequent kind of call that
+-- comes evenly and leaves nearly all other kinds at least as frequent. Kinds that come in few parts of the thread's
+-- calls, such as those of evaluation and of prompts, hardly count for that. Looked at are all calls of the thread and
+-- the last half, quarter, eighth and sixteenth of them, because compiling and autotuning call much.
 --
--- Confidence is the product of regularity: how equal the time between two, or where a step has 8 calls or more how
--- equal their number (1 - 2 MAD / median, and the median against the mean); completeness: the share of kinds of call
--- that a step has; coverage: 1 where half of the thread's calls or time lie in the steps, down to 0.6; and what it is:
--- 1 for backward passes, copies to the GPU and CUDA graphs, which come with a batch, 0.95 for other copies and syncs,
--- 0.9 for kernels, 0.85 for collectives. A graph is a unit that somebody made: it is as good as regular by 0.7, and
--- comes first. A thread that launches less than half of what its process launches meanwhile has no steps, unless it hands
--- work to the others: where they launch in turns, as forward and backward passes do.
+-- Confidence is the product of five shares. Regularity: how equal the time between two, or where a step has 8 calls or
+-- more how equal their number (1 - 2 MAD / median, and the median against the mean). Completeness: kinds of call that a
+-- step has. Sameness: calls of kinds that are there all the time. Coverage: 1 where half of the thread's calls or time
+-- lie in the steps, down to 0.6. And what it is: 1 for backward passes, copies to the GPU and CUDA graphs, which come
+-- with a batch, 0.95 for other copies and syncs, 0.9 for kernels, 0.85 for collectives. Launches of graphs, whichever,
+-- are as good as regular by 0.7, and come first: a graph is a unit that somebody made.
+-- A thread that launches less than half of what its process launches meanwhile has no steps, unless it hands work to
+-- the others: where they launch in turns, as forward and backward passes do.
 --
 -- needs: _stepping_threads, _repeated_calls, _launch_parts, _launched
 CREATE TABLE _marker_ratings AS
@@ -26,6 +27,7 @@ WITH
             0.5 AS min_launch_share, -- of what the process launches, by the thread
             0.1 AS max_turn_share, -- of launches, that follow one of another thread, where threads take turns
             0.15 AS confidence_for_more, -- so much less is as good, where more calls were looked at
+            0.6 AS sure, -- confidence from which on a more frequent marker wins
             0.5 AS min_confidence -- below it, there are no steps
     ),
     sizes AS (
@@ -67,9 +69,15 @@ WITH
             sort,
             min(what) AS what,
             sum(n) AS n,
+            count(DISTINCT part) AS parts,
             pow(count(DISTINCT part) / 24, 2) AS weight,
             count(DISTINCT same) AS kinds
         FROM cells
+        GROUP BY ALL
+    ),
+    sameness AS (
+        SELECT number, sum(n * parts / least(n, 24)) / sum(n) AS same_share
+        FROM alikes
         GROUP BY ALL
     ),
     markers AS (
@@ -128,11 +136,12 @@ WITH
         JOIN most ON most.number = markers.number
         JOIN completeness ON completeness.number = markers.number AND completeness.n = markers.n
         CROSS JOIN thresholds
-        WHERE markers.n >= greatest(0.8 * most.n, thresholds.min_calls) AND markers.n <= 1.03 * most.n + 1
+        WHERE markers.n >= thresholds.min_calls AND markers.n <= 1.03 * most.n + 1
         QUALIFY row_number() OVER (
-            PARTITION BY markers.number
-            ORDER BY worth DESC, abs(markers.n - most.n), markers.what, markers.marker
-        ) <= 16
+                PARTITION BY markers.number, markers.n
+                ORDER BY worth DESC, markers.what, markers.marker
+            ) <= 3
+            AND dense_rank() OVER (PARTITION BY markers.number ORDER BY markers.n DESC) <= 16
     ),
     gaps AS (
         SELECT
@@ -172,6 +181,7 @@ WITH
             windows.recording,
             windows.pid,
             windows.before,
+            measured.number,
             measured.marker,
             candidates.is_same,
             candidates.sort,
@@ -183,9 +193,10 @@ WITH
             greatest(
                     measured.even_ns,
                     measured.even_calls * least(measured.step_calls / thresholds.few_calls, 1),
-                    CASE WHEN candidates.sort = 'cuda_graph' THEN 0.7 ELSE 0 END
+                    CASE WHEN candidates.sort = 'cuda_graph' AND NOT candidates.is_same THEN 0.7 ELSE 0 END
                 )
                 * candidates.complete
+                * sameness.same_share
                 * least(
                     0.6 + 0.8 * greatest(
                         measured.covered_calls / windows.calls,
@@ -197,15 +208,38 @@ WITH
         FROM measured
         JOIN candidates ON candidates.number = measured.number AND candidates.marker = measured.marker
         JOIN windows ON windows.number = measured.number
+        JOIN sameness ON sameness.number = measured.number
         CROSS JOIN thresholds
     ),
     compared AS (
         SELECT
             rated.*,
-            rated.sort = 'cuda_graph' AND rated.confidence >= thresholds.min_confidence AS replays,
-            rated.confidence >= max(rated.confidence) OVER (PARTITION BY rated.recording, rated.pid)
-                - thresholds.confidence_for_more AS near_best
+            coalesce(
+                rated.confidence >= thresholds.sure
+                    AND rated.n >= 0.9 * max(CASE WHEN rated.confidence >= thresholds.sure THEN rated.n END)
+                        OVER (PARTITION BY rated.number),
+                FALSE
+            ) AS is_frequent,
+            rated.sort = 'cuda_graph'
+                AND NOT rated.is_same
+                AND rated.confidence >= thresholds.min_confidence AS replays
         FROM rated
+        CROSS JOIN thresholds
+    ),
+    chosen AS (
+        SELECT compared.*
+        FROM compared
+        QUALIFY row_number() OVER (
+            PARTITION BY number
+            ORDER BY is_frequent DESC, replays DESC, round(confidence, 2) DESC, what, marker
+        ) = 1
+    ),
+    nearest AS (
+        SELECT
+            chosen.*,
+            chosen.confidence >= max(chosen.confidence) OVER (PARTITION BY chosen.recording, chosen.pid)
+                - thresholds.confidence_for_more AS near_best
+        FROM chosen
         CROSS JOIN thresholds
     ),
     best AS (
@@ -221,18 +255,8 @@ WITH
             last_ns,
             step_calls,
             confidence
-        FROM compared
-        QUALIFY row_number() OVER (
-            PARTITION BY recording, pid
-            ORDER BY
-                replays DESC,
-                near_best DESC,
-                CASE WHEN near_best THEN before END,
-                round(confidence, 2) DESC,
-                before,
-                what,
-                marker
-        ) = 1
+        FROM nearest
+        QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY near_best DESC, before) = 1
     ),
     shares AS (
         SELECT

@@ -33,7 +33,16 @@ WITH
             AND (calls.kind <> 'cuda_launch' OR calls.count IS NULL)
             AND outermost(calls.depth, calls.ts_ns)
         UNION ALL
-        SELECT calls.recording, calls.pid, calls.tid, calls.ts_ns, calls.dur_ns, 'nccl', calls.name, calls.dtype, calls.bytes
+        SELECT
+            calls.recording,
+            calls.pid,
+            calls.tid,
+            calls.ts_ns,
+            calls.dur_ns,
+            'nccl' AS kind,
+            calls.name AS what,
+            calls.dtype AS variant,
+            calls.bytes AS detail
         FROM _nccl_calls AS calls
         JOIN _stepping_threads AS threads
             ON threads.recording = calls.recording

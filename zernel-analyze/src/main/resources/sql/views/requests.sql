@@ -2,7 +2,8 @@
 --
 -- A prompt runs kernels that no other step runs. Of the kinds of call that come in less than half of the steps, the set
 -- of steps that most of them share is where groups begin; it must hold three kinds or more, and steps in both halves of
--- all. Time without work, before the next request comes, counts with the one before. Where an engine mixes prompts
+-- all. The first group begins with the first step. Time without work, before the next request comes, counts with the
+-- one before. Where an engine mixes prompts
 -- into the steps of other requests, a group is what lies between two prompts. Steps that are all alike are in no group.
 --
 -- needs: _repeated_calls, _purposes, steps
@@ -31,6 +32,7 @@ WITH
     kinds_of_calls AS (
         SELECT recording, pid, alike, count(*) AS steps, max(step) AS last_step, bit_xor(hash(step)) AS which
         FROM seen
+        WHERE step > 1
         GROUP BY ALL
     ),
     sets AS (
@@ -56,6 +58,8 @@ WITH
         SELECT seen.recording, seen.pid, seen.step
         FROM seen
         JOIN sets ON sets.recording = seen.recording AND sets.pid = seen.pid AND sets.alike = seen.alike
+        JOIN lengths ON lengths.recording = seen.recording AND lengths.pid = seen.pid
+        WHERE seen.step < lengths.steps
         UNION
         SELECT recording, pid, 1
         FROM sets
@@ -81,7 +85,8 @@ SELECT
     max(engines.end_ns) AS end_ns, -- [ns] when the next one began, or the last step ended
     max(engines.end_ns) - min(engines.start_ns) AS dur_ns, -- [ns] from one to the other
     arg_min(engines.end_ns - engines.start_ns, engines.step) AS first_step_ns, -- [ns] the first step
-    bool_and(engines.step_kind = 'warmup') AS warms_up -- whether all of it is warm-up
+    2 * count(CASE WHEN engines.step_kind = 'warmup' THEN 1 END) >= count(*)
+        AS warms_up -- whether half of it or more is warm-up
 FROM groups
 JOIN engines
     ON engines.recording = groups.recording

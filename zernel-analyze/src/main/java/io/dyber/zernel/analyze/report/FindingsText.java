@@ -81,7 +81,10 @@ public record FindingsText(Page page) {
     static String gain(Finding finding) {
         Double lost = finding.lostMillisPerStep();
         Double speedup = finding.maxSpeedup();
-        String perStep = lost == null ? "" : String.format(Locale.ROOT, "; loses %s per step", Quantity.time(lost * 1e6));
+        String perStep = lost == null
+                ? ""
+                : String.format(
+                        Locale.ROOT, "; loses %s per %s", Quantity.time(lost * 1e6), StepWords.step(finding));
         return perStep
                 + (speedup == null ? "" : String.format(Locale.ROOT, "; fixing it gains at most %.2fx", speedup));
     }
