@@ -1,8 +1,8 @@
 -- What `phase_rules` say about time in no recorded call, on threads whose steps were found by what repeats.
 --
--- A wait or read counts for the piece of time in which it began.
+-- A wait or read counts for the piece of time in which it began. Inference has no optimizer.
 --
--- needs: events, _pieces, _thread_numbers, _step_markers, _launched, phase_rules
+-- needs: events, _pieces, _thread_numbers, _step_markers, _launched, _purposes, phase_rules
 CREATE TABLE _phase_guesses AS
 WITH
     threads AS (
@@ -74,6 +74,7 @@ WITH
     seen AS (
         SELECT
             placed.recording,
+            placed.pid,
             placed.thread,
             placed.start_ns,
             placed.end_ns - placed.start_ns AS dur_ns,
@@ -99,7 +100,9 @@ WITH
                     THEN 'futex waits after a collective'
                 WHEN seen.io_wait > rules.io_wait_threshold AND seen.utilization < rules.gpu_idle_threshold
                     THEN 'I/O wait, idle GPU'
-                WHEN seen.previous_part = 'gpu_wait' AND seen.dur_ns < rules.optimizer_burst_max_ns
+                WHEN seen.previous_part = 'gpu_wait'
+                    AND seen.dur_ns < rules.optimizer_burst_max_ns
+                    AND coalesce(purposes.purpose <> 'inference', TRUE)
                     THEN 'burst after a wait for the GPU'
                 WHEN seen.utilization > rules.gpu_active_threshold THEN 'busy GPU'
                 WHEN seen.io_wait > 0.5 * rules.io_wait_threshold
@@ -109,6 +112,7 @@ WITH
             END AS rule
         FROM seen
         JOIN phase_rules AS rules ON rules.recording = seen.recording
+        LEFT JOIN _purposes AS purposes ON purposes.recording = seen.recording AND purposes.pid = seen.pid
     )
 SELECT
     thread, -- number of the training thread

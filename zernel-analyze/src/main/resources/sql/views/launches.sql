@@ -4,21 +4,9 @@
 -- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels.
 -- Launches that were only counted, not recorded, are one row without a process.
 --
--- needs: events, footer, _step_counts, _sampled
+-- needs: events, _kernel_names, _step_counts, _sampled
 CREATE VIEW launches AS
 WITH
-    known AS (
-        SELECT
-            recording,
-            unnest(from_json(value, '[{"pid":"BIGINT","func":"BIGINT","kernel":"VARCHAR"}]')) AS k
-        FROM footer
-        WHERE key = 'zernel.kernels'
-    ),
-    named AS (
-        SELECT recording, k.pid AS pid, k.func AS func, any_value(k.kernel) AS name
-        FROM known
-        GROUP BY ALL
-    ),
     -- Most launches have their kernel's name: only the others are joined.
     calls AS (
         SELECT recording, pid, kernel, 1 AS kernels, dur_ns, status
@@ -28,12 +16,12 @@ WITH
         SELECT
             events.recording,
             events.pid,
-            coalesce(named.name, format('kernel at {:#x}', events.func), 'unknown kernel'),
+            coalesce(named.kernel, format('kernel at {:#x}', events.func), 'unknown kernel'),
             1,
             events.dur_ns,
             events.status
         FROM events
-        LEFT JOIN named
+        LEFT JOIN _kernel_names AS named
             ON named.recording = events.recording
             AND named.pid = events.pid
             AND named.func = events.func

@@ -17,8 +17,9 @@ WITH
         GROUP BY ALL
     ),
     training AS (
-        SELECT DISTINCT recording, pid
+        SELECT recording, pid, bool_and(purpose = 'inference') AS infers
         FROM training_threads
+        GROUP BY ALL
     ),
     merged AS (
         SELECT
@@ -44,10 +45,11 @@ SELECT
     merged.ppid, -- its parent, if known
     merged.comm, -- last name of its main thread
     CASE
+        WHEN training.infers THEN 'inference'
         WHEN training.pid IS NOT NULL THEN 'training'
         WHEN merged.works THEN 'data worker'
         ELSE 'other'
-    END AS role, -- training, data worker or other
+    END AS role, -- training, inference, data worker or other
     CAST(merged.events AS BIGINT) AS events, -- its events
     merged.threads, -- its threads with events
     merged.first_ns, -- [ns] start of its first event
@@ -58,4 +60,4 @@ SELECT
     merged.cmdline -- its command line, if known
 FROM merged
 LEFT JOIN training ON training.recording = merged.recording AND training.pid = merged.pid
-ORDER BY merged.recording, role DESC, events DESC, merged.pid
+ORDER BY merged.recording, role IN ('training', 'inference') DESC, role DESC, events DESC, merged.pid

@@ -3,7 +3,7 @@
 -- A point is one step, or the mean of as many neighbours as it takes. The slowest of them is kept beside the mean, so
 -- that no outlier disappears.
 --
--- needs: steps
+-- needs: steps, _purposes
 CREATE VIEW step_timeline AS
 WITH
     placed AS (
@@ -12,7 +12,15 @@ WITH
             pid,
             tid,
             step,
-            step_kind,
+            CASE
+                WHEN step_kind = 'train' AND (recording, pid) IN (
+                        SELECT (recording, pid)
+                        FROM _purposes
+                        WHERE purpose = 'inference'
+                    )
+                    THEN 'inference'
+                ELSE step_kind
+            END AS step_kind,
             start_ns,
             dur_ns,
             data_loading_ns,
@@ -30,7 +38,7 @@ SELECT
     point, -- place on the timeline, from 0
     min(step) AS first_step, -- first step of the point
     count(*) AS steps, -- steps in the point
-    CASE WHEN count(*) = 1 THEN min(step_kind) END AS step_kind, -- kind of the step, where it is one
+    CASE WHEN count(*) = 1 THEN min(step_kind) END AS step_kind, -- kind of the step, or inference, where it is one
     min(start_ns) AS start_ns, -- [ns] when the first of them began
     max(dur_ns) AS max_ns, -- [ns] slowest of them
     avg(data_loading_ns) AS data_loading_ns, -- [ns] mean wait for data

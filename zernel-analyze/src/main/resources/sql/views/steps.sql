@@ -2,15 +2,18 @@
 --
 -- A step ends when `Optimizer.step` returns; it begins where the one before ended, the first one at the thread's first
 -- call. Optimizer steps with no new batch between them (several optimizers, nested ones) are one step. A thread without
--- an optimizer gets one step per batch, from `__next__` to `__next__`. Processes with neither get steps where a call on
--- the GPU repeats at equal intervals, from call to call, with a `confidence` (see `_step_markers`); else none.
+-- an optimizer gets one step per batch, from `__next__` to `__next__`. Processes with neither get steps from what the
+-- thread that launches repeats, with a `confidence` (see `_marker_ratings`): those of training, or of an engine that
+-- infers, such as a token of each sequence; else none.
 --
--- Kinds: *warmup* is the first step, and those after it that take longer than the median + 5 MAD and 1.2 medians.
--- *checkpoint*: opens a checkpoint (see `_checkpoint_opens`) and takes longer likewise. *evaluation*: fetches at least
+-- Long steps take longer than the median + 5 MAD and 1.2 medians. Kinds: *warmup* is the first step, and the long ones
+-- right after it; all of the first ten up to one twice as long as nearly all later ones (CUDA graphs are captured in
+-- the second or third step); and any long one that compiles (see `_compile_calls`). *checkpoint*: opens a checkpoint
+-- (see `_checkpoint_opens`) and takes longer likewise. *evaluation*: fetches at least
 -- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
--- pass while the median step has one. All others are *train*, also slow ones.
+-- pass while the median step has one. All others are *train*, also slow ones, and those of inference.
 --
--- needs: _intervals, _segments, _step_markers, _checkpoint_opens, _thread_numbers
+-- needs: _intervals, _segments, _step_markers, _checkpoint_opens, _compile_calls, _thread_numbers
 CREATE TABLE steps AS
 WITH
     threads AS (
@@ -66,12 +69,12 @@ WITH
         SELECT
             numbers.thread,
             markers.start_ns,
-            lead(markers.start_ns) OVER (PARTITION BY numbers.thread ORDER BY markers.start_ns) AS end_ns,
+            markers.until_ns AS end_ns,
             'periodicity of ' || markers.what AS source,
             markers.confidence
         FROM _step_markers AS markers
         JOIN _thread_numbers AS numbers USING (recording, pid, tid)
-        QUALIFY end_ns IS NOT NULL
+        WHERE markers.until_ns IS NOT NULL
     ),
     backwards AS (
         SELECT thread, start_ns
@@ -136,6 +139,18 @@ WITH
             ON boundaries.thread = opens.thread
             AND boundaries.start_ns <= opens.ts_ns
     ),
+    compiles AS (
+        SELECT DISTINCT boundaries.thread, boundaries.start_ns
+        FROM (
+            SELECT numbers.thread, calls.ts_ns
+            FROM _compile_calls AS calls
+            JOIN _thread_numbers AS numbers ON numbers.recording = calls.recording AND numbers.pid = calls.pid
+        ) AS calls
+        ASOF JOIN boundaries
+            ON boundaries.thread = calls.thread
+            AND boundaries.start_ns <= calls.ts_ns
+        WHERE calls.ts_ns < boundaries.end_ns
+    ),
     counted AS (
         SELECT
             sums.*,
@@ -145,11 +160,13 @@ WITH
             row_number() OVER (PARTITION BY sums.thread ORDER BY sums.start_ns) AS step,
             boundaries.end_ns - sums.start_ns AS dur_ns,
             coalesce(passes.backwards, 0) AS backwards,
-            saves.start_ns IS NOT NULL AS saves
+            saves.start_ns IS NOT NULL AS saves,
+            compiles.start_ns IS NOT NULL AS compiles
         FROM sums
         JOIN boundaries ON boundaries.thread = sums.thread AND boundaries.start_ns = sums.start_ns
         LEFT JOIN passes ON passes.thread = sums.thread AND passes.start_ns = sums.start_ns
         LEFT JOIN saves ON saves.thread = sums.thread AND saves.start_ns = sums.start_ns
+        LEFT JOIN compiles ON compiles.thread = sums.thread AND compiles.start_ns = sums.start_ns
     ),
     usual AS (
         SELECT
@@ -168,10 +185,27 @@ WITH
         WHERE counted.step > 1 AND counted.dur_ns <= usual.long_ns
         GROUP BY ALL
     ),
+    later AS (
+        SELECT thread, quantile_cont(dur_ns, 0.95) AS dur_ns
+        FROM counted
+        WHERE step > 10
+        GROUP BY thread
+        HAVING count(*) >= 10
+    ),
+    early AS (
+        SELECT counted.thread, max(counted.step) AS step
+        FROM counted
+        JOIN usual ON usual.thread = counted.thread
+        JOIN later ON later.thread = counted.thread
+        WHERE counted.step <= 10 AND NOT counted.saves AND counted.dur_ns > 2 * greatest(usual.long_ns, later.dur_ns)
+        GROUP BY counted.thread
+    ),
     judged AS (
         SELECT
             counted.*,
-            counted.step < firsts.step AS warms_up,
+            counted.step < firsts.step
+                OR counted.step <= early.step
+                OR (counted.compiles AND counted.dur_ns > usual.long_ns) AS warms_up,
             counted.dur_ns > usual.long_ns AS is_long,
             usual.backwards > 0 AND CASE counted.source
                 WHEN 'DataLoader' THEN counted.backwards = 0 AND counted.dur_ns >= 0.2 * usual.median_ns
@@ -180,6 +214,7 @@ WITH
         FROM counted
         JOIN usual ON usual.thread = counted.thread
         LEFT JOIN firsts ON firsts.thread = counted.thread
+        LEFT JOIN early ON early.thread = counted.thread
     )
 SELECT
     numbers.recording, -- recording

@@ -1,9 +1,11 @@
 -- Training threads: those that run an optimizer, read a DataLoader, or repeat what they do on the GPU.
 --
+-- The last may be engines that infer; `purpose` says so.
+--
 -- Steady figures and percentiles are of the steps of kind `train`: without warm-up (workers, caches, allocation),
 -- evaluation and checkpoints.
 --
--- needs: _pieces, steps, _intervals, _thread_numbers
+-- needs: _pieces, steps, _intervals, _thread_numbers, _purposes
 CREATE TABLE training_threads AS
 WITH
     spans AS (
@@ -33,6 +35,9 @@ WITH
                 quantile_cont(dur_ns, [0.5, 0.9, 0.99])
             ) AS q,
             max(CASE WHEN step = 1 THEN dur_ns END) AS first_step_ns,
+            count(CASE WHEN step_kind = 'warmup' THEN 1 END) AS warmup_steps,
+            sum(CASE WHEN step_kind = 'warmup' THEN dur_ns END) AS warmup_ns,
+            max(CASE WHEN step_kind = 'warmup' THEN step END) AS last_warmup_step,
             count(CASE WHEN step_kind = 'train' THEN 1 END) AS steady_steps,
             sum(CASE WHEN step_kind = 'train' THEN dur_ns END) AS steady_ns,
             sum(CASE WHEN step_kind = 'train' THEN data_loading_ns END) AS steady_data_ns
@@ -56,9 +61,13 @@ SELECT
     CAST(durations.q[2] AS BIGINT) AS step_p90_ns, -- [ns] 90th percentile
     CAST(durations.q[3] AS BIGINT) AS step_p99_ns, -- [ns] 99th percentile
     durations.first_step_ns, -- [ns] the first step
+    coalesce(durations.warmup_steps, 0) AS warmup_steps, -- steps that compile or warm up
+    CAST(durations.warmup_ns AS BIGINT) AS warmup_ns, -- [ns] wall time of them
+    durations.last_warmup_step, -- number of the last of them
     coalesce(durations.steady_steps, 0) AS steady_steps, -- steps of kind train
     CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of them
-    CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns -- [ns] of it, waiting for data
+    CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns, -- [ns] of it, waiting for data
+    coalesce(purposes.purpose, 'training') AS purpose -- training, inference, or unknown where neither is told
 FROM spans
 JOIN calls ON calls.thread = spans.thread
 JOIN _thread_numbers AS numbers ON numbers.thread = spans.thread
@@ -66,4 +75,5 @@ LEFT JOIN durations
     ON durations.recording = numbers.recording
     AND durations.pid = numbers.pid
     AND durations.tid = numbers.tid
+LEFT JOIN _purposes AS purposes ON purposes.recording = numbers.recording AND purposes.pid = numbers.pid
 ORDER BY numbers.thread

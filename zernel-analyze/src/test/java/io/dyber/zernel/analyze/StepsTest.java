@@ -32,7 +32,7 @@ class StepsTest {
             at += 50 + 2 * random.nextDouble();
         }
         assertThat(query(fixture, FOUND))
-                .isEqualTo("steps\tms\tsource\n24\t51.0\tperiodicity of cudaMemcpyAsync");
+                .isEqualTo("steps\tms\tsource\n25\t51.0\tperiodicity of cudaMemcpyAsync");
         assertThat(query(fixture, "SELECT DISTINCT confidence > 0.8 AS sure FROM steps")).isEqualTo("sure\ntrue");
     }
 
@@ -43,7 +43,7 @@ class StepsTest {
             layers(fixture, step * 50, 8);
             fixture.launch("loss", step * 50 + 40, 0.01).launch("optimizer", step * 50 + 42, 0.01);
         }
-        assertThat(query(fixture, FOUND)).startsWith("steps\tms\tsource\n19\t50.0\tperiodicity of ");
+        assertThat(query(fixture, FOUND)).startsWith("steps\tms\tsource\n20\t50.0\tperiodicity of ");
     }
 
     @Test
@@ -52,7 +52,7 @@ class StepsTest {
         for (int step = 0; step < 30; step++) {
             fixture.event("cuda_graph", "cudaGraphLaunch", step * 8.0, 0.2, "depth = 0, status = 0, addr = 77, stream = 7");
         }
-        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n29\t8.0\tperiodicity of cudaGraphLaunch");
+        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n30\t8.0\tperiodicity of cudaGraphLaunch");
     }
 
     @Test
@@ -61,7 +61,7 @@ class StepsTest {
         for (int step = 0; step < 30; step++) {
             fixture.launch("forward", step * 50, 0.01).backward(step * 50 + 10, 30);
         }
-        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n29\t50.0\tperiodicity of Engine::execute");
+        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n30\t50.0\tperiodicity of Engine::execute");
         assertThat(query(fixture, "SELECT part, total_ns FROM phase_parts ORDER BY part"))
                 .isEqualTo("part\ttotal_ns\nbackward\t900000000\nunknown\t580000000");
     }

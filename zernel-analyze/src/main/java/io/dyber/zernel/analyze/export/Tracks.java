@@ -37,7 +37,7 @@ final class Tracks {
         for (Table.Row row : database.query(
                         """
                         FROM processes
-                        ORDER BY role <> 'training', TRY_CAST(rank AS BIGINT), recording, role DESC, pid
+                        ORDER BY role NOT IN ('training', 'inference'), TRY_CAST(rank AS BIGINT), recording, role DESC, pid
                         """)
                 .rows()) {
             String rank = row.text("rank");

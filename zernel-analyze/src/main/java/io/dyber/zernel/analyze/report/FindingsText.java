@@ -83,7 +83,12 @@ public record FindingsText(Page page) {
         Double speedup = finding.maxSpeedup();
         String perStep = lost == null
                 ? ""
-                : String.format(Locale.ROOT, "; loses %s per step%s", Quantity.time(lost * 1e6), atLeast(finding, lost));
+                : String.format(
+                        Locale.ROOT,
+                        "; loses %s per %s%s",
+                        Quantity.time(lost * 1e6),
+                        StepWords.step(finding),
+                        atLeast(finding, lost));
         return perStep
                 + (speedup == null ? "" : String.format(Locale.ROOT, "; fixing it gains at most %.2fx", speedup));
     }

@@ -20,6 +20,8 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "kinds",
             "losses",
             "training_threads",
+            "processes_without_steps",
+            "request_times",
             "phases",
             "phase_parts",
             "step_mean",
@@ -69,7 +71,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             sections.put(view, database.query("FROM " + view));
         }
         progress.at("findings", (double) wanted.size() / (wanted.size() + FINDINGS));
-        return new Report(sections, database.diagnose());
+        return new Report(sections, StepWords.of(sections).in(database.diagnose()));
     }
 
     /// Hears of long work.

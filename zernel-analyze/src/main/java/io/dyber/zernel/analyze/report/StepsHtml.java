@@ -20,14 +20,16 @@ record StepsHtml(PrintWriter out, Report report) {
     void write(Table.Row thread) {
         out.println("<h3>" + Html.text(new ThreadLabel(report).of(thread)) + "</h3>");
         for (Table.Row mean : report.rowsOf("step_mean", thread)) {
-            stack(mean);
+            stack(mean, StepWords.steady(thread));
         }
+        StepsText.requests(report, thread)
+                .forEach(line -> out.println("<p>" + Quantity.glued(Html.text(line)) + ".</p>"));
         if (thread.integer("steps") > 0) {
             timeline(thread, report.rowsOf("step_timeline", thread));
         }
     }
 
-    private void stack(Table.Row mean) {
+    private void stack(Table.Row mean, String steady) {
         List<Long> parts = new ArrayList<>();
         PHASES.keySet().forEach(column -> parts.add(mean.integer(column)));
         List<String> percents = Percentages.summingTo100(parts);
@@ -48,7 +50,7 @@ record StepsHtml(PrintWriter out, Report report) {
                     + " %</b> <span class=\"quiet\">" + Quantity.time(parts.get(i)) + "</span></li>");
         }
         out.println("</ul>\n<p class=\"quiet\">Mean of " + Quantity.count(mean.integer("steps"))
-                + " training steps, " + Quantity.glued(Quantity.time(mean.integer("step_ns")))
+                + " " + steady + ", " + Quantity.glued(Quantity.time(mean.integer("step_ns")))
                 + ": wall time of the thread on the CPU, not GPU time.</p>");
     }
 
@@ -79,13 +81,16 @@ record StepsHtml(PrintWriter out, Report report) {
         boolean joined = points.getLast().integer("steps") > 1;
         return String.format(
                 Locale.ROOT,
-                "%s steps (by %s): p50 %s, p90 %s, p99 %s; the first took %s.%s%s",
+                "%s %s (by %s): p50 %s, p90 %s, p99 %s; %s.%s%s",
                 Quantity.count(thread.integer("steps")),
+                StepWords.infers(thread) ? "engine steps" : "steps",
                 Html.text(StepsText.source(thread)),
                 Quantity.time(thread.integer("step_p50_ns")),
                 Quantity.time(thread.integer("step_p90_ns")),
                 Quantity.time(thread.integer("step_p99_ns")),
-                Quantity.time(thread.integer("first_step_ns")),
+                thread.integer("warmup_steps") > 1
+                        ? StepsText.warmUp(thread)
+                        : "the first took " + Quantity.time(thread.integer("first_step_ns")),
                 points.stream().anyMatch(point -> point.integer("max_ns") > top) ? " Warm-up is cut off." : "",
                 joined ? " Bars are means of neighbours, the line is the slowest of them." : "");
     }

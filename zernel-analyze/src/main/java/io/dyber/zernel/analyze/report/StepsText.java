@@ -25,7 +25,8 @@ record StepsText(Page page, Report report) {
 
     private void one(Table.Row thread) {
         for (Table.Row mean : report.rowsOf("step_mean", thread)) {
-            page.paragraph("  step " + time(mean, "step_ns") + " = ", shares(mean));
+            page.paragraph("  " + (StepWords.infers(thread) ? "engine step " : "step ") + time(mean, "step_ns") + " = ",
+                    shares(mean, StepWords.steady(thread)));
         }
         if (thread.integer("steps") == 0) {
             page.line("  no steps: no boundary was seen");
@@ -33,20 +34,56 @@ record StepsText(Page page, Report report) {
         }
         page.paragraph("  ", String.format(
                 Locale.ROOT,
-                "%s steps (by %s) of %s: p50 %s, p90 %s, p99 %s; first %s",
+                "%s %s (by %s) of %s: p50 %s, p90 %s, p99 %s; %s",
                 Quantity.count(thread.integer("steps")),
+                StepWords.infers(thread) ? "engine steps" : "steps",
                 source(thread),
                 label(thread),
                 Quantity.time(thread.integer("step_p50_ns")),
                 Quantity.time(thread.integer("step_p90_ns")),
                 Quantity.time(thread.integer("step_p99_ns")),
-                Quantity.time(thread.integer("first_step_ns"))));
+                warmUp(thread)));
+        requests(report, thread).forEach(line -> page.paragraph("  ", line));
         Curve curve = curve(thread);
         String line = page.sparkline(curve.heights(), (double) curve.top(), Math.min(WIDEST_CURVE, page.width() - 32));
         page.line("  " + page.colour(36, line) + "  " + page.dim("step time, top " + Quantity.time(curve.top())));
     }
 
-    private String shares(Table.Row mean) {
+    /// What of the steps is no part of any figure.
+    static String warmUp(Table.Row thread) {
+        long steps = thread.integer("warmup_steps");
+        String first = "first " + Quantity.time(thread.integer("first_step_ns"));
+        if (steps <= 1) {
+            return first;
+        }
+        String which = thread.integer("last_warmup_step") == steps ? "first %s steps" : "%s steps, the first and later ones";
+        return String.format(Locale.ROOT, which + ", %s, compile or warm up and are left out", Quantity.count(steps),
+                Quantity.time(thread.integer("warmup_ns")));
+    }
+
+    /// Requests of inference, each with many engine steps.
+    static List<String> requests(Report report, Table.Row thread) {
+        if (!report.sections().containsKey("request_times")) {
+            return List.of();
+        }
+        return report.rowsOf("request_times", thread).stream()
+                .map(times -> String.format(
+                        Locale.ROOT,
+                        "%s requests (from prompt to prompt), %.0f engine steps each in the median, a token of each sequence"
+                                + " where text is generated",
+                        Quantity.count(times.integer("requests")),
+                        real(times, "steps_p50"))
+                        + (times.isNull("p50_ns") ? "" : String.format(
+                                Locale.ROOT,
+                                ": p50 %s, p90 %s, p99 %s; first step p50 %s",
+                                Quantity.time(times.integer("p50_ns")),
+                                Quantity.time(times.integer("p90_ns")),
+                                Quantity.time(times.integer("p99_ns")),
+                                Quantity.time(times.integer("first_step_p50_ns")))))
+                .toList();
+    }
+
+    private String shares(Table.Row mean, String steady) {
         Map<String, String> percents = percents(mean);
         return PARTS.keySet().stream()
                         .sorted(Comparator.comparingDouble((String part) -> -real(mean, part)))
@@ -54,7 +91,7 @@ record StepsText(Page page, Report report) {
                         .map(part -> percents.get(part) + " % " + name(part))
                         .reduce((left, right) -> left + " + " + right)
                         .orElse("")
-                + " (mean of " + Quantity.count(mean.integer("steps")) + " training steps, wall time of the thread)";
+                + " (mean of " + Quantity.count(mean.integer("steps")) + " " + steady + ", wall time of the thread)";
     }
 
     /// Where nothing was launched, nothing waits for a GPU.

@@ -21,6 +21,8 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
             "kinds",
             "losses",
             "training_threads",
+            "processes_without_steps",
+            "request_times",
             "step_mean",
             "step_timeline",
             "gpus",

@@ -18,7 +18,7 @@ record TrainingText(Page page, Report report) {
     }
 
     private String title(Table.Row thread) {
-        StringBuilder title = new StringBuilder("Training: pid " + thread.text("pid"));
+        StringBuilder title = new StringBuilder((StepWords.infers(thread) ? "Inference" : "Training") + ": pid " + thread.text("pid"));
         if (thread.integer("tid") != thread.integer("pid")) {
             title.append(" tid ").append(thread.text("tid"));
         }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /// What to fix first, in one sentence, and what that rests on.
 ///
@@ -19,6 +20,8 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     /// So much of a step may be communication without a word about it.
     private static final double NO_COMMUNICATION = 0.1;
+
+    private static final int MOST_REASONS = 3;
 
     /// Findings about the recording and not about the job.
     private static final Set<String> LIMITS = Set.of("lost_events", "unattached_probes", "unexplained_time");
@@ -52,10 +55,27 @@ public record Verdict(Kind kind, String sentence, String reason) {
             return new Verdict(Kind.RISK, sentence, stands ? "" : "No finding says that time can be gained.");
         }
         if (report.section("step_mean").rows().isEmpty()) {
+            return withoutSteps(report);
+        }
+        return healthy(report, findings);
+    }
+
+    /// Says what was seen of processes that use the GPU.
+    private static Verdict withoutSteps(Report report) {
+        Table seen = report.sections().get("processes_without_steps");
+        if (seen == null || seen.rows().isEmpty()) {
             return new Verdict(
                     Kind.UNKNOWN, "No training steps were seen, so it cannot be said what limits the job.", "");
         }
-        return healthy(report, findings);
+        String reasons = seen.rows().stream()
+                .limit(MOST_REASONS)
+                .map(row -> "pid " + row.text("pid") + ": " + row.text("why"))
+                .collect(Collectors.joining("; "));
+        int more = seen.rows().size() - MOST_REASONS;
+        return new Verdict(
+                Kind.UNKNOWN,
+                "The GPU is used, but no steps were found, so it cannot be said what limits the job.",
+                reasons + (more > 0 ? "; and " + more + " more processes." : "."));
     }
 
     private static boolean isWorthIt(Finding finding) {
