@@ -3,7 +3,7 @@
 -- Lost is that time, at most as the GPU is idle by the driver's samples. Where recorded processes that are no part of
 -- the training had the CPU for half of it, it is theirs, and only their part counts.
 --
--- needs: preemption, training_threads, recordings, gpu_busy, _lateness
+-- needs: preemption, recordings, gpu_busy, _lateness
 CREATE VIEW cpu_waits AS
 WITH
     constants AS (
@@ -15,19 +15,14 @@ WITH
         SELECT
             preemption.*,
             preemption.others_ns >= constants.others_share * preemption.runq_ns AS by_others,
-            threads.steps,
-            threads.wall_ns / threads.steps AS step_ns,
+            preemption.wall_ns / preemption.steps AS step_ns,
             CASE
                 WHEN preemption.others_ns >= constants.others_share * preemption.runq_ns THEN preemption.others_ns
                 ELSE preemption.runq_ns
-            END / threads.steps AS delay_ns
+            END / preemption.steps AS delay_ns
         FROM preemption
-        JOIN training_threads AS threads
-            ON threads.recording = preemption.recording
-            AND threads.pid = preemption.pid
-            AND threads.tid = preemption.tid
         CROSS JOIN constants
-        WHERE threads.steps > 0
+        WHERE preemption.steps > 0
     ),
     costs AS (
         SELECT

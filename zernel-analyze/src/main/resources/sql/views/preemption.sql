@@ -1,10 +1,11 @@
 -- Training threads that were ready to run and had no CPU.
 --
--- Threads that launch kernels for a training thread, such as backward's, count with it. Counted is the time between its
--- first recorded call and its last. Who had the CPU is the thread that last left it meanwhile, where that was recorded;
--- else it is another process, or nobody, because a limit of the container forbids to run.
+-- Threads that launch kernels for a training thread, such as backward's, count with it. Counted is the time of its steps
+-- after warm-up; of a thread without steps, the time between its first recorded call and its last. Who had the CPU is
+-- the thread that last left it meanwhile, where that was recorded; else it is another process, or nobody, because a
+-- limit of the container forbids to run.
 --
--- needs: _switches, _launching_threads, training_threads, processes
+-- needs: _switches, _launching_threads, training_threads, steps, processes
 CREATE TABLE preemption AS
 WITH
     threads AS (
@@ -17,6 +18,26 @@ WITH
             ON threads.recording = launching.recording
             AND threads.pid = launching.pid
             AND threads.tid <> launching.tid
+    ),
+    trained AS (
+        SELECT recording, pid, tid, count(*) AS steps, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+        FROM steps
+        WHERE step_kind <> 'warmup'
+        GROUP BY ALL
+    ),
+    watched AS (
+        SELECT
+            threads.recording,
+            threads.pid,
+            threads.tid,
+            coalesce(trained.start_ns, threads.first_ns) AS start_ns,
+            coalesce(trained.end_ns, threads.last_ns) AS end_ns,
+            coalesce(trained.steps, threads.steps) AS steps
+        FROM training_threads AS threads
+        LEFT JOIN trained
+            ON trained.recording = threads.recording
+            AND trained.pid = threads.pid
+            AND trained.tid = threads.tid
     ),
     spans AS (
         SELECT
@@ -58,17 +79,19 @@ SELECT
     count(CASE WHEN disturbed.preempted THEN 1 END) AS preempted, -- times that another thread took its CPU
     CAST(sum(disturbed.runq_ns) AS BIGINT) AS runq_ns, -- [ns] ready to run, without a CPU
     max(disturbed.runq_ns) AS max_ns, -- [ns] longest of them
-    sum(disturbed.runq_ns) / any_value(threads.wall_ns) AS share, -- share of the thread's wall time, 0 to 1
-    sum(disturbed.runq_ns) / nullif(any_value(threads.steps), 0) AS per_step_ns, -- [ns] per step
+    any_value(watched.end_ns - watched.start_ns) AS wall_ns, -- [ns] time that was looked at
+    any_value(watched.steps) AS steps, -- steps in it
+    sum(disturbed.runq_ns) / any_value(watched.end_ns - watched.start_ns) AS share, -- share of that time, 0 to 1
+    sum(disturbed.runq_ns) / nullif(any_value(watched.steps), 0) AS per_step_ns, -- [ns] per step
     CAST(coalesce(sum(CASE WHEN others.role = 'other' THEN disturbed.runq_ns END), 0) AS BIGINT)
         AS others_ns, -- [ns] of it, while a recorded process that is no part of the training had the CPU
     mode(CASE WHEN others.role = 'other' THEN disturbed.by_pid END) AS other_pid -- the most frequent of these
 FROM disturbed
-JOIN training_threads AS threads
-    ON threads.recording = disturbed.recording
-    AND threads.pid = disturbed.pid
-    AND threads.tid = disturbed.training_tid
+JOIN watched
+    ON watched.recording = disturbed.recording
+    AND watched.pid = disturbed.pid
+    AND watched.tid = disturbed.training_tid
 LEFT JOIN processes AS others ON others.recording = disturbed.recording AND others.pid = disturbed.by_pid
-WHERE disturbed.ts_ns >= threads.first_ns AND disturbed.ts_ns < threads.last_ns
+WHERE disturbed.ts_ns >= watched.start_ns AND disturbed.ts_ns < watched.end_ns
 GROUP BY disturbed.recording, disturbed.pid, disturbed.training_tid
 ORDER BY disturbed.recording, disturbed.pid, disturbed.training_tid

@@ -107,6 +107,44 @@ class GpuFindingsTest {
     }
 
     @Test
+    void hostBoundFiresForWorkBetweenTheCalls() {
+        Finding finding = only("host_bound", hostWork(4, 3));
+        // 15 ms outside Optimizer.step and the copy of 0.1 ms, less 4 ms of sleep.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.9);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 19 steps: 10.9 ms of 20.0 ms on the CPU in no recorded call, 4.0 ms off it; 3 launches; "
+                        + "a copy of 2.1 MB to the GPU comes next; GPU use is unknown; "
+                        + "saves at most 10.9 ms: 20.0 / (20.0 - 10.9) = 2.20x");
+        assertThat(finding.advice()).startsWith("make the next batch beside the step");
+    }
+
+    @Test
+    void hostBoundIsSilentForSleepForLaunchingAndForABusyGpu() {
+        assertThat(run("host_bound", hostWork(8, 3))).hasSize(1);
+        assertThat(run("host_bound", hostWork(9, 80))).isEmpty(); // 5.9 ms for 80 launches
+        assertThat(run("host_bound", hostWork(14, 3))).isEmpty(); // within the 15 ms, it sleeps 9.9 of them
+        assertThat(run("host_bound", hostWork(4, 3).sync(400, 19))).isEmpty(); // a step was still queued
+        assertThat(run("host_bound", hostWork(4, 3).footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"off\"}]")))
+                .isEmpty();
+    }
+
+    /// 20 steps of 20 ms with 15 ms in which the thread sleeps so long, copies a batch of 2 MB to the GPU and launches.
+    private static RecordingFixture hostWork(double sleepMs, int launches) {
+        RecordingFixture fixture = recording().footer(
+                "zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\",\"why\":null,\"events\":20}]");
+        for (int i = 0; i < 20; i++) {
+            double at = i * 20;
+            fixture.event("sched", "off-cpu", at + 0.1, sleepMs, "state = 'sleeping', runq_ns = 0");
+            fixture.copy("HtoD", "pinned", at + 10, 0.1, 2_097_152);
+            for (int launch = 0; launch < launches; launch++) {
+                fixture.launch("gemm", at + 10.2 + launch * 0.05, 0.01);
+            }
+            fixture.region(STEP, at + 15, 5);
+        }
+        return fixture;
+    }
+
+    @Test
     void syncBoundFiresForWaitsInsideTheStep() {
         RecordingFixture fixture = recording();
         for (int i = 0; i < 11; i++) {

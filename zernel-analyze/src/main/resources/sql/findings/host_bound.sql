@@ -1,0 +1,168 @@
+-- The GPU waits for other work on the CPU. The thread that launches runs in no recorded call for much of each step.
+--
+-- Such work is making batches in the training loop, Python between the calls, or logging; sched says that the thread
+-- was on a CPU meanwhile. Named is what comes after the longest such time of a step, as a copy to the GPU after making
+-- a batch. Lost is this time in the mean step, at most as the GPU is idle by the driver's samples.
+-- Does not apply where the time goes into launching (launch_bound), where the GPU is the limit (gpu_limit), to jobs that
+-- launch nothing on a GPU, nor where time off the CPU was not recorded.
+--
+-- needs: steps, step_mean, step_work, _segments, _switches, events, gpu_limit, gpu_busy, kinds, files
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: with torch.profiler.record_function("...") around the suspects a recording names them; no profiler needs to run
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_steps, -- steps of kind train
+            0.2 AS min_share, -- on the CPU in no call, as a share of the step
+            200000 AS min_dispatch_ns -- [ns] of it, per launch: less is the work of launching
+    ),
+    threads AS (
+        SELECT
+            means.recording,
+            means.pid,
+            means.tid,
+            means.steps,
+            means.step_ns,
+            work.launches
+        FROM step_mean AS means
+        JOIN (
+            SELECT recording, pid, any_value(tid) AS tid, avg(launches + graph_launches) AS launches
+            FROM step_work
+            WHERE step_kind = 'train'
+            GROUP BY recording, pid
+        ) AS work ON work.recording = means.recording AND work.pid = means.pid AND work.tid = means.tid
+        JOIN kinds ON kinds.recording = means.recording AND kinds.kind = 'sched' AND kinds.state = 'attached'
+        JOIN gpu_limit ON gpu_limit.recording = means.recording AND gpu_limit.pid = means.pid
+        CROSS JOIN thresholds
+        WHERE gpu_limit.limits <> 'gpu'
+            AND means.steps >= thresholds.min_steps
+            AND work.launches > 0
+            AND means.unknown_ns >= thresholds.min_share * means.step_ns
+    ),
+    trained AS (
+        SELECT steps.recording, steps.pid, steps.tid, steps.step, steps.start_ns, steps.end_ns
+        FROM steps
+        JOIN threads ON threads.recording = steps.recording AND threads.pid = steps.pid AND threads.tid = steps.tid
+        WHERE steps.step_kind = 'train'
+    ),
+    unknown AS (
+        SELECT
+            trained.recording,
+            trained.pid,
+            trained.tid,
+            trained.step,
+            segments.start_ns,
+            least(segments.end_ns, trained.end_ns) AS end_ns
+        FROM _segments AS segments
+        ASOF JOIN trained
+            ON trained.recording = segments.recording
+            AND trained.pid = segments.pid
+            AND trained.tid = segments.tid
+            AND trained.start_ns <= segments.start_ns
+        WHERE segments.phase = 'Unknown' AND segments.start_ns < trained.end_ns
+    ),
+    off_cpu AS (
+        SELECT
+            unknown.recording,
+            unknown.pid,
+            unknown.tid,
+            unknown.start_ns,
+            sum(least(switches.ts_ns + switches.dur_ns, unknown.end_ns) - switches.ts_ns) AS dur_ns
+        FROM _switches AS switches
+        ASOF JOIN unknown
+            ON unknown.recording = switches.recording
+            AND unknown.pid = switches.pid
+            AND unknown.tid = switches.tid
+            AND unknown.start_ns <= switches.ts_ns
+        WHERE switches.dur_ns > 0 AND switches.ts_ns < unknown.end_ns
+        GROUP BY ALL
+    ),
+    running AS (
+        SELECT
+            unknown.recording,
+            unknown.pid,
+            unknown.tid,
+            unknown.step,
+            unknown.end_ns,
+            unknown.end_ns - unknown.start_ns - coalesce(off_cpu.dur_ns, 0) AS on_cpu_ns,
+            coalesce(off_cpu.dur_ns, 0) AS off_cpu_ns
+        FROM unknown
+        LEFT JOIN off_cpu
+            ON off_cpu.recording = unknown.recording
+            AND off_cpu.pid = unknown.pid
+            AND off_cpu.tid = unknown.tid
+            AND off_cpu.start_ns = unknown.start_ns
+    ),
+    -- The first copy to the GPU of the process within a millisecond of the end of the longest such time.
+    longest AS (
+        SELECT recording, pid, tid, step, arg_max(end_ns, on_cpu_ns) AS end_ns
+        FROM running
+        GROUP BY ALL
+    ),
+    copies AS (
+        SELECT longest.recording, longest.pid, count(DISTINCT longest.step) AS steps, median(calls.bytes) AS bytes
+        FROM longest
+        ASOF JOIN (
+            SELECT recording, pid, ts_ns, bytes
+            FROM events
+            WHERE kind = 'cuda_copy' AND copy_kind = 'HtoD' AND outermost(depth, ts_ns)
+        ) AS calls
+            ON calls.recording = longest.recording
+            AND calls.pid = longest.pid
+            AND calls.ts_ns >= longest.end_ns - 1000000
+        WHERE calls.ts_ns <= longest.end_ns + 1000000
+        GROUP BY ALL
+    ),
+    costs AS (
+        SELECT
+            threads.recording,
+            threads.pid,
+            threads.tid,
+            threads.steps,
+            threads.step_ns,
+            threads.launches,
+            sum(running.on_cpu_ns) / any_value(threads.steps) AS on_cpu_ns,
+            sum(running.off_cpu_ns) / any_value(threads.steps) AS off_cpu_ns
+        FROM running
+        JOIN threads
+            ON threads.recording = running.recording
+            AND threads.pid = running.pid
+            AND threads.tid = running.tid
+        GROUP BY ALL
+    ),
+    bounds AS (
+        SELECT
+            costs.*,
+            busy.busy,
+            copies.steps >= 0.5 * costs.steps AS before_copy,
+            copies.bytes,
+            least(costs.on_cpu_ns, busy.idle_ns) AS lost_ns,
+            least(costs.on_cpu_ns, busy.most_idle_ns) AS bound_ns
+        FROM costs
+        LEFT JOIN copies ON copies.recording = costs.recording AND copies.pid = costs.pid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = costs.recording AND busy.pid = costs.pid
+    )
+SELECT
+    thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
+    round(100 * on_cpu_ns / step_ns, 1) AS value, -- share of step time
+    '% of step time' AS unit, -- unit of value
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, at most as the GPU is idle
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when nothing waits for it
+    format('mean of {} steps: {} of {} on the CPU in no recorded call, {} off it; {:.0f} launches; ',
+        steps, ms(on_cpu_ns), ms(step_ns), ms(off_cpu_ns), launches)
+        || CASE WHEN before_copy THEN format('a copy of {} to the GPU comes next; ', size(bytes)) ELSE '' END
+        || CASE WHEN busy IS NULL THEN 'GPU use is unknown' ELSE format('GPU busy {} of the time', pct(busy)) END
+        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+    CASE
+        WHEN before_copy
+            THEN 'make the next batch beside the step: DataLoader workers, a thread that prefetches, or on the GPU'
+        ELSE 'find it with py-spy or record_function; do it in another thread or process, less often, or on the GPU'
+    END AS advice, -- what to try
+    format('zernel-analyze phases --parts {}', file_label(recording)) AS next_command -- to see more
+FROM bounds
+CROSS JOIN thresholds
+WHERE lost_ns >= thresholds.min_share * step_ns
+    AND on_cpu_ns >= thresholds.min_dispatch_ns * launches
+ORDER BY lost_ms_per_step DESC, subject
+LIMIT 20
