@@ -380,8 +380,8 @@ class GpuFindingsTest {
         assertThat(finding.value()).isEqualTo(2.0);
         assertThat(finding.unit()).isEqualTo("of 20 steps");
         assertThat(finding.evidence())
-                .isEqualTo("each takes 400.0 ms more than the median of 50.0 ms: 40.0 ms of the mean of all steps but warm-up, 90.0 ms, "
-                        + "which is 50.0 ms without steps with a checkpoint; file /out/step-10.ckpt; saves at most 40.0 ms: 90.0 / (90.0 - 40.0) = 1.80x");
+                .isEqualTo("each takes 400.0 ms more than the median of 50.0 ms: 40.0 ms of the mean of all steps but "
+                        + "warm-up, 90.0 ms, which is 50.0 ms without steps with a checkpoint; file /out/step-10.ckpt; saves at most 40.0 ms: 90.0 / (90.0 - 40.0) = 1.80x");
     }
 
     @Test
