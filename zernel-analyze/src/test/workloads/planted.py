@@ -128,7 +128,9 @@ def loader(cause, argument):
 
 def hang(folder):
     ranks = [os.fork() or all_reduce_until_one_is_missing(rank, folder) for rank in range(2)]
-    time.sleep(HANG_S + 10)
+    while not os.path.exists(f"{folder}/missing"):
+        time.sleep(0.1)
+    time.sleep(HANG_S)
     for pid in ranks:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -142,6 +144,7 @@ def all_reduce_until_one_is_missing(rank, folder):
     for step in range(STEPS):
         parameter.grad = torch.ones(64)
         if rank == 1 and step == STEPS // 2:
+            open(f"{folder}/missing", "w").close()
             time.sleep(1000)
         dist.all_reduce(parameter.grad)
         time.sleep(0.01)

@@ -66,7 +66,8 @@ SELECT
         END
         || CASE
             WHEN exited_ns IS NOT NULL
-                THEN format('it exited with {}', coalesce(CAST(exit_status AS VARCHAR), 'an unknown code'))
+                THEN format('{} with {}', CASE WHEN what = 'open call' THEN 'then it was ended' ELSE 'it exited' END,
+                    coalesce(CAST(exit_status AS VARCHAR), 'an unknown code'))
             WHEN what = 'open call' THEN 'it lived on'
             WHEN open_call IS NOT NULL THEN format('it has not returned from {}', open_call)
             ELSE format('its last call was {}', coalesce(last_name, 'not seen'))
@@ -74,7 +75,8 @@ SELECT
     CASE
         WHEN what = 'mismatch'
             THEN 'let all ranks take the same branch: conditions on data, uneven batches, unused parameters'
-        WHEN exited_ns IS NOT NULL THEN 'look at why that rank ended: its log, its exit code, dmesg (out of memory)'
+        WHEN what <> 'open call' AND exited_ns IS NOT NULL
+            THEN 'look at why that rank ended: its log, its exit code, dmesg (out of memory)'
         WHEN what = 'missing rank'
             THEN 'look at that rank: py-spy dump --pid, and whether it has fewer batches (join(), drop_last)'
         WHEN name LIKE '%__next__%'

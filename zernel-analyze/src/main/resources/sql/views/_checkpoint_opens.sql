@@ -15,11 +15,13 @@ WITH
             || '([._-]?(tmp|temp|part|partial|incomplete)[^/]*)?$' AS weights, -- names of weights
             '(^|[^a-z])(checkpoint|ckpt)' AS checkpoints, -- names of checkpoints and of their folders
             '(^|/)(pytorch_model|model|adapter_model|optimizer|scheduler)[^/]*\.bin$' AS states, -- names, if written
-            '(^|/)(site-packages|dist-packages|lib/python[0-9.]+|__pycache__|torchinductor[^/]*|\.triton|\.cache)(/|$)'
+            '(^|/)(site-packages|dist-packages|lib/python[0-9.]+|__pycache__|[^/]*inductor[^/]*|fxgraph|aotautograd|'
+            || '\.?triton|\.cache)(/|$)'
             || '|^/(proc|sys|usr/lib|usr/share|usr/local/lib|lib|lib64|etc)/' AS foreign_folders, -- of programs
             '\.(py[cdioxz]?|so[0-9.]*|c|cc|cpp|cu|h|hpp|o|a|s|ptx|cubin|fatbin|ttir|ttgir|llir|jsonl?|ya?ml|toml|txt|'
-            || 'log|csv|tsv|md|html?|lock|db|sqlite[^/]*|png|jpe?g|gif|mp4|tfevents[^/]*|out|err)$|tfevents'
-            AS foreign_names -- of other files
+            || 'log|csv|tsv|md|html?|lock|db|sqlite[^/]*|png|jpe?g|gif|mp4|out|err|gch|load_ok)$|tfevents'
+            -- Before it renames them, torch.compile names files by process and thread.
+            || '|/\.[0-9]+\.[0-9]+\.tmp$' AS foreign_names -- of other files
     ),
     opens AS (
         SELECT

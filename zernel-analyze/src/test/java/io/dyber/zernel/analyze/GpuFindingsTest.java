@@ -455,8 +455,8 @@ class GpuFindingsTest {
         assertThat(finding.value()).isEqualTo(2.0);
         assertThat(finding.unit()).isEqualTo("of 20 steps");
         assertThat(finding.evidence())
-                .isEqualTo("each takes 400.0 ms more than the median of 50.0 ms: 40.0 ms of the mean of all steps but warm-up, 90.0 ms, "
-                        + "which is 50.0 ms without steps with a checkpoint; file /out/step-10.ckpt; saves at most 40.0 ms: 90.0 / (90.0 - 40.0) = 1.80x");
+                .isEqualTo("each takes 400.0 ms more than the median of 50.0 ms: 40.0 ms of the mean of all steps but "
+                        + "warm-up, 90.0 ms, which is 50.0 ms without steps with a checkpoint; file /out/step-10.ckpt; saves at most 40.0 ms: 90.0 / (90.0 - 40.0) = 1.80x");
     }
 
     @Test
@@ -474,6 +474,8 @@ class GpuFindingsTest {
                 "/home/u/pytorch/torch/distributed/checkpoint'",
                 "/tmp/torchinductor_u/ab/checkpoint_wrapper.pt', writable = 1",
                 "/root/.triton/cache/ABC/tmp.pid_9/checkpoint_kernel', writable = 1",
+                "/out/checkpoints/cache/q6/.4528.140326551374720.tmp', writable = 1",
+                "/out/checkpoints/inductor/fl/cfl6k6s24', writable = 1",
                 "/out/checkpoints/log.txt', writable = 1",
                 "/tmp/tmpab12cd', writable = 1",
                 "/out/metrics.bin', writable = 1"

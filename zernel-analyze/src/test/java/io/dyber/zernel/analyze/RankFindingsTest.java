@@ -172,6 +172,18 @@ class RankFindingsTest {
     }
 
     @Test
+    void hangFiresForAProcessThatStoodStillUntilItWasKilled() {
+        RecordingFixture job = recording();
+        steps(job, 0, "");
+        Finding finding = only("hang", rank(job, 0).event("region", NEXT, STEPS * STEP_MS, null, "depth = 0")
+                .on(100, 134, "cuda-EvtHandlr")
+                .event("process", "exit", STEPS * STEP_MS + 5000, null, "status = 137"));
+        assertThat(finding.evidence())
+                .isEqualTo(NEXT + " did not return in 5.0 s; a step takes 40.0 ms (median); then it was ended with 137");
+        assertThat(finding.advice()).startsWith("look at the data workers");
+    }
+
+    @Test
     void hangIsSilentForAProcessThatEndedInACall() {
         RecordingFixture killed = recording();
         steps(killed, 0, "");
