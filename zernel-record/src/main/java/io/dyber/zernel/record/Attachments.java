@@ -15,6 +15,7 @@ import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.LibrarySelector;
+import io.dyber.zernel.record.probe.LibrarySelectors;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
@@ -49,6 +50,7 @@ final class Attachments {
     private final boolean virtualMachine = Machine.isVirtual();
     private final Progress progress;
     private final List<Hook> hooks = new ArrayList<>();
+    private final LibrarySelectors libraries;
     private final Optional<FunctionTable> table;
     private final MappedFiles mapped = new MappedFiles();
     private final boolean sweeps;
@@ -87,6 +89,7 @@ final class Attachments {
             }
             hooks.add(Hook.named(spec));
         }
+        this.libraries = new LibrarySelectors(hooks.stream().map(hook -> hook.probe().library()).toList());
     }
 
     /// How functions are probed, for people.
@@ -127,13 +130,23 @@ final class Attachments {
         program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(this::offer);
     }
 
-    private void offer(MappedFile file) {
+    /// Whether any probe means a library, by its file's name or by its SONAME.
+    ///
+    /// @param path as processes see it
+    /// @param opened where the same file can be opened from here
+    boolean wants(String path, Path opened) {
+        return libraries.mean(path, opened);
+    }
+
+    /// Probes a file that has not been seen before, whether a process maps it already or will.
+    void offer(MappedFile file) {
         if (seen.contains(file.identity())) {
             return;
         }
-        List<Hook> wanted = hooks.stream()
-                .filter(hook -> new LibrarySelector(hook.probe().library()).matches(file.path(), file.program()))
-                .toList();
+        Set<String> meant = libraries.of(file);
+        List<Hook> wanted = meant.isEmpty()
+                ? List.of()
+                : hooks.stream().filter(hook -> meant.contains(hook.probe().library())).toList();
         if (!wanted.isEmpty() && table.isPresent()) {
             seen.add(file.identity());
             try (ElfFile elf = ElfFile.open(file.opened())) {
