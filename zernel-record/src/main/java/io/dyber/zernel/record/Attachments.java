@@ -10,6 +10,7 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Site.Cost;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.Function;
@@ -57,6 +58,7 @@ final class Attachments {
     private final Set<String> seen = new HashSet<>();
     private final Set<String> probedFiles = new HashSet<>();
     private final ProbedFunctions probed;
+    private final RuntimeLayer runtimes;
 
     Attachments(
             KernelSide kernel,
@@ -73,6 +75,7 @@ final class Attachments {
         this.job = job;
         this.frequent = frequent;
         this.progress = progress;
+        this.runtimes = new RuntimeLayer(pump, frequent, probed, job.kernels(), this::attachNamed);
         this.sweeps = options.everyone();
         this.table = kernel.functionsBtf().map(FunctionTable::new);
         for (Probe probe : Probes.all()) {
@@ -109,13 +112,18 @@ final class Attachments {
     Set<Integer> scan(Set<Integer> pids) {
         Set<Integer> users = new LinkedHashSet<>();
         for (int pid : pids) {
-            for (MappedFile file : sweeps ? mapped.changed(pid) : mapped.of(pid)) {
+            List<MappedFile> files = sweeps ? mapped.changed(pid) : mapped.of(pid);
+            for (MappedFile file : files) {
                 offer(file);
                 if (probedFiles.contains(file.identity())) {
                     users.add(pid);
                 }
             }
+            if (!files.isEmpty()) {
+                runtimes.see(pid, files);
+            }
         }
+        runtimes.settle(kernel::targets);
         return users;
     }
 
@@ -128,6 +136,7 @@ final class Attachments {
                 .distinct()
                 .forEach(library -> MappedFiles.at(Path.of(library), false).ifPresent(this::offer));
         program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(this::offer);
+        runtimes.settle(kernel::targets);
     }
 
     /// Whether any probe means a library, by its file's name or by its SONAME.
@@ -278,7 +287,7 @@ final class Attachments {
     }
 
     /// A probe that has its number and is about to be attached.
-    private record Placed(Hook hook, Site site, FunctionDefinition definition, ProbedFunction row) {
+    record Placed(Hook hook, Site site, FunctionDefinition definition, ProbedFunction row) {
         /// Those that may be taken away for themselves are attached for themselves.
         String group() {
             String library = hook.probe() instanceof UsdtProbe ? "tracepoint" : "function";
@@ -318,11 +327,13 @@ final class Attachments {
     }
 
     private FunctionDefinition define(int id, Hook hook, FunctionDefinition definition, CallShape shape) {
-        FunctionDefinition sampled =
-                Launches.concern(hook) ? definition.sampled(frequent.launches().sample(hook)) : definition;
-        kernel.defineFunction(id, sampled);
+        kernel.defineFunction(id, sampled(hook, definition));
         pump.later(decoder -> decoder.define(id, shape));
         return definition;
+    }
+
+    private FunctionDefinition sampled(Hook hook, FunctionDefinition definition) {
+        return Launches.concern(hook) ? definition.sampled(frequent.launches().sample(hook)) : definition;
     }
 
     private int newFunction(Hook hook, String symbol, boolean sendsEnter) {
@@ -330,28 +341,53 @@ final class Attachments {
         return kernel.newFunction(kind, symbol, sendsEnter);
     }
 
+    /// Those of the runtime's calls are left to [RuntimeLayer].
     private void attach(MappedFile file, List<Placed> placed) {
+        List<Placed> ofRuntime = placed.stream().filter(one -> one.hook().layer() == Layer.RUNTIME).toList();
+        List<Placed> others = placed.stream().filter(one -> one.hook().layer() != Layer.RUNTIME).toList();
+        if (!ofRuntime.isEmpty()) {
+            runtimes.add(file, ofRuntime);
+            probedFiles.add(file.identity());
+        }
+        List<ProbeLinks> _ = attachNamed(file, others);
+        Set<String> driven = new HashSet<>();
+        others.stream()
+                .filter(one -> one.hook().layer() == Layer.DRIVER)
+                .forEach(one -> driven.add(one.hook().probe().kind()));
+        driven.removeIf(kind -> !probed.isWhole(file.path(), kind));
+        if (!driven.isEmpty()) {
+            runtimes.addDriver(file, driven);
+        }
+    }
+
+    /// Attaches functions and says so.
+    private List<ProbeLinks> attachNamed(MappedFile file, List<Placed> placed) {
         Map<String, List<Placed>> groups = new LinkedHashMap<>();
         placed.forEach(one -> groups.computeIfAbsent(one.group(), _ -> new ArrayList<>()).add(one));
+        List<ProbeLinks> links = new ArrayList<>();
         int attached = 0;
         for (List<Placed> group : groups.values()) {
-            attached += attachTogether(file, group);
+            attached += attachTogether(file, group, links);
         }
         if (attached > 0) {
             probedFiles.add(file.identity());
             progress.notice(
                     "probing " + attached + (attached == 1 ? " function" : " functions") + " of " + file.path());
         }
+        return links;
     }
 
-    private int attachTogether(MappedFile file, List<Placed> group) {
+    private int attachTogether(MappedFile file, List<Placed> group, List<ProbeLinks> attached) {
         UprobeProbes probes = kernel.functions().orElseThrow();
         List<Site> sites = group.stream().map(Placed::site).toList();
         String path = file.opened().toString();
+        // How many of the calls are recorded may have changed since they were defined.
+        group.forEach(one -> kernel.defineFunction(one.site().function(), sampled(one.hook(), one.definition())));
         try {
             ProbeLinks links = group.getFirst().hook().probe() instanceof UsdtProbe
                     ? probes.attachTracepoints(path, sites)
                     : probes.attach(path, sites);
+            attached.add(links);
             for (Placed one : group) {
                 probed.add(one.row());
                 if (Launches.concern(one.hook())) {
@@ -362,8 +398,8 @@ final class Attachments {
         } catch (BpfException e) {
             if (e.isOfCode() && group.size() > 1) {
                 int half = group.size() / 2;
-                return attachTogether(file, group.subList(0, half))
-                        + attachTogether(file, group.subList(half, group.size()));
+                return attachTogether(file, group.subList(0, half), attached)
+                        + attachTogether(file, group.subList(half, group.size()), attached);
             }
             refused(group, e);
             return 0;
