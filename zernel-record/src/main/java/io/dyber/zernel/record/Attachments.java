@@ -75,7 +75,17 @@ final class Attachments {
         this.job = job;
         this.frequent = frequent;
         this.progress = progress;
-        this.runtimes = new RuntimeLayer(pump, frequent, probed, job.kernels(), this::attachNamed);
+        this.runtimes = new RuntimeLayer(pump, frequent, probed, job.kernels(), new RuntimeLayer.Attaching() {
+            @Override
+            public int attach(MappedFile file, List<Placed> functions, List<ProbeLinks> links) {
+                return attachInGroups(file, functions, links);
+            }
+
+            @Override
+            public void announce(MappedFile file, int attached) {
+                Attachments.this.announce(file, attached);
+            }
+        });
         this.sweeps = options.everyone();
         this.table = kernel.functionsBtf().map(FunctionTable::new);
         for (Probe probe : Probes.all()) {
@@ -137,6 +147,11 @@ final class Attachments {
                 .forEach(library -> MappedFiles.at(Path.of(library), false).ifPresent(this::offer));
         program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(this::offer);
         runtimes.settle(kernel::targets);
+    }
+
+    /// Ends what has to end before the other probes do.
+    void detachOuter() {
+        runtimes.detach();
     }
 
     /// Whether any probe means a library, by its file's name or by its SONAME.
@@ -349,7 +364,7 @@ final class Attachments {
             runtimes.add(file, ofRuntime);
             probedFiles.add(file.identity());
         }
-        List<ProbeLinks> _ = attachNamed(file, others);
+        announce(file, attachInGroups(file, others, new ArrayList<>()));
         Set<String> driven = new HashSet<>();
         others.stream()
                 .filter(one -> one.hook().layer() == Layer.DRIVER)
@@ -360,21 +375,22 @@ final class Attachments {
         }
     }
 
-    /// Attaches functions and says so.
-    private List<ProbeLinks> attachNamed(MappedFile file, List<Placed> placed) {
+    private int attachInGroups(MappedFile file, List<Placed> placed, List<ProbeLinks> links) {
         Map<String, List<Placed>> groups = new LinkedHashMap<>();
         placed.forEach(one -> groups.computeIfAbsent(one.group(), _ -> new ArrayList<>()).add(one));
-        List<ProbeLinks> links = new ArrayList<>();
         int attached = 0;
         for (List<Placed> group : groups.values()) {
             attached += attachTogether(file, group, links);
         }
+        return attached;
+    }
+
+    private void announce(MappedFile file, int attached) {
         if (attached > 0) {
             probedFiles.add(file.identity());
             progress.notice(
                     "probing " + attached + (attached == 1 ? " function" : " functions") + " of " + file.path());
         }
-        return links;
     }
 
     private int attachTogether(MappedFile file, List<Placed> group, List<ProbeLinks> attached) {

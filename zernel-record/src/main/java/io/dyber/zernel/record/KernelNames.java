@@ -126,7 +126,9 @@ final class KernelNames {
         }
         for (Unknown unknown : unknowns) {
             String name = kernels.get(unknown.place());
-            if (name != null) {
+            if (name == null) {
+                job.kernels().notFound();
+            } else {
                 name(unknown, name);
             }
         }

@@ -23,38 +23,48 @@ import java.util.function.Supplier;
 /// nothing. While both are, as in a change-over, [io.dyber.zernel.record.event.Layer] tells which calls are one row; a probe
 /// of the runtime ends when each call that began before the driver was probed has ended too. What a call of the driver does
 /// not tell is which host function a kernel was launched by. So the runtime's launches are probed for a while when a
-/// kernel without a name turns up.
+/// kernel turns up whose name is found in no other way.
 final class RuntimeLayer {
     static final String RESTING = "the driver's calls are recorded instead";
     private static final long NAMING_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long OVERLAP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /// Attaches the functions of a group; none when the kernel refuses.
+    /// Attaches functions and says how many; the kernel may refuse some.
     interface Attaching {
-        List<ProbeLinks> attach(MappedFile file, List<Attachments.Placed> functions);
+        int attach(MappedFile file, List<Attachments.Placed> functions, List<ProbeLinks> links);
+
+        /// Tells people what was attached.
+        void announce(MappedFile file, int attached);
     }
 
-    /// Functions of a file that make calls of one kind.
+    /// Functions of a file that are attached together.
     private static final class Group {
         final MappedFile file;
-        final String kind;
+        final Set<String> kinds = new HashSet<>();
         final List<Attachments.Placed> functions;
         final Set<Integer> numbers = new HashSet<>();
-        List<ProbeLinks> links = List.of();
+        final List<ProbeLinks> links = new ArrayList<>();
         boolean attached;
         /// When it was first not needed any more, on CLOCK_MONOTONIC; 0 while it is.
         long idleSince;
         Optional<CompletableFuture<Boolean>> open = Optional.empty();
 
-        Group(MappedFile file, String kind, List<Attachments.Placed> functions) {
+        Group(MappedFile file, List<Attachments.Placed> functions) {
             this.file = file;
-            this.kind = kind;
             this.functions = functions;
-            functions.forEach(one -> numbers.add(one.site().function()));
+            functions.forEach(one -> {
+                kinds.add(one.hook().probe().kind());
+                numbers.add(one.site().function());
+            });
         }
 
         boolean isOfLaunches() {
             return Launches.concern(functions.getFirst().hook());
+        }
+
+        /// Whether its calls tell what those of the driver inside them do not.
+        boolean names() {
+            return isOfLaunches() && !Launches.isWrapper(functions.getFirst().hook());
         }
     }
 
@@ -86,14 +96,13 @@ final class RuntimeLayer {
         Map<String, List<Attachments.Placed>> byGroup = new LinkedHashMap<>();
         for (Attachments.Placed one : functions) {
             probed.add(one.row().resting(RESTING));
-            String kind = one.hook().probe().kind();
-            String group = kind + (Launches.isWrapper(one.hook()) ? " of wrappers" : "");
+            String group = !Launches.concern(one.hook()) ? "calls"
+                    : Launches.isWrapper(one.hook()) ? "wrappers of launches" : "launches";
             byGroup.computeIfAbsent(group, _ -> new ArrayList<>()).add(one);
         }
-        List<Group> made = byGroup.values().stream()
-                .map(those -> new Group(file, those.getFirst().hook().probe().kind(), those))
-                .toList();
-        groups.put(file.identity(), made);
+        groups.put(
+                file.identity(),
+                byGroup.values().stream().map(those -> new Group(file, those)).toList());
     }
 
     /// Takes in a driver of which all calls of these kinds are probed.
@@ -139,27 +148,40 @@ final class RuntimeLayer {
                 see(pid, mapped.of(pid));
             }
         }
-        groups.values().forEach(those -> those.forEach(this::settle));
-    }
-
-    private void settle(Group group) {
-        boolean needed = isNeeded(group);
-        if (needed || (group.isOfLaunches() && isNaming(group))) {
-            group.idleSince = 0;
-            group.open = Optional.empty();
-            attach(group);
-        } else if (group.attached) {
-            detach(group);
+        for (List<Group> those : groups.values()) {
+            int attached = those.stream().mapToInt(this::settle).sum();
+            if (attached > 0) {
+                attaching.announce(those.getFirst().file, attached);
+            }
         }
     }
 
-    private boolean isNeeded(Group group) {
-        boolean ahead = !kindsOfOwnDrivers.contains(group.kind);
+    /// Takes all away, outer functions before those inside them, so that the last calls are one row each too.
+    void detach() {
+        groups.values().forEach(those ->
+                those.reversed().forEach(group -> group.links.forEach(ProbeLinks::detach)));
+    }
+
+    private int settle(Group group) {
+        boolean needed = group.kinds.stream().anyMatch(kind -> isNeeded(group, kind));
+        if (needed || (group.names() && isNaming(group))) {
+            group.idleSince = 0;
+            group.open = Optional.empty();
+            return attach(group);
+        }
+        if (group.attached) {
+            detach(group);
+        }
+        return 0;
+    }
+
+    private boolean isNeeded(Group group, String kind) {
+        boolean ahead = !kindsOfOwnDrivers.contains(kind);
         boolean used = false;
         for (Use use : uses.values()) {
             if (use.runtimes().containsKey(group.file.identity())) {
                 used = true;
-                if (!use.kindsOfDriver().contains(group.kind) && (ahead || !use.ownRoot())) {
+                if (!use.kindsOfDriver().contains(kind) && (ahead || !use.ownRoot())) {
                     return true;
                 }
             }
@@ -167,24 +189,22 @@ final class RuntimeLayer {
         return !used && ahead;
     }
 
-    /// Whether a kernel without a name has turned up lately, and launches tell which call was made inside which.
+    /// Whether a kernel whose name is found in no other way has turned up lately, and launches tell which call was made inside which.
     private boolean isNaming(Group group) {
         return frequent.launches().isEach()
-                && System.nanoTime() - kernels.lastUnknownNanos() < NAMING_NANOS
+                && System.nanoTime() - kernels.notFoundNanos() < NAMING_NANOS
                 && uses.values().stream().anyMatch(use -> use.runtimes().containsKey(group.file.identity()));
     }
 
-    private void attach(Group group) {
+    private int attach(Group group) {
         if (group.attached) {
-            return;
+            return 0;
         }
         group.attached = true;
         List<Attachments.Placed> wanted = group.functions.stream()
                 .filter(one -> frequent.launches().attach(one.hook()))
                 .toList();
-        if (!wanted.isEmpty()) {
-            group.links = attaching.attach(openable(group), wanted);
-        }
+        return wanted.isEmpty() ? 0 : attaching.attach(openable(group), wanted, group.links);
     }
 
     /// The file as it can be opened now: perhaps only through a process.
@@ -215,7 +235,7 @@ final class RuntimeLayer {
             CompletableFuture<Boolean> open = new CompletableFuture<>();
             group.open = Optional.of(open);
             long since = group.idleSince;
-            pump.later(decoder -> open.complete(decoder.isOpen(group.numbers, since)));
+            pump.onceDecoded(decoder -> open.complete(decoder.isOpen(group.numbers, since)));
         } else if (group.open.get().getNow(true)) {
             group.open = group.open.filter(answer -> !answer.isDone());
         } else {
@@ -223,11 +243,10 @@ final class RuntimeLayer {
         }
     }
 
-    /// What was sent is decoded within a turn of the pump; then the calls that are still open are those whose ends nobody
-    /// will see.
+    /// The calls that are still open when all that was sent is decoded are those whose ends nobody will see.
     private void rest(Group group) {
         group.links.forEach(ProbeLinks::detach);
-        group.links = List.of();
+        group.links.clear();
         group.attached = false;
         group.open = Optional.empty();
         group.functions.forEach(one -> {
@@ -235,6 +254,6 @@ final class RuntimeLayer {
                 probed.add(one.row().resting(RESTING));
             }
         });
-        pump.later(_ -> pump.later(decoder -> decoder.coverOpen(group.numbers)));
+        pump.onceDecoded(decoder -> decoder.coverOpen(group.numbers));
     }
 }

@@ -21,7 +21,7 @@ public final class Kernels {
     private final PerProcess<Long> namelessOfThreads = new PerProcess<>();
     private final Queue<Unknown> unknown = new ConcurrentLinkedQueue<>();
 
-    private volatile long lastUnknownNanos = System.nanoTime() - Long.MAX_VALUE / 2;
+    private volatile long notFoundNanos = System.nanoTime() - Long.MAX_VALUE / 2;
 
     /// A handle whose kernel is to be found out.
     ///
@@ -67,15 +67,19 @@ public final class Kernels {
         }
     }
 
-    /// When a handle without a name was last launched for the first time, by [System#nanoTime]. Any thread may call this.
-    public long lastUnknownNanos() {
-        return lastUnknownNanos;
+    /// Says that nothing tells what a handle means but the call of the runtime around its launch. Any thread may call this.
+    public void notFound() {
+        notFoundNanos = System.nanoTime();
+    }
+
+    /// When that was said last, by [System#nanoTime]. Any thread may call this.
+    public long notFoundNanos() {
+        return notFoundNanos;
     }
 
     private void ask(int pid, long func, long place) {
         if (asked.putIfAbsent(pid, func, true)) {
             unknown.add(new Unknown(pid, func, place, ""));
-            lastUnknownNanos = System.nanoTime();
         }
     }
 
