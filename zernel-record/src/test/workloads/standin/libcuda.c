@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef DRIVER
+#define DRIVER "libcuda.so.1"
+#endif
+
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600 };
 
 #define MEMORY_BASE 0x7e0000000000l
@@ -173,7 +177,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int cuda, unsi
 {
 	static const char *const versions[2][2] = { { "", "_v2" }, { "_v2", "" } };
 	static const char *const variants[] = { "_ptsz", "_ptds", "" };
-	void *self = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	void *self = dlopen(DRIVER, RTLD_NOW | RTLD_NOLOAD);
 	char name[128];
 
 	(void)result;

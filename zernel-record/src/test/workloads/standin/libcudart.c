@@ -18,6 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef DRIVER
+#define DRIVER "libcuda.so.1"
+#endif
 #define FUNCTIONS 64
 
 /* Stubs and handles of kernels, and the functions of the driver that they mean. */
@@ -49,18 +52,27 @@ static void find(get_proc_address get, const char *name, void **at, int per_thre
 	}
 }
 
-__attribute__((constructor)) static void start(void)
+static void load_driver(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	const char *elsewhere = getenv("STANDIN_DRIVER");
+	void *driver = dlopen(elsewhere ? elsewhere : DRIVER, RTLD_NOW);
 	get_proc_address get = driver ? (get_proc_address)dlsym(driver, "cuGetProcAddress_v2") : NULL;
 
 	if (!get) {
-		fprintf(stderr, "libcudart: no libcuda.so.1\n");
+		fprintf(stderr, "libcudart: no %s\n", DRIVER);
 		abort();
 	}
 #define F(per_thread, kind, name, parameters, arguments, does, sample, ...)                                            \
 	find(get, #name, (void **)&at_##name, per_thread);
 #include "driver.def"
+}
+
+/* The first call of the runtime loads the driver, as in the real one. */
+static void start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load_driver);
 }
 
 static struct function *function_of(const void *symbol)
@@ -161,6 +173,8 @@ static int copy_async(int per_thread, void *dst, const void *src, size_t n, enum
 	cudaError_t name parameters                                                                                    \
 	{                                                                                                              \
 		enum { per_thread = per_thread_ };                                                                     \
+                                                                                                                       \
+		start();                                                                                               \
 		return (cudaError_t)(does);                                                                            \
 	}
 #include "runtime.def"

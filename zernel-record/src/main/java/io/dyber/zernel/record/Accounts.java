@@ -15,7 +15,8 @@ final class Accounts {
         kernel.names().forEach((id, function) -> {
             long[] counters = kernel.counters(id);
             long sent = FunctionCounts.sent(counters, function.sendsEnter());
-            long taken = counts.events(id) + counts.leftOut(id) + (function.sendsEnter() ? 0 : counts.returnedTwice(id));
+            long taken = counts.events(id) + counts.leftOut(id) + counts.covered(id)
+                    + (function.sendsEnter() ? 0 : counts.returnedTwice(id));
             if (sent != taken) {
                 open.add("calls of '" + function.name() + "' do not add up: " + counters[FunctionCounts.HITS]
                         + " entered, " + sent + " sent, " + taken + " taken");

@@ -10,11 +10,13 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Site.Cost;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.LibrarySelector;
+import io.dyber.zernel.record.probe.LibrarySelectors;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
@@ -49,12 +51,14 @@ final class Attachments {
     private final boolean virtualMachine = Machine.isVirtual();
     private final Progress progress;
     private final List<Hook> hooks = new ArrayList<>();
+    private final LibrarySelectors libraries;
     private final Optional<FunctionTable> table;
     private final MappedFiles mapped = new MappedFiles();
     private final boolean sweeps;
     private final Set<String> seen = new HashSet<>();
     private final Set<String> probedFiles = new HashSet<>();
     private final ProbedFunctions probed;
+    private final RuntimeLayer runtimes;
 
     Attachments(
             KernelSide kernel,
@@ -71,6 +75,17 @@ final class Attachments {
         this.job = job;
         this.frequent = frequent;
         this.progress = progress;
+        this.runtimes = new RuntimeLayer(pump, frequent, probed, job.kernels(), new RuntimeLayer.Attaching() {
+            @Override
+            public int attach(MappedFile file, List<Placed> functions, List<ProbeLinks> links) {
+                return attachInGroups(file, functions, links);
+            }
+
+            @Override
+            public void announce(MappedFile file, int attached) {
+                Attachments.this.announce(file, attached);
+            }
+        });
         this.sweeps = options.everyone();
         this.table = kernel.functionsBtf().map(FunctionTable::new);
         for (Probe probe : Probes.all()) {
@@ -87,6 +102,7 @@ final class Attachments {
             }
             hooks.add(Hook.named(spec));
         }
+        this.libraries = new LibrarySelectors(hooks.stream().map(hook -> hook.probe().library()).toList());
     }
 
     /// How functions are probed, for people.
@@ -106,13 +122,18 @@ final class Attachments {
     Set<Integer> scan(Set<Integer> pids) {
         Set<Integer> users = new LinkedHashSet<>();
         for (int pid : pids) {
-            for (MappedFile file : sweeps ? mapped.changed(pid) : mapped.of(pid)) {
+            List<MappedFile> files = sweeps ? mapped.changed(pid) : mapped.of(pid);
+            for (MappedFile file : files) {
                 offer(file);
                 if (probedFiles.contains(file.identity())) {
                     users.add(pid);
                 }
             }
+            if (!files.isEmpty()) {
+                runtimes.see(pid, files);
+            }
         }
+        runtimes.settle(kernel::targets);
         return users;
     }
 
@@ -125,15 +146,31 @@ final class Attachments {
                 .distinct()
                 .forEach(library -> MappedFiles.at(Path.of(library), false).ifPresent(this::offer));
         program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(this::offer);
+        runtimes.settle(kernel::targets);
     }
 
-    private void offer(MappedFile file) {
+    /// Ends what has to end before the other probes do.
+    void detachOuter() {
+        runtimes.detach();
+    }
+
+    /// Whether any probe means a library, by its file's name or by its SONAME.
+    ///
+    /// @param path as processes see it
+    /// @param opened where the same file can be opened from here
+    boolean wants(String path, Path opened) {
+        return libraries.mean(path, opened);
+    }
+
+    /// Probes a file that has not been seen before, whether a process maps it already or will.
+    void offer(MappedFile file) {
         if (seen.contains(file.identity())) {
             return;
         }
-        List<Hook> wanted = hooks.stream()
-                .filter(hook -> new LibrarySelector(hook.probe().library()).matches(file.path(), file.program()))
-                .toList();
+        Set<String> meant = libraries.of(file);
+        List<Hook> wanted = meant.isEmpty()
+                ? List.of()
+                : hooks.stream().filter(hook -> meant.contains(hook.probe().library())).toList();
         if (!wanted.isEmpty() && table.isPresent()) {
             seen.add(file.identity());
             try (ElfFile elf = ElfFile.open(file.opened())) {
@@ -264,7 +301,7 @@ final class Attachments {
     }
 
     /// A probe that has its number and is about to be attached.
-    private record Placed(Hook hook, Site site, FunctionDefinition definition, ProbedFunction row) {
+    record Placed(Hook hook, Site site, FunctionDefinition definition, ProbedFunction row) {
         /// Those that may be taken away for themselves are attached for themselves.
         String group() {
             String library = hook.probe() instanceof UsdtProbe ? "tracepoint" : "function";
@@ -304,11 +341,13 @@ final class Attachments {
     }
 
     private FunctionDefinition define(int id, Hook hook, FunctionDefinition definition, CallShape shape) {
-        FunctionDefinition sampled =
-                Launches.concern(hook) ? definition.sampled(frequent.launches().sample(hook)) : definition;
-        kernel.defineFunction(id, sampled);
+        kernel.defineFunction(id, sampled(hook, definition));
         pump.later(decoder -> decoder.define(id, shape));
         return definition;
+    }
+
+    private FunctionDefinition sampled(Hook hook, FunctionDefinition definition) {
+        return Launches.concern(hook) ? definition.sampled(frequent.launches().sample(hook)) : definition;
     }
 
     private int newFunction(Hook hook, String symbol, boolean sendsEnter) {
@@ -316,13 +355,36 @@ final class Attachments {
         return kernel.newFunction(kind, symbol, sendsEnter);
     }
 
+    /// Those of the runtime's calls are left to [RuntimeLayer].
     private void attach(MappedFile file, List<Placed> placed) {
+        List<Placed> ofRuntime = placed.stream().filter(one -> one.hook().layer() == Layer.RUNTIME).toList();
+        List<Placed> others = placed.stream().filter(one -> one.hook().layer() != Layer.RUNTIME).toList();
+        if (!ofRuntime.isEmpty()) {
+            runtimes.add(file, ofRuntime);
+            probedFiles.add(file.identity());
+        }
+        announce(file, attachInGroups(file, others, new ArrayList<>()));
+        Set<String> driven = new HashSet<>();
+        others.stream()
+                .filter(one -> one.hook().layer() == Layer.DRIVER)
+                .forEach(one -> driven.add(one.hook().probe().kind()));
+        driven.removeIf(kind -> !probed.isWhole(file.path(), kind));
+        if (!driven.isEmpty()) {
+            runtimes.addDriver(file, driven);
+        }
+    }
+
+    private int attachInGroups(MappedFile file, List<Placed> placed, List<ProbeLinks> links) {
         Map<String, List<Placed>> groups = new LinkedHashMap<>();
         placed.forEach(one -> groups.computeIfAbsent(one.group(), _ -> new ArrayList<>()).add(one));
         int attached = 0;
         for (List<Placed> group : groups.values()) {
-            attached += attachTogether(file, group);
+            attached += attachTogether(file, group, links);
         }
+        return attached;
+    }
+
+    private void announce(MappedFile file, int attached) {
         if (attached > 0) {
             probedFiles.add(file.identity());
             progress.notice(
@@ -330,14 +392,17 @@ final class Attachments {
         }
     }
 
-    private int attachTogether(MappedFile file, List<Placed> group) {
+    private int attachTogether(MappedFile file, List<Placed> group, List<ProbeLinks> attached) {
         UprobeProbes probes = kernel.functions().orElseThrow();
         List<Site> sites = group.stream().map(Placed::site).toList();
         String path = file.opened().toString();
+        // How many of the calls are recorded may have changed since they were defined.
+        group.forEach(one -> kernel.defineFunction(one.site().function(), sampled(one.hook(), one.definition())));
         try {
             ProbeLinks links = group.getFirst().hook().probe() instanceof UsdtProbe
                     ? probes.attachTracepoints(path, sites)
                     : probes.attach(path, sites);
+            attached.add(links);
             for (Placed one : group) {
                 probed.add(one.row());
                 if (Launches.concern(one.hook())) {
@@ -348,8 +413,8 @@ final class Attachments {
         } catch (BpfException e) {
             if (e.isOfCode() && group.size() > 1) {
                 int half = group.size() / 2;
-                return attachTogether(file, group.subList(0, half))
-                        + attachTogether(file, group.subList(half, group.size()));
+                return attachTogether(file, group.subList(0, half), attached)
+                        + attachTogether(file, group.subList(half, group.size()), attached);
             }
             refused(group, e);
             return 0;

@@ -166,6 +166,7 @@ final class Description {
             row.put("state", state.state());
             row.put("why", state.why());
             row.put("events", to.eventsSince(from, probe.kind()));
+            row.putAll(attachments.functions().layers(probe.kind(), from.functions(), to.functions()));
             kinds.add(row);
         }
         return kinds;

@@ -25,6 +25,7 @@ final class EventPump {
     private final RingBuffer bulk;
     private final Decoder decoder;
     private final Queue<Consumer<Decoder>> tasks = new ConcurrentLinkedQueue<>();
+    private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final Thread thread = new Thread(this::run, "zernel-drain");
     private volatile boolean stopping;
     private volatile Optional<RuntimeException> failure = Optional.empty();
@@ -42,6 +43,24 @@ final class EventPump {
     /// Runs on the pump's thread before it decodes any event that is sent after this call.
     void later(Consumer<Decoder> task) {
         tasks.add(task);
+    }
+
+    /// Runs on the pump's thread once it has decoded every event that was sent before this call.
+    void onceDecoded(Consumer<Decoder> task) {
+        waiting.add(new Waiting(vital.producerPosition(), bulk.producerPosition(), task));
+    }
+
+    /// A task and how far both rings have to be read before it.
+    private record Waiting(long vitalEnd, long bulkEnd, Consumer<Decoder> task) {}
+
+    private void runThoseWaiting() {
+        for (Waiting next = waiting.peek(); next != null && isDecoded(next); next = waiting.peek()) {
+            waiting.poll().task().accept(decoder);
+        }
+    }
+
+    private boolean isDecoded(Waiting one) {
+        return vital.consumerPosition() >= one.vitalEnd() && bulk.consumerPosition() >= one.bulkEnd();
     }
 
     /// What ended the pump early, if anything did.
@@ -113,5 +132,6 @@ final class EventPump {
         }
         vital.drain(vitalEnd, (data, at, _) -> decoder.read(data, at));
         bulk.drain(bulkEnd, (data, at, _) -> decoder.read(data, at));
+        runThoseWaiting();
     }
 }

@@ -5,9 +5,8 @@ import io.dyber.zernel.record.bpf.ProbeLinks;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.probe.Hook;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -19,7 +18,7 @@ final class FrequentCalls {
     private final Schema schema;
     private final Clock clock;
     private final Texts texts;
-    private final List<Probed> probed = new ArrayList<>();
+    private final Map<Integer, Probed> probed = new LinkedHashMap<>();
     private final Map<Integer, Long> counted = new HashMap<>();
     private final Budget budget;
     private Launches launches;
@@ -43,12 +42,12 @@ final class FrequentCalls {
         return launches;
     }
 
-    /// A probe of them was attached.
+    /// A probe of them was attached, perhaps again.
     ///
     /// @param definition of its function, to be given again with another sample
     /// @param links of it and others like it
     void add(int id, Hook hook, String symbol, FunctionDefinition definition, ProbeLinks links) {
-        probed.add(new Probed(id, hook, symbol, definition, links));
+        probed.put(id, new Probed(id, hook, symbol, definition, links));
     }
 
     /// Makes do with less when the probes took too much of a CPU, and marks the moment.
@@ -75,7 +74,7 @@ final class FrequentCalls {
     /// Writes how many calls were only counted since the last call: a row per function.
     void note() {
         long now = Clock.monotonicNanos();
-        for (Probed one : probed) {
+        for (Probed one : probed.values()) {
             long total = kernel.counters(one.id())[FunctionCounts.SAMPLED_OUT];
             long before = counted.getOrDefault(one.id(), 0L);
             if (total > before) {
@@ -88,7 +87,7 @@ final class FrequentCalls {
 
     private void change(Launches less) {
         launches = less;
-        for (Probed one : probed) {
+        for (Probed one : probed.values()) {
             if (less.attach(one.hook())) {
                 kernel.defineFunction(one.id(), one.definition().sampled(less.sample(one.hook())));
             } else {

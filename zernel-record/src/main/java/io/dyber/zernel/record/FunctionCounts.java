@@ -2,9 +2,9 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.event.CallCounts;
 
-/// Where the calls of one function went, exactly: `entries = filtered + sampledOut + lost + events`, and for functions
-/// whose entry is not sent also `+ noReturn`. While it goes on the difference is [#open], and of what was between two
-/// moments `entries + open before = filtered + sampledOut + lost + events + open after`.
+/// Where the calls of one function went, exactly: `entries = filtered + sampledOut + lost + covered + events`, and for
+/// functions whose entry is not sent also `+ noReturn`. While it goes on the difference is [#open], and of what was between
+/// two moments `entries + open before = filtered + sampledOut + lost + covered + events + open after`.
 ///
 /// @param entries times the probe was hit
 /// @param returns times the return was seen
@@ -13,10 +13,19 @@ import io.dyber.zernel.record.event.CallCounts;
 /// @param filtered calls of processes that are not recorded, waits below the threshold, Python functions not asked for,
 ///     and calls that end the rows of others, as the exit of a region does
 /// @param sampledOut calls that were only counted
+/// @param covered calls of the CUDA runtime whose row is that of the call inside them
 /// @param noReturn calls that were left another way, were still open at the end or whose return found the ring full;
 ///     they are rows without a duration when the entry was sent
-record FunctionCounts(long entries, long returns, long events, long lost, long filtered, long sampledOut, long noReturn) {
-    static final FunctionCounts NONE = new FunctionCounts(0, 0, 0, 0, 0, 0, 0);
+record FunctionCounts(
+        long entries,
+        long returns,
+        long events,
+        long lost,
+        long filtered,
+        long sampledOut,
+        long covered,
+        long noReturn) {
+    static final FunctionCounts NONE = new FunctionCounts(0, 0, 0, 0, 0, 0, 0, 0);
 
     /// Longs in `struct counter` of `bpf/zernel.bpf.h`.
     static final int COUNTERS = 6;
@@ -43,6 +52,7 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                         kernel[LOST],
                         kernel[FILTERED] + leftOut,
                         kernel[SAMPLED_OUT],
+                        counts.covered(id),
                         counts.unreturnedRows(id))
                 : new FunctionCounts(
                         kernel[HITS],
@@ -51,6 +61,7 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                         kernel[RETURNS_LOST],
                         kernel[FILTERED] + leftOut,
                         kernel[SAMPLED_OUT],
+                        counts.covered(id),
                         Math.max(
                                 0,
                                 kernel[HITS]
@@ -71,12 +82,12 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
     FunctionCounts goingOn(boolean sendsEnter) {
         return sendsEnter
                 ? this
-                : new FunctionCounts(entries, returns, events, lost, filtered, sampledOut, 0);
+                : new FunctionCounts(entries, returns, events, lost, filtered, sampledOut, covered, 0);
     }
 
     /// Calls that are in none of the sums yet: they run, or their records are on the way. None at the end.
     long open(boolean sendsEnter) {
-        return entries - filtered - sampledOut - lost - events - (sendsEnter ? 0 : noReturn);
+        return entries - filtered - sampledOut - lost - covered - events - (sendsEnter ? 0 : noReturn);
     }
 
     /// What came after the other.
@@ -88,6 +99,7 @@ record FunctionCounts(long entries, long returns, long events, long lost, long f
                 lost - before.lost,
                 filtered - before.filtered,
                 sampledOut - before.sampledOut,
+                covered - before.covered,
                 noReturn - before.noReturn);
     }
 

@@ -214,6 +214,7 @@ final class FunctionTable {
                 text(probe.captures()).map(Capture::column).orElse(""),
                 sendsEnter,
                 hook.vital(),
+                hook.layer(),
                 probe.constants(),
                 interpretation);
     }

@@ -65,6 +65,10 @@ final class KernelNames {
         Map<MappedFile, List<Unknown>> inCode = new LinkedHashMap<>();
         List<Unknown> handles = new ArrayList<>();
         for (Unknown unknown : unknowns) {
+            if (!unknown.name().isEmpty()) {
+                tell(unknown, unknown.name());
+                continue;
+            }
             Optional<Region> region = space.at(unknown.place()).filter(Region::code);
             region.ifPresentOrElse(
                     code -> inCode.computeIfAbsent(code.file(), _ -> new ArrayList<>()).add(unknown),
@@ -122,7 +126,9 @@ final class KernelNames {
         }
         for (Unknown unknown : unknowns) {
             String name = kernels.get(unknown.place());
-            if (name != null) {
+            if (name == null) {
+                job.kernels().notFound();
+            } else {
                 name(unknown, name);
             }
         }
@@ -154,7 +160,10 @@ final class KernelNames {
     }
 
     private void name(Unknown unknown, String mangled) {
-        String name = readable.apply(mangled);
+        tell(unknown, readable.apply(mangled));
+    }
+
+    private void tell(Unknown unknown, String name) {
         if (found.size() < MOST) {
             found.add(Map.of("pid", unknown.pid(), "func", unknown.func(), "kernel", name));
         } else {

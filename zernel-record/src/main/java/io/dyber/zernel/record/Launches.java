@@ -1,13 +1,15 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.Hook;
 import java.util.Optional;
 import java.util.Set;
 
 /// How much is recorded of the calls that come by the thousand in a step: kernel launches and PyTorch's allocator.
 ///
-/// The less is recorded of them, the less it costs the job. When not every call is recorded, launches are taken in the
-/// driver only: each goes through it, and one in the runtime would be taken again there.
+/// The less is recorded of them, the less it costs the job. When not every call is recorded, no record tells which call was
+/// made inside which: so launches are taken in one place only, the driver or, where it is not probed, the functions of the
+/// runtime that each launch goes through once.
 ///
 /// @param every of [Mode#SAMPLE], one call in so many is recorded
 public record Launches(Mode mode, int every) {
@@ -47,11 +49,17 @@ public record Launches(Mode mode, int every) {
 
     /// Whether the hook is to be attached.
     boolean attach(Hook hook) {
-        if (!concern(hook) || mode == Mode.ALL) {
-            return true;
-        }
-        boolean runtime = hook.probe().kind().equals("cuda_launch") && !hook.probe().library().startsWith("libcuda.so");
-        return mode != Mode.OFF && !runtime;
+        return !concern(hook) || mode == Mode.ALL || (mode != Mode.OFF && !isWrapper(hook));
+    }
+
+    /// Whether the function does nothing but call another one of its own layer.
+    static boolean isWrapper(Hook hook) {
+        return hook.layer() == Layer.RUNTIME && hook.symbol().startsWith("__");
+    }
+
+    /// Whether each call is a record, by which those inside one another are told.
+    boolean isEach() {
+        return mode == Mode.ALL;
     }
 
     /// One call in so many is recorded, 0 for none.

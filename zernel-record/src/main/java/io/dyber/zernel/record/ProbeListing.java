@@ -5,7 +5,7 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Site;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
-import io.dyber.zernel.record.probe.LibrarySelector;
+import io.dyber.zernel.record.probe.LibrarySelectors;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /// Where the probes of each kind would go on this machine now. Attaches nothing and needs no privilege, except to
 /// look at other users' processes.
@@ -38,13 +39,19 @@ public final class ProbeListing {
     private final List<Row> rows = new ArrayList<>();
     private final Map<String, MappedFile> files = new LinkedHashMap<>();
 
-    private ProbeListing() {}
+    private final LibrarySelectors libraries;
+
+    private ProbeListing(List<ProbeSpec> specs) {
+        Stream<ProbeSpec> builtIn = Probes.all().stream().flatMap(probe -> probe.hooks().stream()).map(Hook::probe);
+        this.libraries =
+                new LibrarySelectors(Stream.concat(builtIn, specs.stream()).map(ProbeSpec::library).toList());
+    }
 
     /// Looks at these library files, or without any at what the running processes have loaded.
     ///
     /// @param specs the user's own probes
     public static List<Row> of(List<Path> libraries, List<ProbeSpec> specs) {
-        ProbeListing listing = new ProbeListing();
+        ProbeListing listing = new ProbeListing(specs);
         listing.collect(libraries);
         for (Probe probe : Probes.all()) {
             List<Hook> hooks = new ArrayList<>(probe.hooks());
@@ -75,8 +82,9 @@ public final class ProbeListing {
         }
         int before = rows.size();
         for (MappedFile file : files.values()) {
+            Set<String> meant = libraries.of(file);
             List<Hook> wanted = hooks.stream()
-                    .filter(hook -> new LibrarySelector(hook.probe().library()).matches(file.path(), file.program()))
+                    .filter(hook -> meant.contains(hook.probe().library()))
                     .toList();
             if (!wanted.isEmpty()) {
                 resolve(probe, file, wanted);

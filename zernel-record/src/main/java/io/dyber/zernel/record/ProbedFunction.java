@@ -2,6 +2,7 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.elf.Site;
 import io.dyber.zernel.record.event.CallShape;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Tracepoints;
@@ -10,7 +11,7 @@ import java.util.Map;
 
 /// One function in one library file, as the footer's `zernel.probes` lists it.
 ///
-/// @param id its function number in the BPF maps; 0 when it could not be attached
+/// @param id its function number in the BPF maps; 0 when it was never to be attached
 /// @param site file offset that is probed, possibly some bytes into the function
 /// @param left whether it is probed where it is left instead of on its return
 /// @param cost `emulated` or `single-stepped`
@@ -92,10 +93,20 @@ record ProbedFunction(
         return state.equals("attached");
     }
 
+    /// Whether it has a number, by which its calls are counted while it is attached.
+    boolean isNumbered() {
+        return id > 0;
+    }
+
+    /// The same, not attached at the moment.
+    ProbedFunction resting(String reason) {
+        return new ProbedFunction(id, hook, name, library, buildId, symbol, site, left, cost, "off", reason);
+    }
+
     /// The same, refused by the kernel.
     ProbedFunction refused(String how, String reason) {
         return new ProbedFunction(
-                0, hook, name, library, buildId, symbol, site, left, cost, how, reason);
+                id, hook, name, library, buildId, symbol, site, left, cost, how, reason);
     }
 
     /// The row of the footer.
@@ -105,6 +116,7 @@ record ProbedFunction(
     Map<String, Object> describe(FunctionCounts counts, long openBefore, long openAfter) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("kind", hook.probe().kind());
+        row.put("layer", hook.layer() == Layer.NONE ? "" : hook.layer().title());
         row.put("name", name);
         row.put("library", library);
         row.put("build_id", buildId);
@@ -119,6 +131,7 @@ record ProbedFunction(
         row.put("lost", counts.lost());
         row.put("filtered", counts.filtered());
         row.put("sampled_out", counts.sampledOut());
+        row.put("covered", counts.covered());
         row.put("no_return", counts.noReturn());
         row.put("open_before", openBefore);
         row.put("open_after", openAfter);

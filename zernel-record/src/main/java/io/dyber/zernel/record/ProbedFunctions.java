@@ -1,6 +1,7 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.event.CallCounts;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.OperatorProbe;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -8,18 +9,42 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /// The account of all functions that were to be probed: where, whether it went well, and how often they were called.
 final class ProbedFunctions {
     private final KernelSide kernel;
     private final List<ProbedFunction> probed = new ArrayList<>();
+    private final Map<Integer, Integer> places = new HashMap<>();
 
     ProbedFunctions(KernelSide kernel) {
         this.kernel = kernel;
     }
 
+    /// Takes in a function; one with the number of another is what has become of that one.
     void add(ProbedFunction row) {
-        probed.add(row);
+        Integer before = row.isNumbered() ? places.put(row.id(), probed.size()) : null;
+        if (before == null) {
+            probed.add(row);
+        } else {
+            places.put(row.id(), before);
+            probed.set(before, row);
+        }
+    }
+
+    /// Whether the function of this number is attached now.
+    boolean isAttached(int id) {
+        Integer place = places.get(id);
+        return place != null && probed.get(place).isAttached();
+    }
+
+    /// Whether all functions of a kind that a file of the driver has are attached.
+    boolean isWhole(String library, String kind) {
+        return probed.stream()
+                .filter(row -> row.library().equals(library)
+                        && row.hook().layer() == Layer.DRIVER
+                        && row.hook().probe().kind().equals(kind))
+                .allMatch(row -> row.isAttached() || row.state().equals("missing"));
     }
 
     /// Functions attached so far.
@@ -31,13 +56,13 @@ final class ProbedFunctions {
         return probed.stream().anyMatch(row -> row.isAttached() && row.hook().probe().kind().equals(kind));
     }
 
-    /// The sums of all attached functions, by number.
+    /// The sums of all functions that are or were attached, by number.
     ///
     /// @param ended whether nothing is recorded any more
     Map<Integer, FunctionCounts> counts(CallCounts counts, boolean ended) {
         Map<Integer, FunctionCounts> sums = new HashMap<>();
         for (ProbedFunction row : probed) {
-            if (row.isAttached()) {
+            if (row.isNumbered()) {
                 FunctionCounts counted =
                         FunctionCounts.of(kernel.counters(row.id()), counts, row.id(), sendsEnter(row));
                 sums.put(row.id(), ended ? counted : counted.goingOn(sendsEnter(row)));
@@ -67,6 +92,21 @@ final class ProbedFunctions {
         return rows;
     }
 
+    /// How many rows of a kind each of CUDA's layers gave between two moments, and how many calls had theirs in the other;
+    /// empty for kinds that are of none.
+    Map<String, Long> layers(String kind, Map<Integer, FunctionCounts> from, Map<Integer, FunctionCounts> to) {
+        Map<String, Long> layers = new TreeMap<>();
+        for (ProbedFunction row : probed) {
+            if (row.hook().layer() != Layer.NONE && row.hook().probe().kind().equals(kind)) {
+                FunctionCounts counts = to.getOrDefault(row.id(), FunctionCounts.NONE)
+                        .since(from.getOrDefault(row.id(), FunctionCounts.NONE));
+                layers.merge(row.hook().layer().title(), counts.events(), Long::sum);
+                layers.merge("covered", counts.covered(), Long::sum);
+            }
+        }
+        return layers;
+    }
+
     /// Whether a function is probed where it is left.
     boolean anyLeft() {
         return probed.stream().anyMatch(row -> row.isAttached() && row.left());
@@ -76,7 +116,7 @@ final class ProbedFunctions {
     Overhead.Hits hits(CallCost cost) {
         Overhead.Hits hits = Overhead.Hits.NO;
         for (ProbedFunction row : probed) {
-            if (row.isAttached()) {
+            if (row.isNumbered()) {
                 hits = hits.plus(kernel.counters(row.id()), Attachments.end(row.hook(), row.left()), cost);
             }
         }

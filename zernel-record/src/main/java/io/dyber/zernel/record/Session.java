@@ -272,6 +272,7 @@ final class Session {
 
     private void end() {
         marking.stop();
+        attachments.detachOuter();
         kernel.detach();
         gpus.stop();
         gpus.notices().forEach(progress::notice);

@@ -11,6 +11,7 @@ import io.dyber.zernel.record.event.CallShape.Slot;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Field;
 import io.dyber.zernel.record.event.Interpretation;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.event.Meaning;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
@@ -74,7 +75,7 @@ class DaysTest {
         String text = role == Role.OPEN ? "name" : "";
         decoder.define(
                 id,
-                new CallShape(kind, kind, role, onEnter, onReturn, text, true, true, List.of(), interpretation));
+                new CallShape(kind, kind, role, onEnter, onReturn, text, true, true, Layer.NONE, List.of(), interpretation));
     }
 
     private int offset(String field) {

@@ -18,7 +18,8 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param selection the part
 public record Cut(Database database, Selection selection) {
     private static final List<String> COUNTERS = List.of(
-            "entries", "returns", "events", "lost", "filtered", "sampled_out", "no_return", "open_before", "open_after");
+            "entries", "returns", "events", "lost", "filtered", "sampled_out", "covered", "no_return", "open_before",
+            "open_after", "driver", "runtime");
     private static final JsonMapper JSON = JsonMapper.shared();
 
     /// The rows.

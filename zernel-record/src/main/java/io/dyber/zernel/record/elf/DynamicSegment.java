@@ -5,15 +5,18 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// What the dynamic loader sees: enough to find the exported functions when the section headers are gone.
+/// What the dynamic loader sees: the library's own name, and enough to find the exported functions when the section
+/// headers are gone.
 final class DynamicSegment {
     private static final long HASH = 4;
     private static final long STRTAB = 5;
     private static final long SYMTAB = 6;
     private static final long STRSZ = 10;
+    private static final long SONAME = 14;
     private static final long GNU_HASH = 0x6ffffef5L;
     private static final long VERSYM = 0x6ffffff0L;
     private static final long VERDEF = 0x6ffffffcL;
+    private static final long LONGEST_NAME = 256;
 
     private final ElfBytes bytes;
     private final ElfLayout layout;
@@ -29,12 +32,33 @@ final class DynamicSegment {
     }
 
     static Optional<SymbolTable> symbolTable(ElfBytes bytes, ElfLayout layout) throws ElfException {
+        Optional<DynamicSegment> dynamic = of(bytes, layout);
+        return dynamic.isEmpty() ? Optional.empty() : Optional.of(dynamic.get().symbolTable());
+    }
+
+    /// The name by which other libraries ask for this one; empty if it has none.
+    static Optional<String> soname(ElfBytes bytes, ElfLayout layout) throws ElfException {
+        Optional<DynamicSegment> dynamic = of(bytes, layout);
+        return dynamic.isEmpty() ? Optional.empty() : dynamic.get().soname();
+    }
+
+    private static Optional<DynamicSegment> of(ElfBytes bytes, ElfLayout layout) throws ElfException {
         for (Segment segment : layout.segments()) {
             if (segment.type() == Segment.DYNAMIC) {
-                return Optional.of(new DynamicSegment(bytes, layout, segment).symbolTable());
+                return Optional.of(new DynamicSegment(bytes, layout, segment));
             }
         }
         return Optional.empty();
+    }
+
+    private Optional<String> soname() throws ElfException {
+        Long at = entries.get(SONAME);
+        if (at == null) {
+            return Optional.empty();
+        }
+        long start = layout.fileOffset(entry(STRTAB, "names") + at).orElse(-1);
+        long length = Math.min(LONGEST_NAME, bytes.size() - start);
+        return Optional.of(ElfLayout.text(bytes.slice("name", start, length), 0));
     }
 
     private SymbolTable symbolTable() throws ElfException {

@@ -39,6 +39,14 @@ public final class ElfFile implements AutoCloseable {
         }
     }
 
+    /// The name that a library has inside (`DT_SONAME`), whatever its file is called; empty if it has none. Reads a few
+    /// hundred bytes.
+    public static Optional<String> soname(Path path) throws ElfException {
+        try (ElfBytes bytes = new ElfBytes(path)) {
+            return Damage.check(bytes, () -> DynamicSegment.soname(bytes, ElfLayout.readLoaded(bytes)));
+        }
+    }
+
     public Path path() {
         return path;
     }

@@ -17,6 +17,17 @@ record ElfLayout(int machine, int type, List<Segment> segments, List<Section> se
     private static final int PN_XNUM = 0xffff;
 
     static ElfLayout read(ElfBytes bytes) throws ElfException {
+        ByteBuffer header = header(bytes);
+        return new ElfLayout(machine(header), type(header), segments(bytes, header), sections(bytes, header));
+    }
+
+    /// Without the sections, whose headers lie at the end of the file, where a loader does not look.
+    static ElfLayout readLoaded(ElfBytes bytes) throws ElfException {
+        ByteBuffer header = header(bytes);
+        return new ElfLayout(machine(header), type(header), segments(bytes, header), List.of());
+    }
+
+    private static ByteBuffer header(ElfBytes bytes) throws ElfException {
         if (bytes.size() < EHDR) {
             throw bytes.error(bytes.size() == 0 ? "it is empty" : "it is not an ELF file");
         }
@@ -27,12 +38,19 @@ record ElfLayout(int machine, int type, List<Segment> segments, List<Section> se
         if (header.get(4) != 2 || header.get(5) != 1) {
             throw bytes.error("only 64-bit little-endian ELF files are supported");
         }
-        int type = header.getShort(16) & 0xffff;
+        int type = type(header);
         if (type != EXECUTABLE && type != SHARED) {
             throw bytes.error(type == 1 ? "it is an object file, not a library or program" : "it is no library or program");
         }
-        List<Section> sections = sections(bytes, header);
-        return new ElfLayout(header.getShort(18) & 0xffff, type, segments(bytes, header), sections);
+        return header;
+    }
+
+    private static int type(ByteBuffer header) {
+        return header.getShort(16) & 0xffff;
+    }
+
+    private static int machine(ByteBuffer header) {
+        return header.getShort(18) & 0xffff;
     }
 
     private static List<Segment> segments(ElfBytes bytes, ByteBuffer header) throws ElfException {

@@ -17,6 +17,7 @@ public final class CallCounts {
     private long[] returned = new long[64];
     private long[] unreturned = new long[64];
     private long[] leftOut = new long[64];
+    private long[] covered = new long[64];
     private long[] returnedTwice = new long[64];
 
     void add(String kind) {
@@ -31,6 +32,13 @@ public final class CallCounts {
     /// A row that was counted is taken back.
     void leaveOut(int function) {
         passOver(function);
+        events[function]--;
+    }
+
+    /// A row that was counted is taken back: a call inside this one is the row of both.
+    void cover(int function) {
+        covered = grown(covered, function);
+        covered[function]++;
         events[function]--;
     }
 
@@ -85,6 +93,11 @@ public final class CallCounts {
     /// Calls whose records came and that are no rows: nobody wants them, or they end the rows of other functions.
     public long leftOut(int function) {
         return function < leftOut.length ? leftOut[function] : 0;
+    }
+
+    /// Calls whose row is that of a call inside them.
+    public long covered(int function) {
+        return function < covered.length ? covered[function] : 0;
     }
 
     /// Returns that are no calls: of forked children from calls of their parents.

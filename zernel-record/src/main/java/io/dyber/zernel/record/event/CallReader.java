@@ -160,13 +160,68 @@ final class CallReader {
         OpenCalls open = shape.threads().of(tid);
         if (open.isFull()) {
             addUnreturned(open.frames(), 0);
-            open.dropOldest();
+            open.drop(0);
         }
         long sp = data.getLong(at + Wire.STACK_POINTER);
         abandon(open, open.find(function, sp));
+        if (shape.call.layer() != Layer.NONE) {
+            coverAround(open, sp, shape.kindText);
+        }
         int depth = shape.nests ? open.around(sp, shape.kindText) : 0;
         int frame = open.push();
         fill(open.frames(), frame, shape, data, at, function, sp, depth);
+    }
+
+    /// Calls of the runtime around this one are the same operation.
+    private void coverAround(OpenCalls open, long sp, int kindText) {
+        for (int i = 0; i < open.depth(); i++) {
+            if (open.isAround(i, sp, kindText)) {
+                cover(open.frames(), i * OpenCalls.FRAME);
+            }
+        }
+    }
+
+    private void cover(long[] frames, int frame) {
+        Shape shape = shape((int) frames[frame + OpenCalls.FUNCTION]);
+        if (shape != null && shape.call.layer() == Layer.RUNTIME) {
+            frames[frame + OpenCalls.COVERED] = 1;
+            shape.call.interpretation().handOn(
+                    (int) frames[frame + OpenCalls.PID], frames[frame + OpenCalls.SLOTS], frames[frame + OpenCalls.NOTE]);
+        }
+    }
+
+    /// Whether any call of these functions that was entered before this CLOCK_MONOTONIC time is open and not covered.
+    boolean isOpen(Set<Integer> functions, long before) {
+        boolean[] found = new boolean[1];
+        for (OpenThreads all : List.of(threads, vitalThreads)) {
+            all.forEach(open -> {
+                for (int i = 0; i < open.depth(); i++) {
+                    int frame = i * OpenCalls.FRAME;
+                    found[0] |= functions.contains((int) open.frames()[frame + OpenCalls.FUNCTION])
+                            && open.frames()[frame + OpenCalls.COVERED] == 0
+                            && open.frames()[frame + OpenCalls.START] < before;
+                }
+            });
+        }
+        return found[0];
+    }
+
+    /// The ends of open calls of these functions will not be seen, and the calls inside them are the rows.
+    void coverOpen(Set<Integer> functions) {
+        for (OpenThreads all : List.of(threads, vitalThreads)) {
+            all.forEach(open -> {
+                for (int i = open.depth() - 1; i >= 0; i--) {
+                    int frame = i * OpenCalls.FRAME;
+                    if (functions.contains((int) open.frames()[frame + OpenCalls.FUNCTION])) {
+                        if (open.frames()[frame + OpenCalls.COVERED] == 0) {
+                            cover(open.frames(), frame);
+                        }
+                        addUnreturned(open.frames(), frame);
+                        open.drop(i);
+                    }
+                }
+            });
+        }
     }
 
     private void fill(long[] frames, int frame, Shape shape, ByteBuffer data, int at, int function, long sp, int depth) {
@@ -184,6 +239,9 @@ final class CallReader {
         for (int i = 0; i < shape.enterColumns.length; i++) {
             frames[frame + OpenCalls.SLOTS + i] = slot(data, at + wire.slot(), i);
         }
+        frames[frame + OpenCalls.COVERED] = 0;
+        // The calls that are covered by this one look for it here, whether they have a column for it or not.
+        frames[frame + OpenCalls.SLOTS] = slot(data, at + wire.slot(), 0);
         frames[frame + OpenCalls.NOTE] =
                 shape.call.interpretation().entered((int) frames[frame + OpenCalls.PID], slot(data, at + wire.slot(), 0));
     }
@@ -223,7 +281,7 @@ final class CallReader {
         rows.put(rows.duration, end - frames[frame + OpenCalls.START]);
         rows.put(rows.cpu, data.getInt(at + Wire.CPU));
         putSlots(shape.returnColumns, shape.call.onReturn(), data, at, wire.returnSlot());
-        complete(shape, frames[frame + OpenCalls.NOTE]);
+        complete(shape, frames, frame);
     }
 
     private void addUnreturned(long[] frames, int frame) {
@@ -231,8 +289,10 @@ final class CallReader {
         Shape shape = shape(function);
         if (shape != null && (shape.call.role() == CallShape.Role.CALL || shape.call.role() == CallShape.Role.FACT)) {
             addEntered(shape, frames, frame);
-            counts.unreturned(function);
-            complete(shape, frames[frame + OpenCalls.NOTE]);
+            if (frames[frame + OpenCalls.COVERED] == 0) {
+                counts.unreturned(function);
+            }
+            complete(shape, frames, frame);
         } else {
             counts.passOver(function);
         }
@@ -273,6 +333,16 @@ final class CallReader {
     private void putConstants(Shape shape) {
         for (int i = 0; i < shape.constants.length; i++) {
             rows.put(shape.constantColumns[i], shape.constants[i]);
+        }
+    }
+
+    private void complete(Shape shape, long[] frames, int frame) {
+        if (frames[frame + OpenCalls.COVERED] == 0) {
+            complete(shape, frames[frame + OpenCalls.NOTE]);
+        } else {
+            shape.call.interpretation().completeCovered(row);
+            rows.drop();
+            counts.cover(shape.function);
         }
     }
 

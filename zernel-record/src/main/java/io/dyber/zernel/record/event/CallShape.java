@@ -11,6 +11,7 @@ import java.util.List;
 /// @param textColumn column of the text read on entry, or empty
 /// @param sendsEnter whether a record is sent on entry; without, the return record carries the start time
 /// @param vital whether its records come through the vital ring
+/// @param layer of CUDA, by which calls inside one another are one row
 /// @param constants columns that have the same value in every row
 /// @param interpretation what is made of its calls
 public record CallShape(
@@ -22,6 +23,7 @@ public record CallShape(
         String textColumn,
         boolean sendsEnter,
         boolean vital,
+        Layer layer,
         List<Constant> constants,
         Interpretation interpretation) {
     public CallShape {
@@ -39,7 +41,9 @@ public record CallShape(
             List<Slot> onReturn,
             String textColumn,
             boolean sendsEnter) {
-        this(kind, name, role, onEnter, onReturn, textColumn, sendsEnter, false, List.of(), Interpretation.NONE);
+        this(
+                kind, name, role, onEnter, onReturn, textColumn, sendsEnter, false, Layer.NONE, List.of(),
+                Interpretation.NONE);
     }
 
     /// What a call means for the rows.

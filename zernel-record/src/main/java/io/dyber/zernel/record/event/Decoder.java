@@ -2,6 +2,7 @@ package io.dyber.zernel.record.event;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /// From ring records to rows in batches.
@@ -106,6 +107,17 @@ public final class Decoder {
     /// Takes in the path of a file that is mapped already, for page faults on it.
     public void learnMapped(int device, long inode, String path) {
         files.learn(device, inode, path);
+    }
+
+    /// Whether any call of these functions that was entered before this CLOCK_MONOTONIC time is open, and no call inside
+    /// it is its row.
+    public boolean isOpen(Set<Integer> functions, long before) {
+        return calls.isOpen(functions, before);
+    }
+
+    /// Says that the ends of open calls of these functions will not be seen, and that the calls inside them are the rows.
+    public void coverOpen(Set<Integer> functions) {
+        calls.coverOpen(functions);
     }
 
     /// Decodes one record.

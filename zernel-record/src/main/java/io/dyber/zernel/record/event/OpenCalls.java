@@ -8,7 +8,7 @@ import java.util.Arrays;
 /// returns were left some other way (longjmp, an exception): they are dead. Not thread-safe.
 final class OpenCalls {
     /// Longs per frame: the fields below, then the slots.
-    static final int FRAME = 24;
+    static final int FRAME = 25;
 
     static final int SP = 0;
     static final int FUNCTION = 1;
@@ -22,7 +22,9 @@ final class OpenCalls {
     static final int KIND = 9;
     static final int DEPTH = 10;
     static final int NOTE = 11;
-    static final int SLOTS = 12;
+    /// Not 0 when a call inside it is the row of both.
+    static final int COVERED = 12;
+    static final int SLOTS = 13;
 
     /// The deepest stack kept. A thread that leaves more calls without returning has its oldest ones given up.
     static final int MOST_FRAMES = 1024;
@@ -71,16 +73,22 @@ final class OpenCalls {
         return -1;
     }
 
-    /// How many open calls of a kind are around one whose stack pointer is `sp`. Stacks grow downwards, so calls below
-    /// it were left without returning; one at the same place has jumped here.
+    /// Whether the call in frame `i` is one of a kind around another whose stack pointer is `sp`, and a row of its own.
+    /// Stacks grow downwards, so calls below it were left without returning; one at the same place has jumped here.
+    boolean isAround(int i, long sp, long kind) {
+        int frame = i * FRAME;
+        return frames[frame + KIND] == kind && frames[frame + SP] >= sp && frames[frame + COVERED] == 0;
+    }
+
+    /// How many such calls there are.
     int around(long sp, long kind) {
-        int depth = 0;
-        for (int i = 0; i < this.depth; i++) {
-            if (frames[i * FRAME + KIND] == kind && frames[i * FRAME + SP] >= sp) {
-                depth++;
+        int count = 0;
+        for (int i = 0; i < depth; i++) {
+            if (isAround(i, sp, kind)) {
+                count++;
             }
         }
-        return depth;
+        return count;
     }
 
     /// Drops frame `first` and all younger ones.
@@ -88,9 +96,9 @@ final class OpenCalls {
         depth = first;
     }
 
-    /// Drops the oldest frame.
-    void dropOldest() {
-        System.arraycopy(frames, FRAME, frames, 0, (depth - 1) * FRAME);
+    /// Drops the frame `i`.
+    void drop(int i) {
+        System.arraycopy(frames, (i + 1) * FRAME, frames, i * FRAME, (depth - 1 - i) * FRAME);
         depth--;
     }
 }

@@ -66,6 +66,10 @@ final class OpenThreads {
         }
     }
 
+    void forEach(Consumer<OpenCalls> action) {
+        threads.values().forEach(action);
+    }
+
     /// Gives up everything.
     void clear(Consumer<OpenCalls> abandon) {
         threads.values().forEach(abandon);

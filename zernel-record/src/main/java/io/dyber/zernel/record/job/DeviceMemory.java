@@ -75,6 +75,14 @@ final class DeviceMemory {
             }
 
             @Override
+            public void handOn(int pid, long first, long note) {
+                Allocation allocation = leaving.remove(note);
+                if (allocation != null) {
+                    live.put(pid, first, allocation);
+                }
+            }
+
+            @Override
             public void complete(Row row, long note) {
                 released(row, leaving.remove(note));
             }

@@ -83,14 +83,26 @@ public final class Job {
         pythonCalls.want(glob);
     }
 
+    private Interpretation launches() {
+        return new Interpretation() {
+            @Override
+            public void complete(Row row, long note) {
+                kernels.launched(row);
+                graphs.launched(row);
+            }
+
+            @Override
+            public void completeCovered(Row row) {
+                kernels.launchedBy(row);
+            }
+        };
+    }
+
     /// What to make of calls that mean this.
     public Interpretation interpretation(Meaning meaning) {
         return switch (meaning) {
             case NOTHING, WAIT -> Interpretation.NONE;
-            case LAUNCH -> (row, _) -> {
-                kernels.launched(row);
-                graphs.launched(row);
-            };
+            case LAUNCH -> launches();
             case KERNEL_NAME -> (row, _) -> kernels.named(row);
             case CAPTURE_BEGIN -> (row, _) -> graphs.begin(row);
             case CAPTURE_END -> (row, _) -> graphs.end(row);

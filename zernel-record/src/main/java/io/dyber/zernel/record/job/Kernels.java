@@ -17,12 +17,17 @@ public final class Kernels {
     private final UnaryOperator<String> readable;
     private final PerProcess<Integer> names = new PerProcess<>();
     private final PerProcess<Boolean> asked = new PerProcess<>();
+    private final PerProcess<Boolean> askedByHost = new PerProcess<>();
+    private final PerProcess<Long> namelessOfThreads = new PerProcess<>();
     private final Queue<Unknown> unknown = new ConcurrentLinkedQueue<>();
+
+    private volatile long notFoundNanos = System.nanoTime() - Long.MAX_VALUE / 2;
 
     /// A handle whose kernel is to be found out.
     ///
     /// @param place an address that tells: the handle itself, or that of the host function it stands for
-    public record Unknown(int pid, long func, long place) {}
+    /// @param name the name, if it has come up after the handle's first launch; else empty
+    public record Unknown(int pid, long func, long place, String name) {}
 
     Kernels(Columns columns, Texts texts, UnaryOperator<String> readable) {
         this.columns = columns;
@@ -35,13 +40,46 @@ public final class Kernels {
         if (func == Row.NONE) {
             return;
         }
-        names.get(row.pid(), func)
-                .ifPresentOrElse(name -> row.put(columns.kernel, name), () -> ask(row.pid(), func, func));
+        Optional<Integer> name = names.get(row.pid(), func);
+        if (name.isPresent()) {
+            row.put(columns.kernel, name.get());
+            if (!namelessOfThreads.isEmpty()) {
+                Optional<Long> _ = namelessOfThreads.remove(row.pid(), row.tid());
+            }
+        } else {
+            ask(row.pid(), func, func);
+            namelessOfThreads.put(row.pid(), row.tid(), func);
+        }
+    }
+
+    /// A call of the runtime has ended that the last launch of this thread was made by: what it was given stands for the
+    /// same kernel. The driver's handles of a process that was running before say nothing themselves.
+    void launchedBy(Row row) {
+        long host = row.get(columns.func);
+        Optional<Long> nameless = namelessOfThreads.remove(row.pid(), row.tid());
+        if (host == Row.NONE || nameless.isEmpty() || names.get(row.pid(), nameless.get()).isPresent()) {
+            return;
+        }
+        long func = nameless.get();
+        if (func != host && askedByHost.putIfAbsent(row.pid(), func, true)) {
+            String name = names.get(row.pid(), host).map(texts::text).orElse("");
+            unknown.add(new Unknown(row.pid(), func, host, name));
+        }
+    }
+
+    /// Says that nothing tells what a handle means but the call of the runtime around its launch. Any thread may call this.
+    public void notFound() {
+        notFoundNanos = System.nanoTime();
+    }
+
+    /// When that was said last, by [System#nanoTime]. Any thread may call this.
+    public long notFoundNanos() {
+        return notFoundNanos;
     }
 
     private void ask(int pid, long func, long place) {
         if (asked.putIfAbsent(pid, func, true)) {
-            unknown.add(new Unknown(pid, func, place));
+            unknown.add(new Unknown(pid, func, place, ""));
         }
     }
 
@@ -78,5 +116,7 @@ public final class Kernels {
     void forget(int pid) {
         names.forget(pid);
         asked.forget(pid);
+        askedByHost.forget(pid);
+        namelessOfThreads.forget(pid);
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.event.Meaning;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,7 @@ final class CudaProbes {
 
     private static List<Hook> launches() {
         List<Hook> hooks = new ArrayList<>();
-        HookTable driver = new HookTable("cuda_launch", DRIVER, false);
+        HookTable driver = new HookTable("cuda_launch", DRIVER, Layer.DRIVER, false);
         hooks.addAll(driver.calls(Meaning.LAUNCH, """
                 cuLaunchKernel[_ptsz] cuLaunchCooperativeKernel[_ptsz](func=arg1,
                     grid_x=arg2:u32, grid_y=arg3:u32, grid_z=arg4:u32,
@@ -46,7 +47,7 @@ final class CudaProbes {
                 cuKernelGetFunction(func=*arg1@ret, addr=arg2, status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
-            HookTable runtime = new HookTable("cuda_launch", library, false);
+            HookTable runtime = new HookTable("cuda_launch", library, Layer.RUNTIME, false);
             hooks.addAll(runtime.calls(Meaning.LAUNCH, """
                     cudaLaunchKernel[_ptsz] __cudaLaunchKernel[_ptsz] cudaLaunchCooperativeKernel[_ptsz](func=arg1,
                         grid_x=arg2:u32, grid_y=arg2>>32:u32, grid_z=arg3:u32,
@@ -70,7 +71,7 @@ final class CudaProbes {
 
     private static List<Hook> graphs() {
         List<Hook> hooks = new ArrayList<>();
-        HookTable driver = new HookTable("cuda_graph", DRIVER, false);
+        HookTable driver = new HookTable("cuda_graph", DRIVER, Layer.DRIVER, false);
         hooks.addAll(driver.calls(Meaning.GRAPH_LAUNCH, """
                 cuGraphLaunch[_ptsz](addr=arg1, stream=arg2, status=ret:s32)
                 cuGraphExecUpdate_v2(addr=arg1, status=ret:s32)
@@ -86,7 +87,7 @@ final class CudaProbes {
                 cuGraphInstantiateWithParams[_ptsz](addr=*arg1@ret, src=arg2, status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
-            HookTable runtime = new HookTable("cuda_graph", library, false);
+            HookTable runtime = new HookTable("cuda_graph", library, Layer.RUNTIME, false);
             hooks.addAll(runtime.calls(Meaning.GRAPH_LAUNCH, """
                     cudaGraphLaunch[_ptsz](addr=arg1, stream=arg2, status=ret:s32)
                     cudaGraphExecUpdate(addr=arg1, status=ret:s32)
@@ -109,7 +110,7 @@ final class CudaProbes {
     /// wider elements the number of them and their width.
     private static List<Hook> copies() {
         List<Hook> hooks = new ArrayList<>();
-        HookTable driver = new HookTable("cuda_copy", DRIVER, false);
+        HookTable driver = new HookTable("cuda_copy", DRIVER, Layer.DRIVER, false);
         hooks.addAll(driver.calls(Meaning.COPY, """
                 cuMemcpyHtoD_v2[_ptds](addr=arg1, src=arg2, bytes=arg3, copy_kind="HtoD", async=0, status=ret:s32)
                 cuMemcpyDtoH_v2[_ptds](addr=arg1, src=arg2, bytes=arg3, copy_kind="DtoH", async=0, status=ret:s32)
@@ -141,6 +142,9 @@ final class CudaProbes {
                     copy_kind="memset", async=1, status=ret:s32)
                 cuMemsetD32Async[_ptsz](addr=arg1, bytes=arg3, count=4, stream=arg4,
                     copy_kind="memset", async=1, status=ret:s32)
+                cuMemsetD2D8_v2[_ptds](addr=arg1, bytes=arg4, count=arg5, copy_kind="memset", async=0, status=ret:s32)
+                cuMemsetD2D8Async[_ptsz](addr=arg1, bytes=arg4, count=arg5, stream=arg6,
+                    copy_kind="memset", async=1, status=ret:s32)
                 """));
         hooks.addAll(driver.facts(Meaning.PIN, """
                 cuMemHostAlloc cuMemAllocHost_v2(addr=*arg1@ret, bytes=arg2, status=ret:s32)
@@ -150,7 +154,7 @@ final class CudaProbes {
                 cuMemFreeHost cuMemHostUnregister(addr=arg1, status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
-            HookTable runtime = new HookTable("cuda_copy", library, false);
+            HookTable runtime = new HookTable("cuda_copy", library, Layer.RUNTIME, false);
             hooks.addAll(runtime.calls(Meaning.COPY, """
                     cudaMemcpy[_ptds](addr=arg1, src=arg2, bytes=arg3,
                         copy_kind=arg4:u32{HtoH,HtoD,DtoH,DtoD,default}, async=0, status=ret:s32)
@@ -183,13 +187,13 @@ final class CudaProbes {
     }
 
     private static List<Hook> syncs() {
-        List<Hook> hooks = new ArrayList<>(new HookTable("cuda_sync", DRIVER, true).calls(Meaning.WAIT, """
+        List<Hook> hooks = new ArrayList<>(new HookTable("cuda_sync", DRIVER, Layer.DRIVER, true).calls(Meaning.WAIT, """
                 cuStreamSynchronize[_ptsz](stream=arg1, status=ret:s32)
                 cuEventSynchronize cuCtxSynchronize_v2(addr=arg1, status=ret:s32)
                 cuCtxSynchronize(status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
-            hooks.addAll(new HookTable("cuda_sync", library, true).calls(Meaning.WAIT, """
+            hooks.addAll(new HookTable("cuda_sync", library, Layer.RUNTIME, true).calls(Meaning.WAIT, """
                     cudaStreamSynchronize[_ptsz](stream=arg1, status=ret:s32)
                     cudaEventSynchronize(addr=arg1, status=ret:s32)
                     cudaDeviceSynchronize(status=ret:s32)
@@ -199,7 +203,7 @@ final class CudaProbes {
     }
 
     private static List<Hook> allocations() {
-        List<Hook> hooks = new ArrayList<>(new HookTable("gpu_alloc", DRIVER, true).calls(Meaning.ALLOCATION, """
+        List<Hook> hooks = new ArrayList<>(new HookTable("gpu_alloc", DRIVER, Layer.DRIVER, true).calls(Meaning.ALLOCATION, """
                 cuMemAlloc_v2 cuMemAllocManaged(bytes=arg2, addr=*arg1@ret, status=ret:s32)
                 cuMemAllocPitch_v2(bytes=arg3, count=arg4, addr=*arg1@ret, status=ret:s32)
                 cuMemAllocAsync[_ptsz](bytes=arg2, stream=arg3, addr=*arg1@ret, status=ret:s32)
@@ -207,7 +211,7 @@ final class CudaProbes {
                 cuMemCreate(bytes=arg2, device=arg3->12:s32, addr=*arg1@ret, status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
-            HookTable runtime = new HookTable("gpu_alloc", library, true);
+            HookTable runtime = new HookTable("gpu_alloc", library, Layer.RUNTIME, true);
             hooks.addAll(runtime.calls(Meaning.ALLOCATION, """
                     cudaMalloc cudaMallocManaged(bytes=arg2, addr=*arg1@ret, status=ret:s32)
                     cudaMallocPitch(bytes=arg3, count=arg4, addr=*arg1@ret, status=ret:s32)
@@ -223,12 +227,12 @@ final class CudaProbes {
 
     /// The address comes first: it is looked up when the call is entered.
     private static List<Hook> releases() {
-        List<Hook> hooks = new ArrayList<>(new HookTable("gpu_free", DRIVER, true).calls(Meaning.RELEASE, """
+        List<Hook> hooks = new ArrayList<>(new HookTable("gpu_free", DRIVER, Layer.DRIVER, true).calls(Meaning.RELEASE, """
                 cuMemFree_v2 cuMemRelease(addr=arg1, status=ret:s32)
                 cuMemFreeAsync[_ptsz](addr=arg1, stream=arg2, status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
-            hooks.addAll(new HookTable("gpu_free", library, true).calls(Meaning.RELEASE, """
+            hooks.addAll(new HookTable("gpu_free", library, Layer.RUNTIME, true).calls(Meaning.RELEASE, """
                     cudaFree(addr=arg1, status=ret:s32)
                     cudaFreeAsync[_ptsz](addr=arg1, stream=arg2, status=ret:s32)
                     """));
@@ -237,7 +241,7 @@ final class CudaProbes {
     }
 
     private static List<Hook> maps() {
-        return new HookTable("gpu_map", DRIVER, true).calls(Meaning.NOTHING, """
+        return new HookTable("gpu_map", DRIVER, Layer.DRIVER, true).calls(Meaning.NOTHING, """
                 cuMemAddressReserve(bytes=arg2, addr=*arg1@ret, status=ret:s32)
                 cuMemMap cuMemUnmap cuMemAddressFree(addr=arg1, bytes=arg2, status=ret:s32)
                 """);

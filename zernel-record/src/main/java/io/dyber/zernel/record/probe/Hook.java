@@ -3,15 +3,22 @@ package io.dyber.zernel.record.probe;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.event.CallShape.Role;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.event.Meaning;
 import java.util.List;
 
 /// A function to probe and what its calls mean.
 ///
 /// @param probe its symbols and what to read of them
+/// @param layer of CUDA that its events are calls of
 /// @param optional whether libraries without it are no reason to worry: versions differ
 /// @param vital whether its events go through the ring that a flood of others cannot fill
-public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, boolean optional) {
+public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, Layer layer, boolean optional) {
+    /// A function of none of CUDA's layers.
+    Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, boolean optional) {
+        this(probe, role, vital, meaning, Layer.NONE, optional);
+    }
+
     /// A function that any version of the library has.
     Hook(Function function, Role role, boolean vital) {
         this(function, role, vital, Meaning.NOTHING, false);
@@ -52,7 +59,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, b
     }
 
     private Hook of(Function function) {
-        return new Hook(function, role, vital, meaning, optional);
+        return new Hook(function, role, vital, meaning, layer, optional);
     }
 
     /// What it probes, as a footer names it.

@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.event.CallShape.Role;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.event.Meaning;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,8 +14,13 @@ import java.util.List;
 /// cudaMalloc cudaMallocManaged(bytes=arg2, ...)                      several with the same arguments
 /// ```
 ///
+/// @param layer of CUDA
 /// @param vital whether the events go through the ring that a flood of others cannot fill
-record HookTable(String kind, String library, boolean vital) {
+record HookTable(String kind, String library, Layer layer, boolean vital) {
+    HookTable(String kind, String library, boolean vital) {
+        this(kind, library, Layer.NONE, vital);
+    }
+
     /// Calls that are events.
     List<Hook> calls(Meaning meaning, String rows) {
         return hooks(Role.CALL, meaning, rows);
@@ -38,7 +44,8 @@ record HookTable(String kind, String library, boolean vital) {
             for (String name : row.substring(0, open).strip().split("\\s+")) {
                 for (String symbol : variants(name)) {
                     if (ProbeSpec.parse(library + ":" + symbol + arguments) instanceof Function function) {
-                        hooks.add(new Hook(function.ofKind(kind), role, vital, meaning, true));
+                        Layer made = role == Role.CALL ? layer : Layer.NONE;
+                        hooks.add(new Hook(function.ofKind(kind), role, vital, meaning, made, true));
                     }
                 }
             }

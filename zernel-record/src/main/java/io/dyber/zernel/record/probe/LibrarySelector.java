@@ -2,7 +2,8 @@ package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.Glob;
 
-/// The library part of a probe: which files it means.
+/// The library part of a probe: which files it means. A name without glob means a library by its SONAME too: the driver's
+/// `libcuda.so.1` is everywhere a link to `libcuda.so.580.159.04`, and processes map the latter.
 ///
 /// | selector | means files named |
 /// |---|---|
@@ -20,8 +21,17 @@ public record LibrarySelector(String text) {
     /// Whether the selector means a file.
     ///
     /// @param path as the process that maps it sees it
+    /// @param soname the name that the library has inside, or empty
     /// @param program whether it is the main program of a process
-    public boolean matches(String path, boolean program) {
+    public boolean matches(String path, String soname, boolean program) {
+        return isMeant(path, program) || (isByName() && isMeant(soname, false));
+    }
+
+    private boolean isByName() {
+        return !text.equals(PROGRAM) && !Glob.isGlob(text) && !text.contains("/");
+    }
+
+    private boolean isMeant(String path, boolean program) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         if (text.equals(PROGRAM)) {
             return program;

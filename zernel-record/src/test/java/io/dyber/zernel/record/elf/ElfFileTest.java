@@ -71,6 +71,14 @@ final class ElfFileTest {
     }
 
     @Test
+    void aLibraryKnowsItsOwnNameWhateverItsFileIsCalled() throws Exception {
+        Path library = library("-Wl,-soname,libmine.so.1");
+        assertThat(ElfFile.soname(Files.move(library, folder.resolve("libmine.so.580.159.04")))).contains("libmine.so.1");
+        assertThat(ElfFile.soname(library())).isEmpty();
+        assertThatThrownBy(() -> ElfFile.soname(folder.resolve("libmine.so.c"))).isInstanceOf(ElfException.class);
+    }
+
+    @Test
     void globFindsFunctionsAndLocalOnesButNoDataAndNoImports() throws Exception {
         assertThat(names(find(library(), "my_*")))
                 .containsExactly("my_add@@V1", "my_alias@@V1", "my_alloc@@V1", "my_chosen@@V1", "my_local");

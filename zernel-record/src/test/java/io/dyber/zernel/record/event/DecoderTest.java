@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +32,10 @@ final class DecoderTest {
             List.of(
                     new Column("bytes", ColumnType.BIGINT, "bytes", ""),
                     new Column("status", ColumnType.BIGINT, "", "")));
+
+    private static final int WRAPPER = 10;
+    private static final int RUNTIME = 11;
+    private static final int DRIVER = 12;
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment record = arena.allocate(512, 8);
@@ -62,7 +67,26 @@ final class DecoderTest {
         Slot handle = new Slot("", 8, false);
         decoder.define(
                 OPEN, new CallShape("region", "enter", Role.OPEN, List.of(), List.of(handle), "name", true));
+        List.of(WRAPPER, RUNTIME).forEach(function -> defineLaunch(function, Layer.RUNTIME));
+        defineLaunch(DRIVER, Layer.DRIVER);
         decoder.define(CLOSE, new CallShape("region", "exit", Role.CLOSE, List.of(handle), List.of(), "", true));
+    }
+
+    private void defineLaunch(int function, Layer layer) {
+        decoder.define(
+                function,
+                new CallShape(
+                        "call",
+                        layer.title() + function,
+                        Role.CALL,
+                        List.of(new Slot("bytes", 8, true)),
+                        List.of(new Slot("status", 4, true)),
+                        "",
+                        true,
+                        false,
+                        layer,
+                        List.of(),
+                        Interpretation.NONE));
     }
 
     @AfterEach
@@ -121,6 +145,65 @@ final class DecoderTest {
         enter(STEP, 1, 50, 0x100, 4096);
         leave(STEP, 1, 80, 0x100, -22);
         assertThat(rows()).containsExactly("step 1050+30 tid 1 bytes 4096 status -22");
+    }
+
+    @Test
+    void callsOfBothLayersInsideOneAnotherAreOneRow() {
+        enter(WRAPPER, 1, 10, 0x100, 1);
+        enter(RUNTIME, 1, 11, 0x100, 2);
+        enter(DRIVER, 1, 12, 0x80, 3);
+        leave(DRIVER, 1, 13, 0x80, 0);
+        leave(RUNTIME, 1, 14, 0x100, 0);
+        leave(WRAPPER, 1, 15, 0x100, 0);
+        assertThat(rows()).containsExactly("driver12 1012+1 tid 1 bytes 3 status 0");
+        assertThat(List.of(WRAPPER, RUNTIME, DRIVER).stream().map(decoder.counts()::covered)).containsExactly(1L, 1L, 0L);
+        assertThat(List.of(WRAPPER, RUNTIME, DRIVER).stream().map(decoder.counts()::events)).containsExactly(0L, 0L, 1L);
+    }
+
+    @Test
+    void withoutTheDriverTheInnermostCallOfTheRuntimeIsTheRow() {
+        enter(WRAPPER, 1, 10, 0x100, 1);
+        enter(RUNTIME, 1, 11, 0x100, 2);
+        leave(RUNTIME, 1, 14, 0x100, 0);
+        leave(WRAPPER, 1, 15, 0x100, 0);
+        assertThat(rows()).containsExactly("runtime11 1011+3 tid 1 bytes 2 status 0");
+    }
+
+    @Test
+    void aCallOfTheRuntimeThatMakesNoneOfTheDriverIsARow() {
+        enter(RUNTIME, 1, 10, 0x100, 1);
+        leave(RUNTIME, 1, 11, 0x100, 0);
+        enter(DRIVER, 1, 12, 0x100, 2);
+        leave(DRIVER, 1, 13, 0x100, 0);
+        enter(STEP, 1, 14, 0x200, 3);
+        enter(DRIVER, 1, 15, 0x100, 4);
+        leave(DRIVER, 1, 16, 0x100, 0);
+        leave(STEP, 1, 17, 0x200, 0);
+        assertThat(rows())
+                .containsExactly(
+                        "runtime11 1010+1 tid 1 bytes 1 status 0",
+                        "driver12 1012+1 tid 1 bytes 2 status 0",
+                        "driver12 1015+1 tid 1 bytes 4 status 0",
+                        "step 1014+3 tid 1 bytes 3 status 0");
+    }
+
+    @Test
+    void callsWhoseEndsAreNotSeenAnyMoreAreLeftToThoseInsideThem() {
+        enter(RUNTIME, 1, 10, 0x100, 1);
+        enter(RUNTIME, 2, 30, 0x100, 2);
+        assertThat(decoder.isOpen(Set.of(WRAPPER), 100)).isFalse();
+        assertThat(decoder.isOpen(Set.of(RUNTIME), 10)).isFalse();
+        assertThat(decoder.isOpen(Set.of(RUNTIME), 11)).isTrue();
+        enter(DRIVER, 1, 40, 0x80, 3);
+        assertThat(decoder.isOpen(Set.of(RUNTIME), 30)).isFalse();
+        decoder.coverOpen(Set.of(RUNTIME));
+        leave(DRIVER, 1, 50, 0x80, 0);
+        enter(DRIVER, 2, 60, 0x80, 4);
+        leave(DRIVER, 2, 70, 0x80, 0);
+        assertThat(rows())
+                .containsExactly("driver12 1040+10 tid 1 bytes 3 status 0", "driver12 1060+10 tid 2 bytes 4 status 0");
+        assertThat(decoder.counts().covered(RUNTIME)).isEqualTo(2);
+        assertThat(decoder.counts().unreturnedRows(RUNTIME)).isZero();
     }
 
     @Test

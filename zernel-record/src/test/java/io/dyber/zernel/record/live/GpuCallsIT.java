@@ -2,28 +2,31 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.record.event.Layer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 
 /// Six processes of four threads each call every function that is probed of CUDA, NCCL and PyTorch's allocator, once
-/// per way of probing: with the runtime of CUDA 12, that of CUDA 13, and one linked statically. Each call is one row,
-/// and the row says what the program itself wrote down.
+/// per way of probing: with the runtime of CUDA 12, that of CUDA 13, and one linked statically; and two more with a driver
+/// that nobody knows as one. Each call is one row, however many functions of the runtime and the driver it goes through, and
+/// the row says what the program itself wrote down.
 ///
 /// Perf events take a tenth of a second each to detach, one after the other, so the run with them is of one program
 /// and fewer kinds.
 @ParameterizedClass
 @CsvSource({
-    "session, " + GpuCallsIT.ALL_KINDS + ", job-12 job-static",
-    "multi, " + GpuCallsIT.ALL_KINDS + ", job-12 job-static",
-    "perf, cuda_launch torch_alloc torch_free nccl nccl_comm, ''"
+    "session, " + GpuCallsIT.ALL_KINDS + ", job-13 job-12 job-static, DRIVER",
+    "multi, " + GpuCallsIT.ALL_KINDS + ", job-13 job-12 job-static, DRIVER",
+    "perf, cuda_launch torch_alloc torch_free nccl nccl_comm, job-13, DRIVER",
+    "session, cuda_launch cuda_graph cuda_copy cuda_sync gpu_alloc gpu_free, job-hidden, RUNTIME"
 })
 class GpuCallsIT {
     static final String ALL_KINDS = "cuda_launch cuda_graph cuda_copy cuda_sync gpu_alloc gpu_free gpu_map "
@@ -36,31 +39,42 @@ class GpuCallsIT {
     private static Recording recording = Recording.none();
     private static List<String> symbols = List.of();
 
+    /// What the driver has no part in: these are rows while the runtime is probed, and else not.
+    private static final String OF_THE_RUNTIME_ALONE =
+            "(starts_with(name, 'cuda') AND (copy_kind = 'HtoH' OR (name = 'cudaFree' AND addr = 0)))";
+
     private final String backend;
     private final List<String> kinds;
     private final int programs;
+    private final Layer layer;
 
-    GpuCallsIT(String backend, String kinds, String others) {
+    GpuCallsIT(String backend, String kinds, String programs, Layer layer) {
         this.backend = backend;
         this.kinds = List.of(kinds.split(" "));
-        this.programs = others.isEmpty() ? 1 : 3;
+        this.programs = programs.split(" ").length;
+        this.layer = layer;
     }
 
     @BeforeParameterizedClassInvocation
-    static void record(String backend, String kinds, String others, @TempDir Path directory) {
+    static void record(String backend, String kinds, String names, Layer layer, @TempDir Path directory) {
         Needs.bpf();
-        List<String> programs = Stream.of(others.split(" ")).filter(name -> !name.isEmpty()).toList();
-        List<String> files = new ArrayList<>(
-                List.of("libcuda.so.1", "libcudart.so.13", "libnccl.so.2", "libc10_cuda.so"));
-        if (!programs.isEmpty()) {
+        List<String> programs = List.of(names.split(" "));
+        List<String> files = new ArrayList<>();
+        if (layer == Layer.DRIVER) {
+            files.addAll(List.of("libcuda.so.1", "libcudart.so.13", "libnccl.so.2", "libc10_cuda.so"));
+        } else {
+            files.add("job-hidden");
+        }
+        if (programs.size() > 1) {
             files.addAll(List.of("libcudart.so.12", "job-static"));
         }
-        symbols = StandIns.probedSymbols(List.of(kinds.split(" ")));
-        List<String> arguments = new ArrayList<>(List.of("all", "4", programs.isEmpty() ? "36" : "12", "7"));
-        arguments.addAll(programs);
+        symbols = StandIns.probedSymbols(List.of(kinds.split(" ")), layer);
+        List<String> arguments = new ArrayList<>(List.of("all", "4", programs.size() > 1 ? "12" : "36", "7"));
+        arguments.addAll(programs.subList(1, programs.size()));
         Recorder recorder = Recorder.recordTo(directory.resolve("run.parquet"))
                 .with("--backend", backend, "--kinds", kinds.replace(' ', ','));
-        recording = StandIns.record(directory, recorder, symbols, files, arguments).recording();
+        recording = StandIns.record(directory, recorder, symbols, files, programs.getFirst(), arguments)
+                .recording();
         recording.define("""
                 CREATE TABLE pairs AS
                 SELECT t, e
@@ -69,9 +83,13 @@ class GpuCallsIT {
                     FROM truth t WHERE t.probed = 1 AND t.kind <> 'none')
                 FULL JOIN (
                     SELECT e, e.pid, e.tid, row_number() OVER (PARTITION BY e.pid, e.tid ORDER BY e.ts_ns) AS i
-                    FROM events e WHERE e.kind IN ('%s'))
+                    FROM events e WHERE e.kind IN ('%s') AND %s)
                 USING (pid, tid, i)
-                """.formatted(kinds.replace(" ", "','")));
+                """.formatted(kinds.replace(" ", "','"), compared(layer)));
+    }
+
+    private static String compared(Layer layer) {
+        return layer == Layer.DRIVER ? "NOT coalesce(" + OF_THE_RUNTIME_ALONE + ", false)" : "true";
     }
 
     @AfterParameterizedClassInvocation
@@ -113,10 +131,24 @@ class GpuCallsIT {
                 SELECT name, truth.pid, truth.calls, events.calls
                 FROM (SELECT name, pid, count(*) AS calls FROM truth
                     WHERE probed = 1 AND kind <> 'none' GROUP BY ALL) truth
-                FULL JOIN (SELECT name, pid, count(*) AS calls FROM events WHERE kind IN ('%s') GROUP BY ALL) events
+                FULL JOIN (SELECT name, pid, count(*) AS calls FROM events WHERE kind IN ('%s') AND %s GROUP BY ALL) events
                 USING (name, pid)
                 WHERE truth.calls IS DISTINCT FROM events.calls ORDER BY ALL
-                """.formatted(String.join("','", kinds)))).isEmpty();
+                """.formatted(String.join("','", kinds), compared(layer)))).isEmpty();
+    }
+
+    @Test
+    void theFooterSaysWhichLayerRecordedWhat() {
+        for (JsonNode kind : recording.footer("zernel.kinds")) {
+            String name = kind.path("kind").asString();
+            if (kinds.contains(name) && kind.has("covered")) {
+                assertThat(kind.path("runtime").asLong(0)).as(name).isEqualTo(recording.number(
+                        "SELECT count(*) FROM events WHERE kind = '" + name + "' AND name LIKE '%cuda%'"));
+                assertThat(kind.path("driver").asLong(0)).as(name).isEqualTo(recording.number(
+                        "SELECT count(*) FROM events WHERE kind = '" + name + "' AND name NOT LIKE '%cuda%'"));
+                assertThat(kind.path("covered").asLong()).as(name).isNotNegative();
+            }
+        }
     }
 
     @Test

@@ -32,7 +32,7 @@ class LaunchesIT {
     private Recording launching(String how) {
         Recorder recorder = Recorder.recordTo(file(), "--kinds", "cuda_launch", "--launches", how);
         List<String> files = how.equals("all") ? List.of("libcuda.so.1", "libcudart.so.13") : List.of("libcuda.so.1");
-        return StandIns.record(directory, recorder, List.of(), files, List.of("launch", "2", "5000", "7")).recording();
+        return StandIns.record(directory, recorder, List.of(), files, "job-13", List.of("launch", "2", "5000", "7")).recording();
     }
 
     @ParameterizedTest
@@ -48,11 +48,25 @@ class LaunchesIT {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"all, 10000", "sample:10, 1000", "count, 0"})
+    void whereTheDriverIsNotProbedTheRuntimesLaunchesAreTakenOnce(String how, long recorded) {
+        long least = how.startsWith("sample") ? recorded - Runtime.getRuntime().availableProcessors() : recorded;
+        Recorder recorder = Recorder.recordTo(file(), "--kinds", "cuda_launch", "--launches", how);
+        try (Recording recording = StandIns.record(
+                        directory, recorder, List.of(), List.of("job-hidden"), "job-hidden", List.of("launch", "2", "5000", "7"))
+                .recording()) {
+            assertThat(recording.number(CALLS)).isEqualTo(10_000);
+            assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch' AND depth = 0"))
+                    .isBetween(least, recorded);
+        }
+    }
+
     @Test
     void launchesCanBeLeftOut() {
         Recorder recorder = Recorder.recordTo(file(), "--kinds", "cuda_launch", "--launches", "off");
         try (Recording recording = StandIns.record(
-                        directory, recorder, List.of(), List.of("libcuda.so.1"), List.of("launch", "2", "5000", "7"))
+                        directory, recorder, List.of(), List.of("libcuda.so.1"), "job-13", List.of("launch", "2", "5000", "7"))
                 .recording()) {
             assertThat(recording.number(CALLS)).isZero();
             assertThat(recording.footer("zernel.probes").valueStream()

@@ -150,6 +150,7 @@ class RotationIT {
                 .as(probe.toString())
                 .isEqualTo(probe.path("filtered").asLong()
                         + probe.path("sampled_out").asLong()
+                        + probe.path("covered").asLong()
                         + probe.path("lost").asLong()
                         + probe.path("events").asLong()
                         + probe.path("open_after").asLong());

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.live;
 
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.Probes;
@@ -18,36 +19,45 @@ record StandIns(Recording recording, Truth truth) {
             List.of("libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libnccl.so.2", "libc10_cuda.so", "exe");
     private static final List<String> TEXTS = List.of("copy_kind", "dtype", "host_memory", "kernel", "op");
 
-    /// The symbols of the recorder's tables for these kinds that the stand-ins must have.
-    static List<String> probedSymbols(List<String> kinds) {
+    /// The symbols of the recorder's tables for these kinds that the stand-ins must have, without those of CUDA's other layer,
+    /// and without functions that only call another one of theirs.
+    static List<String> probedSymbols(List<String> kinds, Layer layer) {
         return Probes.all().stream()
                 .filter(probe -> kinds.contains(probe.kind()))
                 .flatMap(probe -> probe.hooks().stream())
                 .filter(hook -> LIBRARIES.stream().anyMatch(file -> file.startsWith(hook.probe().library())))
+                .filter(hook -> hook.layer() == layer
+                        || (hook.layer() == Layer.NONE
+                                && (layer == Layer.DRIVER || !hook.probe().library().startsWith("libcuda.so"))))
                 .map(Hook::symbol)
+                .filter(symbol -> !symbol.startsWith("__cudaLaunch"))
                 .distinct()
                 .sorted()
                 .toList();
     }
 
-    /// Records `job-13` with these arguments, which may name more programs to run beside it. They begin when the files
-    /// are probed.
+    /// Records a program, of which `arguments` may name more to run beside it. They begin when the files are probed.
     ///
     /// @param symbols which calls count for the truth's depth
     static StandIns record(
-            Path directory, Recorder recorder, List<String> symbols, List<String> files, List<String> arguments) {
+            Path directory,
+            Recorder recorder,
+            List<String> symbols,
+            List<String> files,
+            String program,
+            List<String> arguments) {
         Path folder = Programs.standIns();
         Path truth = directory.resolve("truth");
         write(truth, directory.resolve("probed"), symbols);
         Recorder complete = recorder.property(Machine.BARE_METAL, "true")
                 .environment("STANDIN_TRUTH", truth.toString())
                 .environment("STANDIN_PROBED", directory.resolve("probed").toString())
-                .with("--", folder.resolve("job-13").toString())
+                .with("--", folder.resolve(program).toString())
                 .with(arguments.toArray(String[]::new));
         int programs = 1 + (int) arguments.stream().filter(argument -> argument.startsWith("job-")).count();
         try (Running running = complete.start()) {
             running.awaitLine("waiting ", programs);
-            files.forEach(file -> running.awaitLine(" of " + folder.resolve(file)));
+            files.forEach(file -> running.awaitLine(" of " + target(folder.resolve(file))));
             for (int i = 0; i < programs; i++) {
                 running.say("go");
             }
@@ -56,6 +66,15 @@ record StandIns(Recording recording, Truth truth) {
                 throw new AssertionError(outcome.toString());
             }
             return new StandIns(recording(directory.resolve("run.parquet"), truth), Truth.of(outcome.out()));
+        }
+    }
+
+    /// The file that is mapped: what programs ask for is a link to it.
+    private static Path target(Path link) {
+        try {
+            return link.toRealPath();
+        } catch (IOException e) {
+            throw new AssertionError("looking for " + link + ": " + e.getMessage(), e);
         }
     }
 

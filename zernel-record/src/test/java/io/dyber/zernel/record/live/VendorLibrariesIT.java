@@ -126,7 +126,7 @@ class VendorLibrariesIT {
         return Probes.all().stream()
                 .filter(probe -> KINDS.contains(probe.kind()))
                 .flatMap(probe -> probe.hooks().stream())
-                .filter(hook -> new LibrarySelector(hook.probe().library()).matches(library.toString(), false))
+                .filter(hook -> new LibrarySelector(hook.probe().library()).matches(library.toString(), "", false))
                 .map(Hook::symbol)
                 .distinct()
                 .sorted()

@@ -42,12 +42,26 @@ final class LibrarySelectorTest {
         "train, /home/u/train.old, false"
     })
     void meansFilesByName(String selector, String path, boolean matches) {
-        assertThat(new LibrarySelector(selector).matches(path, false)).isEqualTo(matches);
+        assertThat(new LibrarySelector(selector).matches(path, "", false)).isEqualTo(matches);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "libcuda.so.1, /usr/lib/libcuda.so.580.159.04, libcuda.so.1, true",
+        "libcuda.so.1, /usr/lib/libcuda.so.580.159.04, libcuda.so.2, false",
+        "libcudart.so, /opt/cudart64, libcudart.so.13, true",
+        "libnccl, /opt/collectives, libnccl.so.2, true",
+        "libfoo*.so*, /opt/other, libfoo.so.1, false",
+        "/opt/libfoo.so, /opt/other, libfoo.so, false",
+        "exe, /opt/other, exe, false"
+    })
+    void aNameMeansLibrariesByTheirSonameToo(String selector, String path, String soname, boolean matches) {
+        assertThat(new LibrarySelector(selector).matches(path, soname, false)).isEqualTo(matches);
     }
 
     @Test
     void exeMeansTheMainProgramWhateverItsName() {
-        assertThat(new LibrarySelector("exe").matches("/opt/app", true)).isTrue();
-        assertThat(new LibrarySelector("exe").matches("/opt/app", false)).isFalse();
+        assertThat(new LibrarySelector("exe").matches("/opt/app", "", true)).isTrue();
+        assertThat(new LibrarySelector("exe").matches("/opt/app", "", false)).isFalse();
     }
 }
