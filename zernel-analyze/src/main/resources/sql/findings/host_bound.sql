@@ -3,8 +3,8 @@
 -- Such work is making batches in the training loop, Python between the calls, or logging; sched says that the thread
 -- was on a CPU meanwhile. Named is what comes after the longest such time of a step, as a copy to the GPU after making
 -- a batch. Lost is this time in the mean step, at most as the GPU is idle by the driver's samples.
--- Does not apply where the time goes into launching (launch_bound), where the GPU is the limit (gpu_limit), to jobs that
--- launch nothing on a GPU, nor where time off the CPU was not recorded.
+-- Does not apply where the time goes into launching (launch_bound), where the GPU is the limit (gpu_limit), to jobs
+-- that launch nothing on a GPU, nor where time off the CPU was not recorded.
 --
 -- needs: steps, step_mean, step_work, _segments, _switches, events, gpu_limit, gpu_busy, kinds, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -61,7 +61,7 @@ WITH
             AND trained.start_ns <= segments.start_ns
         WHERE segments.phase = 'Unknown' AND segments.start_ns < trained.end_ns
     ),
-    off_cpu AS (
+    asleep AS (
         SELECT
             unknown.recording,
             unknown.pid,
@@ -84,14 +84,14 @@ WITH
             unknown.tid,
             unknown.step,
             unknown.end_ns,
-            unknown.end_ns - unknown.start_ns - coalesce(off_cpu.dur_ns, 0) AS on_cpu_ns,
-            coalesce(off_cpu.dur_ns, 0) AS off_cpu_ns
+            unknown.end_ns - unknown.start_ns - coalesce(asleep.dur_ns, 0) AS on_cpu_ns,
+            coalesce(asleep.dur_ns, 0) AS off_cpu_ns
         FROM unknown
-        LEFT JOIN off_cpu
-            ON off_cpu.recording = unknown.recording
-            AND off_cpu.pid = unknown.pid
-            AND off_cpu.tid = unknown.tid
-            AND off_cpu.start_ns = unknown.start_ns
+        LEFT JOIN asleep
+            ON asleep.recording = unknown.recording
+            AND asleep.pid = unknown.pid
+            AND asleep.tid = unknown.tid
+            AND asleep.start_ns = unknown.start_ns
     ),
     -- The first copy to the GPU of the process within a millisecond of the end of the longest such time.
     longest AS (
@@ -99,7 +99,7 @@ WITH
         FROM running
         GROUP BY ALL
     ),
-    copies AS (
+    next_copies AS (
         SELECT longest.recording, longest.pid, count(DISTINCT longest.step) AS steps, median(calls.bytes) AS bytes
         FROM longest
         ASOF JOIN (
@@ -134,12 +134,12 @@ WITH
         SELECT
             costs.*,
             busy.busy,
-            copies.steps >= 0.5 * costs.steps AS before_copy,
-            copies.bytes,
+            next_copies.steps >= 0.5 * costs.steps AS before_copy,
+            next_copies.bytes,
             least(costs.on_cpu_ns, busy.idle_ns) AS lost_ns,
             least(costs.on_cpu_ns, busy.most_idle_ns) AS bound_ns
         FROM costs
-        LEFT JOIN copies ON copies.recording = costs.recording AND copies.pid = costs.pid
+        LEFT JOIN next_copies ON next_copies.recording = costs.recording AND next_copies.pid = costs.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = costs.recording AND busy.pid = costs.pid
     )
 SELECT

@@ -40,6 +40,12 @@ WITH
         SELECT recording, pid, tid, start_ns, end_ns, NULL AS in_process, CAST('compute' AS step_part) AS part
         FROM _step_markers
     ),
+    -- Before the first of steps that no region tells, a thread compiles, autotunes or loads.
+    begins AS (
+        SELECT recording, pid, tid, min(start_ns) AS start_ns
+        FROM _step_markers
+        GROUP BY ALL
+    ),
     neighbours AS (
         SELECT
             threads.thread,
@@ -61,6 +67,11 @@ WITH
             ON threads.recording = calls.recording
             AND threads.pid = calls.pid
             AND threads.tid = calls.tid
+        LEFT JOIN begins
+            ON begins.recording = calls.recording
+            AND begins.pid = calls.pid
+            AND begins.tid = calls.tid
+        WHERE begins.start_ns IS NULL OR calls.start_ns >= begins.start_ns
     )
 SELECT
     thread, -- number of the training thread

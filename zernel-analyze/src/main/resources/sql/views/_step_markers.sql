@@ -45,7 +45,8 @@ WITH
             pid,
             coalesce(
                 max(CASE
-                    WHEN position <= before AND (gap_calls < 0.5 * step_calls OR gap_calls > greatest(2 * step_calls, 50))
+                    WHEN position <= before
+                        AND (gap_calls < 0.5 * step_calls OR gap_calls > greatest(2 * step_calls, 50))
                         THEN position
                 END),
                 0

@@ -7,6 +7,44 @@
 -- needs: events, _kernel_names, _step_counts, _sampled
 CREATE VIEW launches AS
 WITH
+    nameless AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.func,
+            min(events.ts_ns) AS ts_ns,
+            arg_min(events.ts_ns + coalesce(events.dur_ns, 0), events.ts_ns) AS end_ns,
+            arg_min(events.tid, events.ts_ns) AS tid
+        FROM events
+        ANTI JOIN _kernel_names AS named
+            ON named.recording = events.recording
+            AND named.pid = events.pid
+            AND named.func = events.func
+        WHERE events.kind = 'cuda_launch'
+            AND events.count IS NULL
+            AND coalesce(events.depth, 0) = 0
+            AND events.kernel IS NULL
+            AND events.func IS NOT NULL
+        GROUP BY events.recording, events.pid, events.func
+    ),
+    -- A call of the driver inside one of the runtime may know what that one does not.
+    named AS (
+        SELECT recording, pid, func, kernel
+        FROM _kernel_names
+        UNION ALL
+        SELECT nameless.recording, nameless.pid, nameless.func, any_value(events.kernel)
+        FROM events
+        JOIN nameless
+            ON nameless.recording = events.recording
+            AND nameless.pid = events.pid
+            AND nameless.tid = events.tid
+        WHERE events.kind = 'cuda_launch'
+            AND events.depth > 0
+            AND events.kernel IS NOT NULL
+            AND events.ts_ns >= nameless.ts_ns
+            AND events.ts_ns <= nameless.end_ns
+        GROUP BY nameless.recording, nameless.pid, nameless.func
+    ),
     -- Most launches have their kernel's name: only the others are joined.
     calls AS (
         SELECT recording, pid, kernel, 1 AS kernels, dur_ns, status
@@ -21,7 +59,7 @@ WITH
             events.dur_ns,
             events.status
         FROM events
-        LEFT JOIN _kernel_names AS named
+        LEFT JOIN named
             ON named.recording = events.recording
             AND named.pid = events.pid
             AND named.func = events.func

@@ -172,13 +172,31 @@ class FindingsTest {
             fixture.region(NEXT, at, i == 20 ? 120 : 20).backward(at + 130, 20).region(STEP, at + 150, 10);
         }
         // Steps last 200 ms whatever the wait, so one is made longer.
-        fixture.region(NEXT, 6000, 520).backward(6530, 20).region(STEP, 6550, 10);
+        fixture.region(NEXT, 6000, 920).backward(6930, 20).region(STEP, 6950, 10);
         Finding finding = only("slow_steps", fixture);
         assertThat(finding.value()).isEqualTo(1.0);
         assertThat(finding.unit()).isEqualTo("of 30 steps");
         assertThat(finding.evidence())
-                .isEqualTo("median 200.0 ms, worst 600.0 ms (step 31); 100 % of the 400.0 ms over the median "
-                        + "in DataLoading; saves at most 13.3 ms: 213.3 / (213.3 - 13.3) = 1.07x");
+                .isEqualTo("median 200.0 ms, worst 1000.0 ms (step 31); 100 % of the 800.0 ms over the median "
+                        + "in DataLoading; saves at most 26.7 ms: 226.7 / (226.7 - 26.7) = 1.13x");
+    }
+
+    @Test
+    void aFewSlowStepsMustTakeATenthOfTheTimeUnlessTheyComeAtEqualDistances() {
+        assertThat(run("slow_steps", slowSteps(10, 23, 31))).isEmpty();
+        assertThat(run("slow_steps", slowSteps(10, 20, 30))).hasSize(1);
+    }
+
+    /// 40 steps of 100 ms, of which these take 80 ms longer.
+    private static RecordingFixture slowSteps(Integer... slow) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            double wait = java.util.List.of(slow).contains(i) ? 85 : 5;
+            fixture.region(NEXT, at, wait).backward(at + wait, 60).region(STEP, at + wait + 85, 10);
+            at += wait + 95;
+        }
+        return fixture;
     }
 
     @Test

@@ -34,6 +34,43 @@ class GpuViewsTest {
     }
 
     @Test
+    void aCallCountsOnceWhicheverLayersWereRecorded() {
+        String name = "status = 0, kernel = 'gemm', func = 4096, depth = ";
+        String copy = "status = 0, async = 1, bytes = 500, copy_kind = 'HtoD', host_memory = 'pageable', depth = ";
+        String counts = "SELECT (SELECT list(kernel || ' ' || launches) FROM launches) AS launches, "
+                + "(SELECT list(copies || ' ' || host_memory) FROM copies) AS copies, "
+                + "(SELECT list(launches) FROM step_work) AS steps";
+        for (int form = 0; form < 3; form++) { // the runtime only, both, the driver only
+            RecordingFixture fixture = recording().training(2, 5);
+            for (double at : new double[] {10, 11, 50}) {
+                if (form < 2) {
+                    fixture.event("cuda_launch", "__cudaLaunchKernel", at, 0.3, name + 0)
+                            .event("cuda_launch", "cudaLaunchKernel", at + 0.05, 0.2, name + 1)
+                            .event("cuda_copy", "cudaMemcpyAsync", at + 0.5, 0.3, copy + 0);
+                }
+                if (form > 0) {
+                    int depth = form == 1 ? 1 : 0;
+                    fixture.event("cuda_launch", "cuLaunchKernel", at + 0.1, 0.1, name + 2 * depth)
+                            .event("cuda_copy", "cuMemcpyHtoDAsync_v2", at + 0.6, 0.1, copy + depth);
+                }
+            }
+            assertThat(query(fixture, counts)).as("form " + form)
+                    .isEqualTo("launches\tcopies\tsteps\n[gemm 3]\t[3 pageable]\t[2, 1]");
+        }
+    }
+
+    @Test
+    void aKernelThatOnlyTheDriverNamesHasThatName() {
+        RecordingFixture fixture = recording()
+                .event("cuda_launch", "__cudaLaunchKernel", 1, 0.3, "status = 0, depth = 0, func = 4096")
+                .event("cuda_launch", "cuLaunchKernel", 1.1, 0.1, "status = 0, depth = 1, func = 77, kernel = 'gemm'")
+                .event("cuda_launch", "__cudaLaunchKernel", 2, 0.3, "status = 0, depth = 0, func = 4096")
+                .event("cuda_launch", "__cudaLaunchKernel", 3, 0.3, "status = 0, depth = 0, func = 8192");
+        assertThat(query(fixture, "SELECT kernel, launches FROM launches"))
+                .isEqualTo("kernel\tlaunches\ngemm\t2\nkernel at 0x2000\t1");
+    }
+
+    @Test
     void copiesAreSummedByDirectionAndHostMemory() {
         RecordingFixture fixture = recording().copy("HtoD", "pageable", 0, 2, 1000).copy("HtoD", "pageable", 5, 4, 3000)
                 .copy("HtoD", "pinned", 10, 0.5, 500)

@@ -89,6 +89,6 @@ record StepWords(Set<String> inferring) {
     }
 
     static String engineSteps(String text) {
-        return STEP.matcher(text).replaceAll(ENGINE_STEP + "$1");
+        return STEP.matcher(text).replaceAll(ENGINE_STEP + "$1").replace(" a " + ENGINE_STEP, " an " + ENGINE_STEP);
     }
 }

@@ -109,6 +109,35 @@ class VerdictTest {
         assertThat(report.verdict().kind()).isEqualTo(Verdict.Kind.UNKNOWN);
     }
 
+    @Test
+    void withoutStepsItSaysWhatWasSeen() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid")),
+                "processes_without_steps", table(List.of("pid", "why"), 100L, "4 threads launch, none of them most"));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(verdict.sentence())
+                .isEqualTo("The GPU is used, but no steps were found, so it cannot be said what limits the job.");
+        assertThat(verdict.reason()).isEqualTo("pid 100: 4 threads launch, none of them most.");
+    }
+
+    @Test
+    void stepsOfInferenceAreEngineSteps() {
+        Finding slow = new Finding("launch_bound", "The GPU waits for launches.", "pid 100", 288.0, "launches per step", "high",
+                8.0, 2.0, "median of 528 steps: 9.4 ms of a step", "larger batches", "zernel-analyze steps x.parquet", Map.of());
+        Table threads = table(List.of("pid", "purpose"), 100L, "inference");
+        Finding reworded = StepWords.of(Map.of("training_threads", threads))
+                .in(new Diagnosis(List.of(slow), List.of())).findings().getFirst();
+        assertThat(reworded.unit()).isEqualTo("launches per engine step");
+        assertThat(reworded.evidence()).isEqualTo("median of 528 engine steps: 9.4 ms of an engine step");
+        assertThat(reworded.nextCommand()).isEqualTo("zernel-analyze steps x.parquet");
+        assertThat(FindingsText.gain(reworded))
+                .isEqualTo("; loses 8.00 ms per engine step; fixing it gains at most 2.00x");
+        Table others = table(List.of("pid", "purpose"), 10L, "inference");
+        assertThat(StepWords.of(Map.of("training_threads", others)).in(new Diagnosis(List.of(slow), List.of())).findings())
+                .containsExactly(slow);
+    }
+
     /// Of a job whose GPU is the limit.
     private static Verdict verdictOfCommunication(double upper) {
         Map<String, Table> sections = Map.of(
