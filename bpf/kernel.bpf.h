@@ -69,17 +69,33 @@ struct files_struct {
 	struct fdtable *fdt;
 } CORE;
 
+struct sigaction {
+	void *sa_handler;
+} CORE;
+
+struct k_sigaction {
+	struct sigaction sa;
+} CORE;
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+} CORE;
+
 struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
 	unsigned int in_iowait : 1;
+	unsigned int ptrace;
+	struct task_struct *real_parent;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	struct files_struct *files;
 	char comm[16];
 } CORE;
 
 struct linux_binprm {
+	struct file *file;
 	const char *filename;
 } CORE;
 

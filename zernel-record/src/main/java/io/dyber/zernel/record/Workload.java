@@ -23,10 +23,12 @@ final class Workload {
 
     private final Process process;
     private final Path program;
+    private final Map<String, String> environment;
 
-    private Workload(Process process, Path program) {
+    private Workload(Process process, Path program, Map<String, String> environment) {
         this.process = process;
         this.program = program;
+        this.environment = Map.copyOf(environment);
     }
 
     /// Starts a command, held before its first instruction until [#resume].
@@ -44,7 +46,7 @@ final class Workload {
             ProcessBuilder builder = new ProcessBuilder(words).inheritIO();
             builder.environment().clear();
             builder.environment().putAll(environment);
-            Workload workload = new Workload(builder.start(), program);
+            Workload workload = new Workload(builder.start(), program, environment);
             workload.awaitStopped();
             return workload;
         } catch (IOException e) {
@@ -127,6 +129,11 @@ final class Workload {
     /// The file the command's name means.
     Path program() {
         return program;
+    }
+
+    /// What it was started with.
+    Map<String, String> environment() {
+        return environment;
     }
 
     int pid() {

@@ -66,6 +66,9 @@ final class EventOptions {
             description = "of a CPU, e.g. 1%%: thin out launches above it")
     OptionalDouble overheadBudget = OptionalDouble.empty();
 
+    @Option(names = "--no-hold", description = "never stop a process that loads a library by surprise")
+    boolean noHold;
+
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
     Optional<Backend> backend = Optional.empty();
 

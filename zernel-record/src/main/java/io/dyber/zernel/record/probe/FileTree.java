@@ -1,0 +1,114 @@
+package io.dyber.zernel.record.probe;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+
+/// The files as a process sees them: its paths may begin elsewhere than ours.
+///
+/// Links are followed here and not by the kernel, for which an absolute link in another root would lead into ours.
+///
+/// @param root where its paths begin
+record FileTree(Path root) {
+    private static final int MOST_LINKS = 40;
+    private static final int MOST_ENTRIES = 20_000;
+
+    /// Where a file can be opened from here.
+    ///
+    /// @param real without links, as from [#real]
+    Path here(String real) {
+        return root.resolve(real.substring(1));
+    }
+
+    /// The path without links of a file that is there.
+    Optional<String> real(String path) {
+        Deque<String> open = new ArrayDeque<>(List.of(path.split("/")));
+        String at = "";
+        int links = 0;
+        while (!open.isEmpty()) {
+            String name = open.remove();
+            if (name.isEmpty() || name.equals(".")) {
+                continue;
+            }
+            if (name.equals("..")) {
+                at = at.substring(0, Math.max(0, at.lastIndexOf('/')));
+                continue;
+            }
+            Optional<String> target = link(at + "/" + name);
+            if (target.isEmpty()) {
+                at = at + "/" + name;
+            } else if (++links > MOST_LINKS) {
+                return Optional.empty();
+            } else {
+                at = target.get().startsWith("/") ? "" : at;
+                String[] parts = target.get().split("/");
+                for (int i = parts.length - 1; i >= 0; i--) {
+                    open.push(parts[i]);
+                }
+            }
+        }
+        String real = at.isEmpty() ? "/" : at;
+        return Files.exists(here(real)) ? Optional.of(real) : Optional.empty();
+    }
+
+    private Optional<String> link(String path) {
+        try {
+            return Optional.of(Files.readSymbolicLink(here(path)).toString());
+        } catch (IOException | UnsupportedOperationException _) {
+            return Optional.empty();
+        }
+    }
+
+    /// The names in a folder; none if there is no such folder.
+    List<String> names(String folder) {
+        List<String> names = new ArrayList<>();
+        Optional<String> real = real(folder);
+        if (real.isEmpty() || !Files.isDirectory(here(real.get()))) {
+            return names;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(here(real.get()))) {
+            for (Path entry : entries) {
+                if (names.size() < MOST_ENTRIES) {
+                    names.add(entry.getFileName().toString());
+                }
+            }
+        } catch (IOException | DirectoryIteratorException _) {
+            return names;
+        }
+        return names;
+    }
+
+    /// The bytes of a file; none if it cannot be read or is larger than this.
+    byte[] bytes(String path, int most) {
+        Optional<String> real = real(path);
+        try {
+            if (real.isPresent() && Files.isRegularFile(here(real.get())) && Files.size(here(real.get())) <= most) {
+                return Files.readAllBytes(here(real.get()));
+            }
+        } catch (IOException _) {
+            return new byte[0];
+        }
+        return new byte[0];
+    }
+
+    /// The first bytes of a file.
+    byte[] head(String real, int most) {
+        try (InputStream in = Files.newInputStream(here(real))) {
+            return in.readNBytes(most);
+        } catch (IOException _) {
+            return new byte[0];
+        }
+    }
+
+    boolean isFile(String real) {
+        return Files.isRegularFile(here(real));
+    }
+}
