@@ -21,11 +21,10 @@ enum code_state {
 	CODE_LOADED,	   /* probed, and it is known that it was loaded */
 };
 
-/* How a process was treated that mapped a file. */
-enum load_form {
-	LOAD_FREE = 0,
+/* How a process was treated that mapped a file, and what the file is to it. Bits. */
+enum load_flags {
 	LOAD_HELD = 1,	  /* it was stopped */
-	LOAD_PROGRAM = 2, /* bit: the program of the process */
+	LOAD_PROGRAM = 2, /* the file is its program */
 };
 
 struct code_key {
@@ -84,8 +83,9 @@ struct {
 	__type(value, struct stem);
 } stems SEC(".maps");
 
-/* Whether processes are stopped. */
+/* Whether processes are stopped, and whether also for a program that is new. */
 const volatile __u8 hold = 0;
+const volatile __u8 hold_programs = 0;
 /* Whether also processes that are not recorded yet are watched: they will be if they load a probed library. */
 const volatile __u8 watch_everyone = 0;
 
@@ -173,8 +173,9 @@ static __always_inline void tell_load(struct file *file, __u32 how)
 	load->file.form = FORM_CUT;
 	load->file.length = 0;
 	load->how = how;
-	if (!state && !how && wanted && may_be_held(task) && !bpf_send_signal(SIGSTOP_NUMBER))
-		load->how = LOAD_HELD;
+	if (!state && (how & LOAD_PROGRAM ? hold_programs : wanted) && may_be_held(task) &&
+	    !bpf_send_signal(SIGSTOP_NUMBER))
+		load->how |= LOAD_HELD;
 	for (int i = 0; i < MOST_NAMES; i++) {
 		if (!step_up(&load->file, &at))
 			break;
@@ -190,7 +191,7 @@ static __always_inline void watch_mmap(struct pt_regs *regs, long result, int ta
 {
 	if (regs->orig_ax == MMAP && result > 0 && regs->dx & PROT_EXEC && (__s32)regs->r8 >= 0 &&
 	    (target || watch_everyone))
-		tell_load(file_of(regs->r8), LOAD_FREE);
+		tell_load(file_of(regs->r8), 0);
 }
 
 #endif

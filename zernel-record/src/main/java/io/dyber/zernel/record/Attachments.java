@@ -21,9 +21,7 @@ import io.dyber.zernel.record.probe.LibrarySelectors;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
-import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
-import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.probe.PythonProbe;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Tracepoints;
@@ -51,7 +49,7 @@ final class Attachments {
     private final FrequentCalls frequent;
     private final boolean virtualMachine = Machine.isVirtual();
     private final Progress progress;
-    private final List<Hook> hooks = new ArrayList<>();
+    private final List<Hook> hooks;
     private final LibrarySelectors libraries;
     private final Optional<FunctionTable> table;
     private final MappedFiles mapped = new MappedFiles();
@@ -80,11 +78,6 @@ final class Attachments {
         this.progress = progress;
         this.sweeps = options.everyone();
         this.table = kernel.functionsBtf().map(FunctionTable::new);
-        for (Probe probe : Probes.all()) {
-            if (options.kinds().contains(probe.kind())) {
-                hooks.addAll(probe.hooks());
-            }
-        }
         for (ProbeSpec spec : options.probes()) {
             if (spec instanceof Function function) {
                 FunctionTable.check(function);
@@ -92,8 +85,8 @@ final class Attachments {
             if (spec instanceof PythonProbe python && python.isOfPython()) {
                 job.wantPython(python.glob());
             }
-            hooks.add(Hook.named(spec));
         }
+        this.hooks = options.hooks();
         this.libraries = new LibrarySelectors(hooks.stream().map(hook -> hook.probe().library()).toList());
     }
 
@@ -137,6 +130,7 @@ final class Attachments {
             for (MappedFile file : sweeps ? mapped.changed(pid) : mapped.of(pid)) {
                 offer(file, found);
                 if (account.isProbed(file.identity())) {
+                    account.used(file.path());
                     users.add(pid);
                 }
             }
@@ -158,9 +152,10 @@ final class Attachments {
 
     /// Notes that a process has loaded a probed file.
     void loaded(String identity, Load load, long wentOnNanos) {
-        boolean idle = account.isIdle(load.path());
+        String path = account.path(identity);
+        boolean idle = account.isIdle(path);
         if (account.loaded(identity, load, wentOnNanos) && idle) {
-            say(attachedTo.getOrDefault(identity, 0), load.path());
+            say(attachedTo.getOrDefault(identity, 0), path);
         }
     }
 
@@ -175,6 +170,9 @@ final class Attachments {
                 : hooks.stream().filter(hook -> meant.contains(hook.probe().library())).toList();
         if (!wanted.isEmpty() && table.isPresent()) {
             seen.add(file.identity());
+            if (found == Found.FORESEEN) {
+                account.foreseen(file.path());
+            }
             try (ElfFile elf = ElfFile.open(file.opened())) {
                 attach(file, elf, wanted, table.get(), found);
             } catch (ElfException e) {

@@ -9,6 +9,7 @@ import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Btf;
 import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.LibrarySelector;
 import io.dyber.zernel.record.probe.OperatorProbe;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
@@ -140,7 +141,9 @@ final class KernelSide implements AutoCloseable {
     }
 
     private BpfObject watchingLoads(BpfObject object) {
+        boolean programs = options.probes().stream().anyMatch(spec -> spec.library().equals(LibrarySelector.PROGRAM));
         return object.constant("hold", options.holds() ? 1 : 0)
+                .constant("hold_programs", programs ? 1 : 0)
                 .constant("watch_everyone", options.everyone() ? 1 : 0);
     }
 

@@ -25,27 +25,25 @@ final class LoadedCode {
     private final Holding holding;
     private final MappedFiles mapped = new MappedFiles();
     private final Set<String> foreseen = new HashSet<>();
+    private final Outlook outlook;
     private long lost;
 
-    LoadedCode(KernelSide kernel, RecordOptions options, Attachments attachments, Holding holding) {
+    LoadedCode(
+            KernelSide kernel, RecordOptions options, Attachments attachments, Holding holding, Outlook outlook) {
         this.kernel = kernel;
         this.options = options;
         this.attachments = attachments;
         this.holding = holding;
+        this.outlook = outlook;
     }
 
     /// Listens, and probes what the command will load. It has not run yet.
     void begin(Optional<Workload> workload) {
         kernel.holdAt(attachments.stems());
-        holding.start(options.holds());
+        holding.start(options.holds() && !options.hooks().isEmpty());
         workload.ifPresent(command -> holding.guard(command.pid()));
         attachments.scanAhead(workload.map(Workload::program));
-        if (workload.isPresent()) {
-            offer(Foresight.ofCommand(
-                    options.command(), workload.get().environment(), Path.of(""), attachments.libraries()));
-        } else if (options.everyone()) {
-            offer(Foresight.ofCommand(List.of(), System.getenv(), Path.of(""), attachments.libraries()));
-        }
+        offer(outlook.files());
     }
 
     /// Probes what running processes will load.
@@ -88,6 +86,8 @@ final class LoadedCode {
             if (probed) {
                 attachments.loaded(identity, load, wentOn);
                 users.add(load.pid());
+            } else {
+                attachments.account().used(load.path());
             }
         }
         long before = lost;

@@ -4,11 +4,13 @@ import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Load;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /// The account of the files whose functions are probed: how each was found, when it was first loaded and when its probes
 /// were on. Between the two lies what was not seen of it, unless the process was held.
@@ -47,6 +49,7 @@ final class ProbedLibraries {
 
     private final Clock clock;
     private final Map<String, Library> libraries = new LinkedHashMap<>();
+    private final Set<String> idle = new HashSet<>();
     private final List<String> missed = new ArrayList<>();
     private long beganNanos = Long.MAX_VALUE;
 
@@ -62,6 +65,12 @@ final class ProbedLibraries {
     /// The probes of a file are on.
     void attached(String identity, String path, String buildId, Found found) {
         libraries.putIfAbsent(identity, new Library(path, buildId, found, Clock.monotonicNanos()));
+    }
+
+    /// Where a probed file is, as processes see it.
+    String path(String identity) {
+        Library library = libraries.get(identity);
+        return library == null ? "" : library.path;
     }
 
     boolean isProbed(String identity) {
@@ -82,6 +91,7 @@ final class ProbedLibraries {
         if (load.held()) {
             library.heldNanos = Math.max(library.heldNanos, wentOnNanos - load.nanos());
         }
+        used(library.path);
         boolean first = library.loaded.isEmpty();
         if (first) {
             library.loaded = Optional.of(load);
@@ -94,25 +104,19 @@ final class ProbedLibraries {
         missed.add(path);
     }
 
-    /// Whether the files of this path were foreseen, and no process is known to have loaded one.
-    boolean isIdle(String path) {
-        boolean foreseen = false;
-        for (Library library : libraries.values()) {
-            if (library.path.equals(path)) {
-                if (library.found != Found.FORESEEN || library.loaded.isPresent()) {
-                    return false;
-                }
-                foreseen = true;
-            }
-        }
-        return foreseen;
+    /// A file that a probe means was foreseen. What becomes of it matters only when somebody loads it.
+    void foreseen(String path) {
+        idle.add(path);
     }
 
-    /// How many files were foreseen and are not known to be loaded.
-    int idle() {
-        return (int) libraries.values().stream()
-                .filter(library -> library.found == Found.FORESEEN && library.loaded.isEmpty())
-                .count();
+    /// A file of this path was loaded.
+    void used(String path) {
+        idle.remove(path);
+    }
+
+    /// Whether a file was foreseen, and no process is known to have loaded it.
+    boolean isIdle(String path) {
+        return idle.contains(path);
     }
 
     /// Which calls were not seen, of which libraries and for how long.

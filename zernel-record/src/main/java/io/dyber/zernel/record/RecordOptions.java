@@ -1,12 +1,14 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.sink.RecordingFile.Owner;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -104,6 +106,18 @@ public record RecordOptions(
     /// How command lines are written down.
     CommandLines commandLines() {
         return new CommandLines(redact);
+    }
+
+    /// What is probed, in the libraries where it is found.
+    List<Hook> hooks() {
+        List<Hook> hooks = new ArrayList<>();
+        for (Probe probe : Probes.all()) {
+            if (kinds.contains(probe.kind())) {
+                hooks.addAll(probe.hooks());
+            }
+        }
+        probes.forEach(spec -> hooks.add(Hook.named(spec)));
+        return hooks;
     }
 
     /// Whether processes may be held: those of our own command, of which nobody else knows.

@@ -57,6 +57,7 @@ final class Session {
     private Path written;
 
     /// @param time the clocks of the machine, or of a test
+    /// @param outlook of what will be loaded
     Session(
             RecordOptions options,
             Progress progress,
@@ -66,7 +67,8 @@ final class Session {
             RecordingFile file,
             Schema schema,
             Texts texts,
-            CallCost cost) {
+            CallCost cost,
+            Outlook outlook) {
         this.options = options;
         this.progress = progress;
         this.requests = requests;
@@ -91,7 +93,7 @@ final class Session {
         this.libraries = new ProbedLibraries(clock);
         this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, libraries, progress);
         this.holding = new Holding(kernel.loads(), Programs.loadLayout(), requests::wake);
-        this.code = new LoadedCode(kernel, options, attachments, holding);
+        this.code = new LoadedCode(kernel, options, attachments, holding, outlook);
         this.losses = new Losses(kernel, pump, schema, clock, texts);
         this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
         this.gpus = new GpuRows(options, pump, schema, clock, texts);

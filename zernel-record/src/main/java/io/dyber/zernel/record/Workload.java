@@ -23,12 +23,10 @@ final class Workload {
 
     private final Process process;
     private final Path program;
-    private final Map<String, String> environment;
 
-    private Workload(Process process, Path program, Map<String, String> environment) {
+    private Workload(Process process, Path program) {
         this.process = process;
         this.program = program;
-        this.environment = Map.copyOf(environment);
     }
 
     /// Starts a command, held before its first instruction until [#resume].
@@ -46,7 +44,7 @@ final class Workload {
             ProcessBuilder builder = new ProcessBuilder(words).inheritIO();
             builder.environment().clear();
             builder.environment().putAll(environment);
-            Workload workload = new Workload(builder.start(), program, environment);
+            Workload workload = new Workload(builder.start(), program);
             workload.awaitStopped();
             return workload;
         } catch (IOException e) {
@@ -63,8 +61,9 @@ final class Workload {
                 .orElseThrow(() -> new RecorderException("starting '" + program + "': no such command", ""));
     }
 
-    /// The environment the user's shell gave to sudo, when it can be read; else what sudo left of it.
-    private static Map<String, String> environment(Optional<Owner> owner) {
+    /// The environment that commands are started with: the one the user's shell gave to sudo, when it can be read; else what
+    /// sudo left of it.
+    static Map<String, String> environment(Optional<Owner> owner) {
         Map<String, String> environment = new LinkedHashMap<>(System.getenv());
         if (owner.isEmpty() || System.getenv("SUDO_USER") == null) {
             return environment;
@@ -129,11 +128,6 @@ final class Workload {
     /// The file the command's name means.
     Path program() {
         return program;
-    }
-
-    /// What it was started with.
-    Map<String, String> environment() {
-        return environment;
     }
 
     int pid() {

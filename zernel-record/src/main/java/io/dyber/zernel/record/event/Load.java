@@ -36,8 +36,8 @@ public record Load(int pid, long nanos, int device, long inode, String path, boo
                 data.getInt(at + layout.file().device()),
                 data.getLong(at + layout.file().inode()),
                 FilePaths.path(layout.file(), data, at),
-                how == HELD,
-                how == PROGRAM);
+                (how & HELD) != 0,
+                (how & PROGRAM) != 0);
     }
 
     /// As `/proc/PID/maps` names the file.

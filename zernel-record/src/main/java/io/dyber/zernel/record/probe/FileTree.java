@@ -9,17 +9,26 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /// The files as a process sees them: its paths may begin elsewhere than ours.
 ///
-/// Links are followed here and not by the kernel, for which an absolute link in another root would lead into ours.
-///
-/// @param root where its paths begin
-record FileTree(Path root) {
+/// Links are followed here and not by the kernel, for which an absolute link in another root would lead into ours. What is
+/// a link is remembered. Not thread-safe.
+final class FileTree {
     private static final int MOST_LINKS = 40;
     private static final int MOST_ENTRIES = 20_000;
+
+    private final Path root;
+    private final Map<String, Optional<String>> links = new HashMap<>();
+
+    /// @param root where the paths begin
+    FileTree(Path root) {
+        this.root = root;
+    }
 
     /// Where a file can be opened from here.
     ///
@@ -32,7 +41,7 @@ record FileTree(Path root) {
     Optional<String> real(String path) {
         Deque<String> open = new ArrayDeque<>(List.of(path.split("/")));
         String at = "";
-        int links = 0;
+        int followed = 0;
         while (!open.isEmpty()) {
             String name = open.remove();
             if (name.isEmpty() || name.equals(".")) {
@@ -42,10 +51,10 @@ record FileTree(Path root) {
                 at = at.substring(0, Math.max(0, at.lastIndexOf('/')));
                 continue;
             }
-            Optional<String> target = link(at + "/" + name);
+            Optional<String> target = links.computeIfAbsent(at + "/" + name, this::link);
             if (target.isEmpty()) {
                 at = at + "/" + name;
-            } else if (++links > MOST_LINKS) {
+            } else if (++followed > MOST_LINKS) {
                 return Optional.empty();
             } else {
                 at = target.get().startsWith("/") ? "" : at;
@@ -59,10 +68,14 @@ record FileTree(Path root) {
         return Files.exists(here(real)) ? Optional.of(real) : Optional.empty();
     }
 
-    private Optional<String> link(String path) {
+    /// Where a link leads; none of what is no link.
+    Optional<String> link(String path) {
+        Path here = here(path);
         try {
-            return Optional.of(Files.readSymbolicLink(here(path)).toString());
-        } catch (IOException | UnsupportedOperationException _) {
+            return Files.isSymbolicLink(here)
+                    ? Optional.of(Files.readSymbolicLink(here).toString())
+                    : Optional.empty();
+        } catch (IOException _) {
             return Optional.empty();
         }
     }

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -48,6 +49,7 @@ public final class Foresight {
     /// In a folder with more libraries, names must do; in others each is asked for its SONAME.
     private static final int FEW = 64;
 
+    private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
     private static final int SCRIPT_HEAD = 512;
     private static final List<String> DEFAULTS = List.of(
             "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib", "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64",
@@ -174,10 +176,14 @@ public final class Foresight {
     }
 
     private void lookInto(String program) {
-        tree.real(program).filter(tree::isFile).ifPresent(real -> {
+        tree.real(program).filter(tree::isFile).filter(this::isElf).ifPresent(real -> {
             open.addFirst(real);
             found.putIfAbsent(real, true);
         });
+    }
+
+    private boolean isElf(String real) {
+        return Arrays.equals(tree.head(real, ELF.length), ELF);
     }
 
     private void cuda(Map<String, String> environment) {

@@ -1,6 +1,5 @@
 package io.dyber.zernel.record.probe;
 
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,12 +34,9 @@ final class PythonFolders {
     }
 
     private String next(String path) {
-        try {
-            String target = Files.readSymbolicLink(tree.here(path)).toString();
-            return target.startsWith("/") ? target : SearchPath.join(SearchPath.parent(path), target);
-        } catch (IOException | UnsupportedOperationException _) {
-            return "";
-        }
+        return tree.link(path)
+                .map(target -> target.startsWith("/") ? target : SearchPath.join(SearchPath.parent(path), target))
+                .orElse("");
     }
 
     /// A folder that has `bin` and `lib`; that of an environment names the one it was made from.

@@ -151,9 +151,12 @@ final class ForesightTest {
     }
 
     @Test
-    void theProgramItselfIsAmongTheFiles() throws Exception {
-        write("/usr/bin/job", "no program");
-        assertThat(Foresight.ofCommand(new FileTree(root), List.of("/usr/bin/job"), Map.of(), "/", WANTED))
+    void programsAreAmongTheFilesAndScriptsAreNot() throws Exception {
+        Files.createDirectories(root.resolve("usr/bin"));
+        Gcc.compile(root.resolve("usr/bin"), "job", "int main(void) { return 0; }");
+        write("/usr/bin/script", "no program");
+        assertThat(Foresight.ofCommand(
+                        new FileTree(root), List.of("/usr/bin/script", "/usr/bin/job"), Map.of(), "/", WANTED))
                 .extracting(MappedFile::path, MappedFile::program)
                 .containsExactly(tuple("/usr/bin/job", true));
     }
