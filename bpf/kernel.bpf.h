@@ -10,10 +10,13 @@
 
 #define CORE __attribute__((preserve_access_index))
 
+struct pid;
+
 struct signal_struct {
 	struct {
 		int counter;
 	} live;
+	struct pid *pids[4]; /* by enum pid_type */
 } CORE;
 
 struct super_block {

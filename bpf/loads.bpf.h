@@ -124,6 +124,17 @@ static __noinline int has_wanted_name(struct dentry *dentry)
 	return 0;
 }
 
+#define PGID 2 /* of enum pid_type */
+#define SID 3
+
+/* A shell with job control waits for such processes with WUNTRACED, and would take the stop for the user's. */
+static __always_inline int is_job_of_shell(struct task_struct *task)
+{
+	struct signal_struct *own = task->signal, *above = task->real_parent->signal;
+
+	return own->pids[SID] == above->pids[SID] && own->pids[PGID] != above->pids[PGID];
+}
+
 /*
  * A process that is traced, or that wants to know when it is continued, is left alone. So are children of init: if the
  * recorder dies while it holds them, nobody would find them.
@@ -133,6 +144,7 @@ static __always_inline int may_be_held(struct task_struct *task)
 	struct sighand_struct *handlers = task->sighand;
 
 	return hold && is_target(task->tgid) && !task->ptrace && task->real_parent->tgid != 1 &&
+	       !is_job_of_shell(task) &&
 	       (__u64)BPF_CORE_READ(handlers, action[SIGCONT_NUMBER - 1].sa.sa_handler) <= 1;
 }
 

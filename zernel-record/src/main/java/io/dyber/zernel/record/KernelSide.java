@@ -141,7 +141,8 @@ final class KernelSide implements AutoCloseable {
     }
 
     private BpfObject watchingLoads(BpfObject object) {
-        boolean programs = options.probes().stream().anyMatch(spec -> spec.library().equals(LibrarySelector.PROGRAM));
+        boolean programs = options.hooks().stream()
+                .anyMatch(hook -> hook.probe().library().equals(LibrarySelector.PROGRAM));
         return object.constant("hold", options.holds() ? 1 : 0)
                 .constant("hold_programs", programs ? 1 : 0)
                 .constant("watch_everyone", options.everyone() ? 1 : 0);

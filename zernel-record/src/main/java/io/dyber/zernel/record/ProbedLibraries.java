@@ -114,6 +114,11 @@ final class ProbedLibraries {
         idle.remove(path);
     }
 
+    /// How many probed files nobody is known to have loaded.
+    int idle() {
+        return (int) libraries.values().stream().filter(library -> isIdle(library.path)).count();
+    }
+
     /// Whether a file was foreseen, and no process is known to have loaded it.
     boolean isIdle(String path) {
         return idle.contains(path);

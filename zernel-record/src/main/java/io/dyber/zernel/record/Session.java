@@ -183,7 +183,8 @@ final class Session {
                 attachments.backend(),
                 attachments.functions().attached(),
                 cost.returned().recorded(),
-                attachments.functions().anyLeft() ? cost.left().recorded() : 0));
+                attachments.functions().anyLeft() ? cost.left().recorded() : 0,
+                libraries.idle()));
         libraries.begin();
         workload.ifPresent(Workload::resume);
     }

@@ -202,12 +202,13 @@ class SurpriseIT {
     void aProcessGoesOnWhenTheRecorderIsKilledWhileItHoldsIt() throws IOException {
         Path library = library("somewhere/else/libcalls.so");
         Path go = directory.resolve("go");
-        String script = "until [ -e \"$GO\" ]; do sleep 0.01; done; \"$PROGRAM\" 3 until LINE";
+        String script = "echo up; until [ -e \"$GO\" ]; do sleep 0.01; done; \"$PROGRAM\" 3 until LINE";
         try (Running recorder = recorder(library.toString())
                 .environment("PROGRAM", program.toString())
                 .environment("GO", go.toString())
                 .with("--", "sh", "-c", script)
-                .startRecording()) {
+                .start()) {
+            recorder.awaitLine("up");
             recorder.signal("STOP");
             Path _ = Files.createFile(go);
             ProcessHandle held = awaitChild(recorder, program, "T");
