@@ -165,6 +165,8 @@ static __always_inline void tell_load(struct file *file, __u32 how)
 	key.inode = BPF_CORE_READ(inode, i_ino);
 	key.device = BPF_CORE_READ(inode, i_sb, s_dev);
 	state = bpf_map_lookup_elem(&code, &key);
+	if (state && *state != CODE_UNWANTED && is_target(task->tgid))
+		note_code_change(task->tgid);
 	if (state && *state == CODE_LOADED)
 		return;
 	at.dentry = BPF_CORE_READ(file, f_path.dentry);

@@ -130,7 +130,7 @@ final class Attachments {
             for (MappedFile file : sweeps ? mapped.changed(pid) : mapped.of(pid)) {
                 offer(file, found);
                 if (account.isProbed(file.identity())) {
-                    account.used(file.path());
+                    use(file.identity());
                     users.add(pid);
                 }
             }
@@ -152,9 +152,14 @@ final class Attachments {
 
     /// Notes that a process has loaded a probed file.
     void loaded(String identity, Load load, long wentOnNanos) {
+        use(identity);
+        account.loaded(identity, load, wentOnNanos);
+    }
+
+    /// What was probed ahead is worth a line when it is loaded.
+    private void use(String identity) {
         String path = account.path(identity);
-        boolean idle = account.isIdle(path);
-        if (account.loaded(identity, load, wentOnNanos) && idle) {
+        if (account.used(path)) {
             say(attachedTo.getOrDefault(identity, 0), path);
         }
     }

@@ -82,12 +82,16 @@ final class LoadedCode {
             String identity = probe(load);
             boolean probed = attachments.account().isProbed(identity);
             kernel.decide(load.identity(), probed ? CodeState.LOADED : CodeState.UNWANTED);
+            if (probed) {
+                // While the process is held, if it is: what else depends on all that it has loaded is put right too.
+                users.addAll(attachments.scan(Set.of(load.pid()), Found.LATE));
+                users.add(load.pid());
+            }
             long wentOn = load.held() ? holding.goOn(load.pid()) : 0;
             if (probed) {
                 attachments.loaded(identity, load, wentOn);
-                users.add(load.pid());
             } else {
-                attachments.account().used(load.path());
+                boolean _ = attachments.account().used(load.path());
             }
         }
         long before = lost;

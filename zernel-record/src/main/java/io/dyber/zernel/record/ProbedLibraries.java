@@ -80,23 +80,19 @@ final class ProbedLibraries {
     /// A process has loaded a probed file.
     ///
     /// @param wentOnNanos when the process went on, if it was held
-    /// @return whether it is the first of which this is known
-    boolean loaded(String identity, Load load, long wentOnNanos) {
+    void loaded(String identity, Load load, long wentOnNanos) {
         Library library = libraries.get(identity);
         if (library == null) {
-            return false;
+            return;
         }
         long from = load.held() ? wentOnNanos : Math.max(load.nanos(), beganNanos);
         library.unseenNanos = Math.max(library.unseenNanos, library.attachedNanos - from);
         if (load.held()) {
             library.heldNanos = Math.max(library.heldNanos, wentOnNanos - load.nanos());
         }
-        used(library.path);
-        boolean first = library.loaded.isEmpty();
-        if (first) {
+        if (library.loaded.isEmpty()) {
             library.loaded = Optional.of(load);
         }
-        return first;
     }
 
     /// A process has ended before the wanted file that it had loaded could be opened.
@@ -110,8 +106,10 @@ final class ProbedLibraries {
     }
 
     /// A file of this path was loaded.
-    void used(String path) {
-        idle.remove(path);
+    ///
+    /// @return whether it was foreseen, and is the first
+    boolean used(String path) {
+        return idle.remove(path);
     }
 
     /// How many probed files nobody is known to have loaded.

@@ -223,10 +223,7 @@ final class Session {
                         share));
             }
             targets.addUsers(code.handle());
-            Set<Integer> changed = targets.scan();
-            if (options.everyone() || !kernel.hearsOfLoads()) {
-                targets.addUsers(attachments.scan(changed, Found.LATE));
-            }
+            targets.addUsers(attachments.scan(targets.scan(), Found.LATE));
             kernelNames.resolve();
             parts.tick();
             dumpWhenAsked();

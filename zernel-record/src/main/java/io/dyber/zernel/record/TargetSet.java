@@ -93,7 +93,7 @@ final class TargetSet {
         pump.later(decoder -> decoder.add("process", row));
     }
 
-    /// The processes that may have loaded a library without being heard of since the last call.
+    /// The processes that may have loaded a library since the last call.
     Set<Integer> scan() {
         Set<Integer> recorded = kernel.targets();
         boolean sweep = System.nanoTime() - swept >= SWEEP_NANOS;

@@ -99,7 +99,12 @@ public final class MappedFiles {
     public static Optional<MappedFile> loaded(int pid, String identity, String path, boolean program) {
         Path proc = PROC.resolve(Integer.toString(pid));
         if (path.startsWith("/")) {
-            for (Path root : List.of(proc.resolve("root"), Path.of("/"))) {
+            // Where the path is ours too, the file can be opened also when the process has ended meanwhile.
+            Optional<Path> namespace = link(proc.resolve("ns/mnt"));
+            boolean same = namespace.isEmpty() || namespace.equals(link(PROC.resolve("self/ns/mnt")));
+            Path own = Path.of("/");
+            Path theirs = proc.resolve("root");
+            for (Path root : same ? List.of(own, theirs) : List.of(theirs)) {
                 Path opened = root.resolve(path.substring(1));
                 if (inode(opened).equals(identity.substring(identity.lastIndexOf(':') + 1))) {
                     return Optional.of(new MappedFile(identity, path, opened, program, false));
