@@ -10,10 +10,13 @@
 
 #define CORE __attribute__((preserve_access_index))
 
+struct pid;
+
 struct signal_struct {
 	struct {
 		int counter;
 	} live;
+	struct pid *pids[4]; /* by enum pid_type */
 } CORE;
 
 struct super_block {
@@ -70,17 +73,33 @@ struct files_struct {
 	struct fdtable *fdt;
 } CORE;
 
+struct sigaction {
+	void *sa_handler;
+} CORE;
+
+struct k_sigaction {
+	struct sigaction sa;
+} CORE;
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+} CORE;
+
 struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
 	unsigned int in_iowait : 1;
+	unsigned int ptrace;
+	struct task_struct *real_parent;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	struct files_struct *files;
 	char comm[16];
 } CORE;
 
 struct linux_binprm {
+	struct file *file;
 	const char *filename;
 } CORE;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Life of the recorded processes and their threads; children of a recorded process are recorded too. */
-#include "zernel.bpf.h"
+#include "loads.bpf.h"
 
 EVENT(process, "something in the life of a process or thread (instant)")
 {
@@ -68,9 +68,12 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid,
 	     struct linux_binprm *binprm)
 {
+	int target = is_target(task->tgid);
 	struct process *e;
 
-	if (!is_target(task->tgid))
+	if (target || watch_everyone)
+		tell_load(binprm->file, LOAD_PROGRAM);
+	if (!target)
 		return 0;
 	note_code_change(task->tgid);
 	e = start(name_exec);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads, opens and blocking waits of the recorded processes: one program pair on all system calls. */
 #include "thread.bpf.h"
-#include "files.bpf.h"
 #include "io.bpf.h"
+#include "loads.bpf.h"
 
 EVENT(io_open, "opening a file")
 {
@@ -209,29 +209,19 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
-#define MMAP 9
-#define PROT_EXEC 4
-
-/* A library or program file was mapped executable. */
-static __always_inline int maps_code(struct pt_regs *regs, long result)
-{
-	return regs->orig_ax == MMAP && result > 0 && regs->dx & PROT_EXEC && (__s32)regs->r8 >= 0;
-}
-
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	int target = is_target(bpf_get_current_pid_tgid() >> 32);
 	struct system_call *s;
 	struct counter *c;
 	struct thread *t;
 	__u64 now;
 	__u32 nr;
 
-	if (!is_target(tgid))
+	watch_mmap(regs, result, target);
+	if (!target)
 		return 0;
-	if (maps_code(regs, result))
-		note_code_change(tgid);
 	t = thread_of(bpf_get_current_task_btf());
 	if (!t || !t->start)
 		return 0;

@@ -127,7 +127,10 @@ struct {
 	__type(value, struct pid_block);
 } targets SEC(".maps");
 
-/* Recorded processes that have mapped new code; the recorder looks at their libraries and removes them. */
+/*
+ * Recorded processes that have started, or have mapped a probed file; the recorder looks at their libraries and removes
+ * them.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

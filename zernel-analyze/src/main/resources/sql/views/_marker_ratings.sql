@@ -42,6 +42,7 @@ WITH
             sizes.calls,
             sizes.span_ns,
             sizes.calls - (sizes.calls >> halvings) AS before,
+            greatest(24, (sizes.calls >> halvings) >> 12) AS parts,
             row_number() OVER () AS number
         FROM sizes
         CROSS JOIN (SELECT unnest(range(5)) AS halvings)
@@ -54,7 +55,8 @@ WITH
             calls.alike,
             calls.same,
             calls.sort,
-            (calls.position - windows.before - 1) * 24 // (windows.calls - windows.before) AS part,
+            (calls.position - windows.before - 1) * windows.parts // (windows.calls - windows.before) AS part,
+            any_value(windows.parts) AS parts,
             count(*) AS n,
             min(calls.what) AS what
         FROM _repeated_calls AS calls
@@ -69,14 +71,14 @@ WITH
             sort,
             min(what) AS what,
             sum(n) AS n,
-            count(DISTINCT part) AS parts,
-            pow(count(DISTINCT part) / 24, 2) AS weight,
+            count(DISTINCT part) / least(sum(n), any_value(parts)) AS presence,
+            pow(count(DISTINCT part) / any_value(parts), 2) AS weight,
             count(DISTINCT same) AS kinds
         FROM cells
         GROUP BY ALL
     ),
     sameness AS (
-        SELECT number, sum(n * parts / least(n, 24)) / sum(n) AS same_share
+        SELECT number, sum(n * presence) / sum(n) AS same_share
         FROM alikes
         GROUP BY ALL
     ),
@@ -91,7 +93,7 @@ WITH
             cells.sort,
             min(cells.what),
             sum(cells.n),
-            pow(count(DISTINCT cells.part) / 24, 2)
+            pow(count(DISTINCT cells.part) / any_value(cells.parts), 2)
         FROM cells
         JOIN alikes ON alikes.number = cells.number AND alikes.marker = cells.alike
         WHERE cells.same IS NOT NULL AND alikes.kinds > 1
@@ -138,10 +140,10 @@ WITH
         CROSS JOIN thresholds
         WHERE markers.n >= thresholds.min_calls AND markers.n <= 1.03 * most.n + 1
         QUALIFY row_number() OVER (
-                PARTITION BY markers.number, markers.n
-                ORDER BY worth DESC, markers.what, markers.marker
-            ) <= 3
-            AND dense_rank() OVER (PARTITION BY markers.number ORDER BY markers.n DESC) <= 16
+                PARTITION BY markers.number, round(12 * ln(markers.n))
+                ORDER BY worth DESC, markers.n DESC, markers.what, markers.marker
+            ) <= 4
+            AND dense_rank() OVER (PARTITION BY markers.number ORDER BY round(12 * ln(markers.n)) DESC) <= 24
     ),
     gaps AS (
         SELECT

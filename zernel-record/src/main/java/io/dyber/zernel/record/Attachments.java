@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.ProbedLibraries.Found;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.ProbeLinks;
@@ -11,6 +12,7 @@ import io.dyber.zernel.record.elf.Site.Cost;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Layer;
+import io.dyber.zernel.record.event.Load;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.Function;
@@ -20,9 +22,7 @@ import io.dyber.zernel.record.probe.LibrarySelectors;
 import io.dyber.zernel.record.probe.Machine;
 import io.dyber.zernel.record.probe.MappedFile;
 import io.dyber.zernel.record.probe.MappedFiles;
-import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
-import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.probe.PythonProbe;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Tracepoints;
@@ -50,13 +50,14 @@ final class Attachments {
     private final FrequentCalls frequent;
     private final boolean virtualMachine = Machine.isVirtual();
     private final Progress progress;
-    private final List<Hook> hooks = new ArrayList<>();
+    private final List<Hook> hooks;
     private final LibrarySelectors libraries;
     private final Optional<FunctionTable> table;
     private final MappedFiles mapped = new MappedFiles();
     private final boolean sweeps;
     private final Set<String> seen = new HashSet<>();
-    private final Set<String> probedFiles = new HashSet<>();
+    private final ProbedLibraries account;
+    private final Map<String, Integer> attachedTo = new HashMap<>();
     private final ProbedFunctions probed;
     private final RuntimeLayer runtimes;
 
@@ -67,9 +68,11 @@ final class Attachments {
             Job job,
             FrequentCalls frequent,
             RecordOptions options,
+            ProbedLibraries account,
             Progress progress) {
         this.kernel = kernel;
-        this.probed = new ProbedFunctions(kernel);
+        this.account = account;
+        this.probed = new ProbedFunctions(kernel, account::isIdle);
         this.pump = pump;
         this.schema = schema;
         this.job = job;
@@ -88,11 +91,6 @@ final class Attachments {
         });
         this.sweeps = options.everyone();
         this.table = kernel.functionsBtf().map(FunctionTable::new);
-        for (Probe probe : Probes.all()) {
-            if (options.kinds().contains(probe.kind())) {
-                hooks.addAll(probe.hooks());
-            }
-        }
         for (ProbeSpec spec : options.probes()) {
             if (spec instanceof Function function) {
                 FunctionTable.check(function);
@@ -100,8 +98,8 @@ final class Attachments {
             if (spec instanceof PythonProbe python && python.isOfPython()) {
                 job.wantPython(python.glob());
             }
-            hooks.add(Hook.named(spec));
         }
+        this.hooks = options.hooks();
         this.libraries = new LibrarySelectors(hooks.stream().map(hook -> hook.probe().library()).toList());
     }
 
@@ -115,17 +113,38 @@ final class Attachments {
         return probed;
     }
 
+    /// What became of each file.
+    ProbedLibraries account() {
+        return account;
+    }
+
+    /// Which files the probes mean.
+    LibrarySelectors libraries() {
+        return libraries;
+    }
+
+    /// Beginnings of the names of libraries that are meant.
+    List<String> stems() {
+        return libraries.stems();
+    }
+
+    /// Whether a probe means a library by the name of its file.
+    boolean mean(String path) {
+        return libraries.meanName(path.substring(path.lastIndexOf('/') + 1));
+    }
+
     /// Looks at the libraries of these processes and probes those not seen before.
     ///
     /// @return those that turn out to have a probed library loaded; a process whose libraries have not changed since
     ///     the last call is not among them
-    Set<Integer> scan(Set<Integer> pids) {
+    Set<Integer> scan(Set<Integer> pids, Found found) {
         Set<Integer> users = new LinkedHashSet<>();
         for (int pid : pids) {
             List<MappedFile> files = sweeps ? mapped.changed(pid) : mapped.of(pid);
             for (MappedFile file : files) {
-                offer(file);
-                if (probedFiles.contains(file.identity())) {
+                offer(file, found);
+                if (account.isProbed(file.identity())) {
+                    use(file.identity());
                     users.add(pid);
                 }
             }
@@ -144,8 +163,9 @@ final class Attachments {
                 .map(hook -> hook.probe().library())
                 .filter(library -> library.startsWith("/"))
                 .distinct()
-                .forEach(library -> MappedFiles.at(Path.of(library), false).ifPresent(this::offer));
-        program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(this::offer);
+                .forEach(library ->
+                        MappedFiles.at(Path.of(library), false).ifPresent(file -> offer(file, Found.GIVEN)));
+        program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(file -> offer(file, Found.GIVEN));
         runtimes.settle(kernel::targets);
     }
 
@@ -154,16 +174,22 @@ final class Attachments {
         runtimes.detach();
     }
 
-    /// Whether any probe means a library, by its file's name or by its SONAME.
-    ///
-    /// @param path as processes see it
-    /// @param opened where the same file can be opened from here
-    boolean wants(String path, Path opened) {
-        return libraries.mean(path, opened);
+    /// Notes that a process has loaded a probed file.
+    void loaded(String identity, Load load, long wentOnNanos) {
+        use(identity);
+        account.loaded(identity, load, wentOnNanos);
+    }
+
+    /// What was probed ahead is worth a line when it is loaded.
+    private void use(String identity) {
+        String path = account.path(identity);
+        if (account.used(path)) {
+            say(attachedTo.getOrDefault(identity, 0), path);
+        }
     }
 
     /// Probes a file that has not been seen before, whether a process maps it already or will.
-    void offer(MappedFile file) {
+    void offer(MappedFile file, Found found) {
         if (seen.contains(file.identity())) {
             return;
         }
@@ -173,8 +199,11 @@ final class Attachments {
                 : hooks.stream().filter(hook -> meant.contains(hook.probe().library())).toList();
         if (!wanted.isEmpty() && table.isPresent()) {
             seen.add(file.identity());
+            if (found == Found.FORESEEN) {
+                account.foreseen(file.path());
+            }
             try (ElfFile elf = ElfFile.open(file.opened())) {
-                attach(file, elf, wanted, table.get());
+                attach(file, elf, wanted, table.get(), found);
             } catch (ElfException e) {
                 if (file.isGone()) {
                     seen.remove(file.identity());
@@ -193,30 +222,30 @@ final class Attachments {
         progress.notice(e.getMessage() + e.hint().map(hint -> "\nhint: " + hint).orElse(""));
     }
 
-    private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions)
+    private void attach(MappedFile file, ElfFile elf, List<Hook> wanted, FunctionTable functions, Found found)
             throws ElfException {
         String buildId = elf.buildId().orElse("");
         Map<ProbeSpec, Hook> byProbe = byProbe(file, elf, wanted, buildId);
         List<Placed> placed = new ArrayList<>();
         Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()));
         Set<Function> tooBroad = refuseTooBroad(file, buildId, symbols, byProbe);
-        for (Symbols.Found found : symbols.found()) {
-            if (tooBroad.contains(found.function())) {
+        for (Symbols.Found symbol : symbols.found()) {
+            if (tooBroad.contains(symbol.function())) {
                 continue;
             }
-            Hook hook = byProbe.getOrDefault(found.function(), wanted.getFirst());
-            String off = offBecause(hook, found);
+            Hook hook = byProbe.getOrDefault(symbol.function(), wanted.getFirst());
+            String off = offBecause(hook, symbol);
             if (off.isEmpty()) {
-                placed.add(place(hook, found, functions, file, buildId));
+                placed.add(place(hook, symbol, functions, file, buildId));
             } else {
-                probed.add(ProbedFunction.off(hook, file.path(), buildId, found, off));
+                probed.add(ProbedFunction.off(hook, file.path(), buildId, symbol, off));
             }
         }
         Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, byProbe.keySet()));
-        for (Tracepoints.Found found : tracepoints.found()) {
-            Hook hook = byProbe.getOrDefault(found.probe(), wanted.getFirst());
+        for (Tracepoints.Found tracepoint : tracepoints.found()) {
+            Hook hook = byProbe.getOrDefault(tracepoint.probe(), wanted.getFirst());
             if (frequent.launches().attach(hook)) {
-                placed.add(place(hook, found, functions, file, buildId));
+                placed.add(place(hook, tracepoint, functions, file, buildId));
             }
         }
         List<ProbedFunction> missing = new ArrayList<>();
@@ -229,7 +258,7 @@ final class Attachments {
             missing.add(ProbedFunction.failed(hook, hook.symbol(), file.path(), buildId, "missing", one.why()));
         }
         note(missing, symbols.found(), tracepoints.found());
-        attach(file, placed);
+        attach(file, buildId, placed, found);
     }
 
     /// Of a pattern that means more functions than there is room for, none is probed: part of them would mislead, and take
@@ -356,14 +385,13 @@ final class Attachments {
     }
 
     /// Those of the runtime's calls are left to [RuntimeLayer].
-    private void attach(MappedFile file, List<Placed> placed) {
+    private void attach(MappedFile file, String buildId, List<Placed> placed, Found found) {
         List<Placed> ofRuntime = placed.stream().filter(one -> one.hook().layer() == Layer.RUNTIME).toList();
         List<Placed> others = placed.stream().filter(one -> one.hook().layer() != Layer.RUNTIME).toList();
         if (!ofRuntime.isEmpty()) {
             runtimes.add(file, ofRuntime);
-            probedFiles.add(file.identity());
         }
-        announce(file, attachInGroups(file, others, new ArrayList<>()));
+        int attached = attachInGroups(file, others, new ArrayList<>());
         Set<String> driven = new HashSet<>();
         others.stream()
                 .filter(one -> one.hook().layer() == Layer.DRIVER)
@@ -371,6 +399,15 @@ final class Attachments {
         driven.removeIf(kind -> !probed.isWhole(file.path(), kind));
         if (!driven.isEmpty()) {
             runtimes.addDriver(file, driven);
+        }
+        announce(file, attached);
+        if (found == Found.LATE) {
+            runtimes.settle(kernel::targets);
+        }
+        if (attached > 0 || !ofRuntime.isEmpty()) {
+            account.attached(file.identity(), file.path(), buildId, found);
+            boolean known = found == Found.RUNNING || found == Found.LATE;
+            kernel.decide(file.identity(), known ? CodeState.LOADED : CodeState.PROBED);
         }
     }
 
@@ -384,12 +421,18 @@ final class Attachments {
         return attached;
     }
 
+    /// Of a file that was foreseen, it is said when somebody loads it.
     private void announce(MappedFile file, int attached) {
         if (attached > 0) {
-            probedFiles.add(file.identity());
-            progress.notice(
-                    "probing " + attached + (attached == 1 ? " function" : " functions") + " of " + file.path());
+            attachedTo.merge(file.identity(), attached, Integer::sum);
+            if (!account.isIdle(file.path())) {
+                say(attached, file.path());
+            }
         }
+    }
+
+    private void say(int attached, String path) {
+        progress.notice("probing " + attached + (attached == 1 ? " function" : " functions") + " of " + path);
     }
 
     private int attachTogether(MappedFile file, List<Placed> group, List<ProbeLinks> attached) {

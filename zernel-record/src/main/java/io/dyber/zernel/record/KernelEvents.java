@@ -22,7 +22,7 @@ final class KernelEvents implements AutoCloseable {
     private final List<BpfObject> objects = new ArrayList<>();
     private Optional<BpfObject> threads = Optional.empty();
     private final List<String> missing = new ArrayList<>();
-    private boolean hasSystemCalls;
+    private boolean watchesLoads = true;
 
     /// Loads what the options ask for.
     KernelEvents(KernelSide kernel, RecordOptions options, Schema schema) {
@@ -41,14 +41,30 @@ final class KernelEvents implements AutoCloseable {
         }
         List<String> kinds =
                 SYSTEM_CALLS.stream().filter(options.kinds()::contains).sorted().toList();
-        if (!kinds.isEmpty()) {
-            loadSystemCalls(kinds, seesIoWait, seesPageCache);
+        if (kinds.isEmpty() || !loadSystemCalls(kinds, seesIoWait, seesPageCache)) {
+            loadLoads();
         }
+    }
+
+    private void loadLoads() {
+        BpfObject object = kernel.sharingLoads("loads");
+        watchesLoads = load(object, List.of(), "");
+        if (!watchesLoads) {
+            missing.add("libraries that are loaded late are found late: the kernel does not let system calls be watched");
+        }
+    }
+
+    /// Whether processes that load code are heard of.
+    boolean watchesLoads() {
+        return watchesLoads;
     }
 
     /// An object that shares what it knows of threads with the others of its sort.
     private BpfObject watchingThreads(String name) {
-        BpfObject object = kernel.sharing(name);
+        return watchingThreads(kernel.sharing(name));
+    }
+
+    private BpfObject watchingThreads(BpfObject object) {
         threads.ifPresent(first -> object.share("threads", first.map("threads")));
         return object;
     }
@@ -75,14 +91,13 @@ final class KernelEvents implements AutoCloseable {
         return ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array();
     }
 
-    private void loadSystemCalls(List<String> kinds, boolean seesIoWait, boolean seesPageCache) {
-        BpfObject object = watchingThreads("syscalls")
+    private boolean loadSystemCalls(List<String> kinds, boolean seesIoWait, boolean seesPageCache) {
+        BpfObject object = watchingThreads(kernel.sharingLoads("syscalls"))
                 .constant("wait_min_ns", options.waitMin().toNanos())
                 .constant("sees_io_wait", seesIoWait ? 1 : 0)
                 .constant("sees_page_cache", seesPageCache ? 1 : 0);
-        hasSystemCalls = loadThreads(object, kinds, "");
-        if (!hasSystemCalls) {
-            return;
+        if (!loadThreads(object, kinds, "")) {
+            return false;
         }
         for (SystemCalls.SystemCall call : SystemCalls.all()) {
             if (kinds.contains(call.kind())) {
@@ -91,6 +106,7 @@ final class KernelEvents implements AutoCloseable {
                         .put(call.number(), call.encode(Decoder.numberOf(schema, call.kind()), function));
             }
         }
+        return true;
     }
 
     /// False when the kernel refuses the object; then the kinds it was for are unavailable.
@@ -122,11 +138,6 @@ final class KernelEvents implements AutoCloseable {
     /// What the kernel refused without refusing a kind, with the reasons.
     List<String> missing() {
         return missing;
-    }
-
-    /// Whether calls that map libraries are seen.
-    boolean hasSystemCalls() {
-        return hasSystemCalls;
     }
 
     void attach() {

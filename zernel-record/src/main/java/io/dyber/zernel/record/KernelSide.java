@@ -9,6 +9,7 @@ import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Btf;
 import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.LibrarySelector;
 import io.dyber.zernel.record.probe.OperatorProbe;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
@@ -40,6 +41,7 @@ final class KernelSide implements AutoCloseable {
     private static final int MOST_WITH_OPERATORS = 16384;
     private static final int VITAL_SIZE = 32 << 20;
     private static final int BULK_SIZE = 64 << 20;
+    private static final int LOADS_SIZE = 1 << 20;
     private static final long SETTLE_NANOS = 2_000_000;
     private static final byte[] PRESENT = {1};
     private static final List<String> PROCESS_EVENTS = List.of("exec", "fork", "thread", "exit", "rename");
@@ -54,6 +56,7 @@ final class KernelSide implements AutoCloseable {
     private final Map<String, String> unavailable = new LinkedHashMap<>();
     private final RingBuffer vital;
     private final RingBuffer bulk;
+    private final RingBuffer loads;
     private final PidSet targets;
 
     /// What a function number stands for.
@@ -73,6 +76,7 @@ final class KernelSide implements AutoCloseable {
             this.functions = loadFunctions();
             this.vital = RingBuffer.map(process.map("vital"), VITAL_SIZE);
             this.bulk = RingBuffer.map(process.map("bulk"), BULK_SIZE);
+            this.loads = RingBuffer.map(process.map("loads"), LOADS_SIZE);
             this.targets = PidSet.map(process.map("targets"));
         } catch (RuntimeException e) {
             process.close();
@@ -81,10 +85,11 @@ final class KernelSide implements AutoCloseable {
     }
 
     private BpfObject openProcess() {
-        BpfObject object = configured("process")
+        BpfObject object = watchingLoads(configured("process"))
                 .entries("vital", VITAL_SIZE)
                 .entries("bulk", BULK_SIZE)
-                .entries("counters", mostFunctions());
+                .entries("counters", mostFunctions())
+                .entries("known_files", 1);
         for (String event : PROCESS_EVENTS) {
             object.constant("name_" + event, newFunction("process", event, true));
         }
@@ -124,6 +129,23 @@ final class KernelSide implements AutoCloseable {
             object.share(map, process.map(map));
         }
         return object;
+    }
+
+    /// A BPF object that also tells which code processes load.
+    BpfObject sharingLoads(String name) {
+        BpfObject object = watchingLoads(sharing(name));
+        for (String map : List.of("code", "loads", "stems", "loads_lost")) {
+            object.share(map, process.map(map));
+        }
+        return object;
+    }
+
+    private BpfObject watchingLoads(BpfObject object) {
+        boolean programs = options.hooks().stream()
+                .anyMatch(hook -> hook.probe().library().equals(LibrarySelector.PROGRAM));
+        return object.constant("hold", options.holds() ? 1 : 0)
+                .constant("hold_programs", programs ? 1 : 0)
+                .constant("watch_everyone", options.everyone() ? 1 : 0);
     }
 
     private Optional<UprobeProbes> loadFunctions() {
@@ -192,6 +214,35 @@ final class KernelSide implements AutoCloseable {
         return bulk;
     }
 
+    /// Where [io.dyber.zernel.record.event.Load] records arrive.
+    RingBuffer loads() {
+        return loads;
+    }
+
+    /// Whether that is so.
+    boolean hearsOfLoads() {
+        return events.watchesLoads();
+    }
+
+    /// How many loads found that ring full.
+    long loadsLost() {
+        return process.map("loads_lost").sumPerCpu(0, 1).orElse(new long[1])[0];
+    }
+
+    /// Says what became of a file that processes map or will map as code.
+    ///
+    /// @param identity as `/proc/PID/maps` has it: `MAJOR:MINOR:INODE`
+    void decide(String identity, CodeState state) {
+        process.map("code").put(CodeState.key(identity), new byte[] {(byte) state.number()});
+    }
+
+    /// Has processes held that map a library whose name begins so.
+    void holdAt(List<String> stems) {
+        for (int i = 0; i < Math.min(stems.size(), CodeState.MOST_STEMS); i++) {
+            process.map("stems").put(i, CodeState.stem(stems.get(i)));
+        }
+    }
+
     /// Starts the kernel-side kinds.
     void attach() {
         process.attachAll();
@@ -221,16 +272,11 @@ final class KernelSide implements AutoCloseable {
         return targets.pids();
     }
 
-    /// The processes that have mapped new code since the last call.
+    /// The processes that have started, or mapped new code, since the last call.
     Set<Integer> takeCodeChanges() {
         Set<Integer> changed = process.map("code_changed").keys();
         changed.forEach(pid -> process.map("code_changed").remove(pid));
         return changed;
-    }
-
-    /// Whether [#takeCodeChanges] hears of libraries that a running program loads.
-    boolean hearsOfLoads() {
-        return events.hasSystemCalls();
     }
 
     void defineFunction(int id, FunctionDefinition definition) {
@@ -269,6 +315,7 @@ final class KernelSide implements AutoCloseable {
         detach();
         vital.close();
         bulk.close();
+        loads.close();
         targets.close();
         List<Runnable> closes = new ArrayList<>();
         functions.ifPresent(probes -> closes.add(probes::close));

@@ -10,15 +10,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /// The account of all functions that were to be probed: where, whether it went well, and how often they were called.
 final class ProbedFunctions {
     private final KernelSide kernel;
+    private final Predicate<String> idle;
     private final List<ProbedFunction> probed = new ArrayList<>();
     private final Map<Integer, Integer> places = new HashMap<>();
 
-    ProbedFunctions(KernelSide kernel) {
+    /// @param idle whether a library, by its path, was probed for the case that somebody loads it, and nobody has
+    ProbedFunctions(KernelSide kernel, Predicate<String> idle) {
         this.kernel = kernel;
+        this.idle = idle;
     }
 
     /// Takes in a function; one with the number of another is what has become of that one.
@@ -47,13 +52,18 @@ final class ProbedFunctions {
                 .allMatch(row -> row.isAttached() || row.state().equals("missing"));
     }
 
-    /// Functions attached so far.
+    /// Functions attached so far, in libraries that are not only foreseen.
     int attached() {
-        return (int) probed.stream().filter(ProbedFunction::isAttached).count();
+        return (int) inUse().filter(ProbedFunction::isAttached).count();
+    }
+
+    private Stream<ProbedFunction> inUse() {
+        Map<String, Boolean> known = new HashMap<>();
+        return probed.stream().filter(row -> !known.computeIfAbsent(row.library(), idle::test));
     }
 
     boolean isAttached(String kind) {
-        return probed.stream().anyMatch(row -> row.isAttached() && row.hook().probe().kind().equals(kind));
+        return inUse().anyMatch(row -> row.isAttached() && row.hook().probe().kind().equals(kind));
     }
 
     /// The sums of all functions that are or were attached, by number.
@@ -79,7 +89,7 @@ final class ProbedFunctions {
     /// The footer's `zernel.probes`, of what was between two moments.
     List<Map<String, Object>> describe(Map<Integer, FunctionCounts> from, Map<Integer, FunctionCounts> to) {
         List<Map<String, Object>> rows = new ArrayList<>();
-        for (ProbedFunction row : probed) {
+        for (ProbedFunction row : inUse().toList()) {
             FunctionCounts before = from.getOrDefault(row.id(), FunctionCounts.NONE);
             FunctionCounts after = to.getOrDefault(row.id(), FunctionCounts.NONE);
             // Of thousands of operators, a program calls some dozens.
@@ -125,7 +135,7 @@ final class ProbedFunctions {
 
     /// Why a kind whose library is there could not be attached, if so.
     Optional<String> problem(String kind) {
-        return probed.stream()
+        return inUse()
                 .filter(row -> !row.isAttached() && row.hook().probe().kind().equals(kind))
                 .map(row -> row.symbol() + " in " + row.library() + ": " + row.why())
                 .findFirst();
@@ -135,7 +145,7 @@ final class ProbedFunctions {
     /// for one reason.
     List<String> problems() {
         Map<String, List<String>> symbols = new LinkedHashMap<>();
-        for (ProbedFunction row : probed) {
+        for (ProbedFunction row : inUse().toList()) {
             if (row.state().equals("failed")) {
                 symbols.computeIfAbsent(row.library() + ": " + row.why(), _ -> new ArrayList<>()).add(row.symbol());
             }

@@ -5,6 +5,7 @@ import io.dyber.zernel.record.event.Btf;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.EventType;
 import io.dyber.zernel.record.event.FileRecord;
+import io.dyber.zernel.record.event.Load;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Wire;
 import io.dyber.zernel.record.probe.Probes;
@@ -59,6 +60,10 @@ public final class Programs {
 
     static FileRecord fileRecord() {
         return FileRecord.of(Btf.ofObject(bytes("syscalls")));
+    }
+
+    static Load.Layout loadLayout() {
+        return Load.Layout.of(Btf.ofObject(bytes("process")));
     }
 
     static Wire wire() {

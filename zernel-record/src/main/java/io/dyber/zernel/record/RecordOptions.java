@@ -1,12 +1,14 @@
 package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.sink.RecordingFile.Owner;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -31,6 +33,7 @@ import java.util.Set;
 /// @param words of the command line, for the footer
 /// @param redact leave the arguments of all command lines out of the recording
 /// @param division into files
+/// @param hold processes of the command that load a library by surprise, until it is probed
 public record RecordOptions(
         Path output,
         List<String> command,
@@ -46,7 +49,8 @@ public record RecordOptions(
         Optional<Owner> owner,
         List<String> words,
         boolean redact,
-        Division division) {
+        Division division,
+        boolean hold) {
     static final Duration WAIT_MIN = Duration.ofNanos(50_000);
     static final Duration GPU_INTERVAL = Duration.ofSeconds(1);
 
@@ -77,30 +81,48 @@ public record RecordOptions(
                 Optional.empty(),
                 List.of(),
                 false,
-                new Division.None());
+                new Division.None(),
+                true);
     }
 
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
     }
 
     /// How command lines are written down.
     CommandLines commandLines() {
         return new CommandLines(redact);
+    }
+
+    /// What is probed, in the libraries where it is found.
+    List<Hook> hooks() {
+        List<Hook> hooks = new ArrayList<>();
+        for (Probe probe : Probes.all()) {
+            if (kinds.contains(probe.kind())) {
+                hooks.addAll(probe.hooks());
+            }
+        }
+        probes.forEach(spec -> hooks.add(Hook.named(spec)));
+        return hooks;
+    }
+
+    /// Whether processes may be held: those of our own command, of which nobody else knows.
+    boolean holds() {
+        return hold && !command.isEmpty() && pids.isEmpty();
     }
 
     /// Whether there are no chosen processes.

@@ -85,6 +85,7 @@ public final class Recorder {
                 throw new RecorderException("recording process " + pid + ": no such process", "");
             }
         }
+        Outlook outlook = Outlook.begin(options);
         Schema schema = Programs.schema(UserColumns.of(options.probes()));
         Texts texts = new Texts();
         RecordingFile.Options defaults = new RecordingFile.Options().keeping(options.division().kept());
@@ -94,7 +95,7 @@ public final class Recorder {
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
             warmUp(schema);
             return new Session(
-                            options, progress, requests, time, kernel, file, schema, texts, callCost(kernel, schema))
+                            options, progress, requests, time, kernel, file, schema, texts, callCost(kernel, schema), outlook)
                     .run();
         }
     }

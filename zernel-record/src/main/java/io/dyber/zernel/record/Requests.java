@@ -4,21 +4,23 @@ import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.mark.Mark;
 import io.dyber.zernel.record.mark.MarkListener;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /// What other threads ask of a recording: to stop, to write a flight recorder's file now, to note a mark.
 /// All may be asked from any thread, the first two also before the recording has begun.
 final class Requests {
-    private final CountDownLatch stop = new CountDownLatch(1);
+    private final Semaphore wakes = new Semaphore(0);
     private final AtomicBoolean dump = new AtomicBoolean();
+    private volatile boolean stopping;
     private volatile String stopReason = "";
     private volatile Optional<MarkRows> marks = Optional.empty();
 
     void stop(String reason) {
         stopReason = reason;
-        stop.countDown();
+        stopping = true;
+        wake();
     }
 
     void dump() {
@@ -41,11 +43,18 @@ final class Requests {
         marks = Optional.of(rows);
     }
 
-    /// Waits until the recording is to stop, or this long.
+    /// Has the recording look after what is to be done at once.
+    void wake() {
+        wakes.release();
+    }
+
+    /// Waits until the recording is to stop, there is something to do, or this long.
     ///
     /// @return whether it is to stop
     boolean awaitStop(long millis) throws InterruptedException {
-        return stop.await(millis, TimeUnit.MILLISECONDS);
+        boolean _ = !stopping && wakes.tryAcquire(millis, TimeUnit.MILLISECONDS);
+        wakes.drainPermits();
+        return stopping;
     }
 
     String stopReason() {

@@ -81,6 +81,7 @@ final class RuntimeLayer {
     private final Map<String, Set<String>> kindsOfDrivers = new HashMap<>();
     private final Set<String> kindsOfOwnDrivers = new HashSet<>();
     private final Map<Integer, Use> uses = new HashMap<>();
+    private boolean ended;
 
     RuntimeLayer(
             EventPump pump, FrequentCalls frequent, ProbedFunctions probed, Kernels kernels, Attaching attaching) {
@@ -136,7 +137,7 @@ final class RuntimeLayer {
     ///
     /// @param recorded the processes that are
     void settle(Supplier<Set<Integer>> recorded) {
-        if (!groups.isEmpty()) {
+        if (!groups.isEmpty() && !ended) {
             settle(recorded.get());
         }
     }
@@ -158,6 +159,7 @@ final class RuntimeLayer {
 
     /// Takes all away, outer functions before those inside them, so that the last calls are one row each too.
     void detach() {
+        ended = true;
         groups.values().forEach(those ->
                 those.reversed().forEach(group -> group.links.forEach(ProbeLinks::detach)));
     }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.ProbedLibraries.Found;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.Demangler;
 import io.dyber.zernel.record.event.Batch;
@@ -13,6 +14,7 @@ import io.dyber.zernel.record.sink.RecordingFile;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /// The recording while it runs.
@@ -34,7 +36,10 @@ final class Session {
     private final Overhead overhead;
     private final Decoder decoder;
     private final EventPump pump;
+    private final ProbedLibraries libraries;
     private final Attachments attachments;
+    private final Holding holding;
+    private final LoadedCode code;
     private final FrequentCalls frequent;
     private final Losses losses;
     private final TargetSet targets;
@@ -52,6 +57,7 @@ final class Session {
     private Path written;
 
     /// @param time the clocks of the machine, or of a test
+    /// @param outlook of what will be loaded
     Session(
             RecordOptions options,
             Progress progress,
@@ -61,7 +67,8 @@ final class Session {
             RecordingFile file,
             Schema schema,
             Texts texts,
-            CallCost cost) {
+            CallCost cost,
+            Outlook outlook) {
         this.options = options;
         this.progress = progress;
         this.requests = requests;
@@ -83,13 +90,18 @@ final class Session {
         this.decoder.interpret("process", job.processes());
         this.decoder.onceGone(job::gone);
         this.frequent = new FrequentCalls(kernel, pump, schema, clock, texts, options);
-        this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, progress);
+        this.libraries = new ProbedLibraries(clock);
+        this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, libraries, progress);
+        this.holding = new Holding(kernel.loads(), Programs.loadLayout(), requests::wake);
+        this.code = new LoadedCode(kernel, options, attachments, holding, outlook);
         this.losses = new Losses(kernel, pump, schema, clock, texts);
         this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
         this.gpus = new GpuRows(options, pump, schema, clock, texts);
         this.marking = new MarkRows(options, pump, schema, clock, texts);
         this.description = new Description(
                 options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
+        description.add("zernel.libraries", libraries::describe);
+        description.caveat(libraries::caveats);
         description.add("zernel.kernels", kernelNames::describe);
         description.add("zernel.launches", frequent::describe);
         description.add("zernel.clock", clocks::describe);
@@ -155,8 +167,13 @@ final class Session {
             targets.follow(started.pid());
         }
         targets.begin();
-        attachments.scanAhead(workload.flatMap(Workload::program));
-        targets.addUsers(attachments.scan(targets.scan()));
+        code.begin(workload);
+        Set<Integer> running = targets.scan();
+        Set<Integer> users = attachments.scan(running, Found.RUNNING);
+        targets.addUsers(users);
+        if (workload.isEmpty()) {
+            code.foresee(running);
+        }
         marking.start(options);
         requests.openMarks(marking);
         parts.describe();
@@ -166,7 +183,9 @@ final class Session {
                 attachments.backend(),
                 attachments.functions().attached(),
                 cost.returned().recorded(),
-                attachments.functions().anyLeft() ? cost.left().recorded() : 0));
+                attachments.functions().anyLeft() ? cost.left().recorded() : 0,
+                libraries.idle()));
+        libraries.begin();
         workload.ifPresent(Workload::resume);
     }
 
@@ -174,6 +193,7 @@ final class Session {
     private void abandon() {
         marking.stop();
         kernel.detach();
+        holding.close();
         gpus.stop();
         pump.finish();
         workload.ifPresent(Workload::terminate);
@@ -202,7 +222,8 @@ final class Session {
                         file.bytes(),
                         share));
             }
-            targets.addUsers(attachments.scan(targets.scan()));
+            targets.addUsers(code.handle());
+            targets.addUsers(attachments.scan(targets.scan(), Found.LATE));
             kernelNames.resolve();
             parts.tick();
             dumpWhenAsked();
@@ -274,6 +295,8 @@ final class Session {
         marking.stop();
         attachments.detachOuter();
         kernel.detach();
+        holding.close();
+        Set<Integer> _ = code.handle();
         gpus.stop();
         gpus.notices().forEach(progress::notice);
         count();

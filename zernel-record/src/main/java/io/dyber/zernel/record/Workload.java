@@ -66,8 +66,9 @@ final class Workload {
                 .orElseThrow(() -> new RecorderException("starting '" + command + "': no such command", "")));
     }
 
-    /// The environment the user's shell gave to sudo, when it can be read; else what sudo left of it.
-    private static Map<String, String> environment(Optional<Owner> owner) {
+    /// The environment that commands are started with: the one the user's shell gave to sudo, when it can be read; else what
+    /// sudo left of it.
+    static Map<String, String> environment(Optional<Owner> owner) {
         Map<String, String> environment = new LinkedHashMap<>(System.getenv());
         if (owner.isEmpty() || System.getenv("SUDO_USER") == null) {
             return environment;

@@ -10,7 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
 
-/// A BPF map with 4-byte keys, seen from user space. Owned by its object. Thread-safe as the kernel is.
+/// A BPF map, most with 4-byte keys, seen from user space. Owned by its object. Thread-safe as the kernel is.
 public final class BpfMap {
     private static final int MOST_KEYS = 1 << 20;
 
@@ -27,6 +27,13 @@ public final class BpfMap {
     public void put(int key, byte[] value) {
         try (Arena arena = Arena.ofConfined()) {
             LibBpf.update(fd, Native.ints(arena, key), arena.allocateFrom(JAVA_BYTE, value));
+        }
+    }
+
+    /// The same for a map whose keys are longer.
+    public void put(byte[] key, byte[] value) {
+        try (Arena arena = Arena.ofConfined()) {
+            LibBpf.update(fd, arena.allocateFrom(JAVA_BYTE, key), arena.allocateFrom(JAVA_BYTE, value));
         }
     }
 

@@ -21,6 +21,8 @@ final class Libc {
     private static final int MAP_PRIVATE = 2;
     private static final int CLOSE_ON_EXEC = 1;
     private static final int O_CLOEXEC = 02000000;
+    /// `struct pollfd` has the events in the lower half of its second word.
+    private static final int POLLIN = 1;
     private static final int SYS_BPF = 321;
     private static final int SC_PAGESIZE = 30;
     private static final int PRIO_PROCESS = 0;
@@ -85,7 +87,35 @@ final class Libc {
     private static final MethodHandle CAPSET =
             Native.bind(LIBC, "capset", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
 
+    // int poll(struct pollfd *fds, nfds_t nfds, int timeout)
+    private static final MethodHandle POLL = Native.bind(
+            LIBC, "poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+
+    // int kill(pid_t pid, int sig)
+    private static final MethodHandle KILL =
+            Native.bind(LIBC, "kill", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+
     private Libc() {}
+
+    /// Waits until a descriptor has something to read, so many milliseconds at most. Whether it has is for the caller to see:
+    /// a signal ends the wait too.
+    static void await(int fd, int millis) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment polled = Native.ints(arena, fd, POLLIN);
+            int _ = (int) POLL.invokeExact(polled, 1L, millis);
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Sends a signal; false when there is no such process, or it may not be sent one.
+    static boolean kill(int pid, int signal) {
+        try {
+            return (int) KILL.invokeExact(pid, signal) == 0;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
 
     /// `bpf(2)`. The result, or the negative error number.
     static int bpf(int command, MemorySegment attributes) {

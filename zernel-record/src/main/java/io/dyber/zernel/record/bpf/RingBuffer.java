@@ -33,6 +33,7 @@ public final class RingBuffer implements AutoCloseable {
         void accept(ByteBuffer data, int at, int length);
     }
 
+    private final int fd;
     private final Arena arena;
     private final MemorySegment consumer;
     private final MemorySegment producer;
@@ -40,7 +41,8 @@ public final class RingBuffer implements AutoCloseable {
     private final long mask;
     private long highWater;
 
-    private RingBuffer(Arena arena, MemorySegment consumer, MemorySegment producer, MemorySegment data, long size) {
+    private RingBuffer(int fd, Arena arena, MemorySegment consumer, MemorySegment producer, MemorySegment data, long size) {
+        this.fd = fd;
         this.arena = arena;
         this.consumer = consumer;
         this.producer = producer;
@@ -57,7 +59,7 @@ public final class RingBuffer implements AutoCloseable {
         try {
             MemorySegment consumer = Libc.map(map.fd(), 0, page, Libc.PROT_READ | Libc.PROT_WRITE, arena);
             MemorySegment rest = Libc.map(map.fd(), page, page + 2 * size, Libc.PROT_READ, arena);
-            return new RingBuffer(arena, consumer, rest.asSlice(0, page), rest.asSlice(page), size);
+            return new RingBuffer(map.fd(), arena, consumer, rest.asSlice(0, page), rest.asSlice(page), size);
         } catch (RuntimeException e) {
             arena.close();
             throw e;
@@ -66,7 +68,7 @@ public final class RingBuffer implements AutoCloseable {
 
     /// A ring over memory that is not mapped; for reading a ring image.
     static RingBuffer over(MemorySegment consumer, MemorySegment producer, MemorySegment data) {
-        return new RingBuffer(Arena.ofShared(), consumer, producer, data, data.byteSize() / 2);
+        return new RingBuffer(-1, Arena.ofShared(), consumer, producer, data, data.byteSize() / 2);
     }
 
     /// Lets the calling thread run before ordinary ones, so that the rings are emptied also when every CPU is busy.
@@ -78,6 +80,16 @@ public final class RingBuffer implements AutoCloseable {
     /// Where the producers are now: everything before this position was reserved before the call.
     public long producerPosition() {
         return (long) POSITION.getAcquire(producer, 0L);
+    }
+
+    /// Waits for a record whose program wakes its reader, so many milliseconds at most.
+    public void await(int millis) {
+        Libc.await(fd, millis);
+    }
+
+    /// Hands on all records there are, as [#drain].
+    public int drain(Consumer taker) {
+        return drain(producerPosition(), taker);
     }
 
     /// Up to where the records have been taken.

@@ -66,6 +66,12 @@ final class EventOptions {
             description = "of a CPU, e.g. 1%%: thin out launches above it")
     OptionalDouble overheadBudget = OptionalDouble.empty();
 
+    @Option(
+            names = "--no-hold",
+            hidden = true, // Help leaves it to the manual page.
+            description = "never stop a process that loads a library by surprise until its probes are on")
+    boolean noHold;
+
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
     Optional<Backend> backend = Optional.empty();
 

@@ -35,9 +35,15 @@ final class LiveProgress implements Progress {
     @Override
     public void started(Started started) {
         say("recording " + what() + " to " + options.output() + " (" + started.functions() + " functions probed, "
-                + started.backend() + " backend" + cost(started) + ")"
+                + started.backend() + " backend" + cost(started) + foreseen(started) + ")"
                 + (options.command().isEmpty() ? "; Ctrl-C stops" : ""));
         onStart.run();
+    }
+
+    private static String foreseen(Started started) {
+        return started.foreseen() == 0
+                ? ""
+                : String.format(Locale.ROOT, ", %d librar%s probed ahead", started.foreseen(), started.foreseen() == 1 ? "y" : "ies");
     }
 
     private static String cost(Started started) {

@@ -139,6 +139,7 @@ final class RecordCommand implements Callable<Integer> {
                 Invoker.owner(),
                 line.getParseResult().originalArgs(),
                 redact,
-                files.division(line));
+                files.division(line),
+                !events.noHold);
     }
 }

@@ -1,26 +1,34 @@
 package io.dyber.zernel.record.elf;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /// What the dynamic loader sees: the library's own name, and enough to find the exported functions when the section
 /// headers are gone.
 final class DynamicSegment {
+    private static final long NEEDED = 1;
     private static final long HASH = 4;
     private static final long STRTAB = 5;
     private static final long SYMTAB = 6;
     private static final long STRSZ = 10;
     private static final long SONAME = 14;
+    private static final long RPATH = 15;
+    private static final long RUNPATH = 29;
     private static final long GNU_HASH = 0x6ffffef5L;
     private static final long VERSYM = 0x6ffffff0L;
     private static final long VERDEF = 0x6ffffffcL;
     private static final long LONGEST_NAME = 256;
+    private static final long LONGEST_PATH = 16_384;
+    private static final int MOST_NEEDED = 1024;
 
     private final ElfBytes bytes;
     private final ElfLayout layout;
     private final Map<Long, Long> entries = new HashMap<>();
+    private final List<Long> needed = new ArrayList<>();
 
     private DynamicSegment(ElfBytes bytes, ElfLayout layout, Segment segment) throws ElfException {
         this.bytes = bytes;
@@ -28,6 +36,9 @@ final class DynamicSegment {
         ByteBuffer table = bytes.slice("dynamic segment", segment.offset(), segment.fileSize() / 16 * 16);
         for (int at = 0; at < table.limit() && table.getLong(at) != 0; at += 16) {
             entries.put(table.getLong(at), table.getLong(at + 8));
+            if (table.getLong(at) == NEEDED && needed.size() < MOST_NEEDED) {
+                needed.add(table.getLong(at + 8));
+            }
         }
     }
 
@@ -42,6 +53,12 @@ final class DynamicSegment {
         return dynamic.isEmpty() ? Optional.empty() : dynamic.get().soname();
     }
 
+    /// What it asks the loader for; nothing if it is linked statically.
+    static Dependencies dependencies(ElfBytes bytes, ElfLayout layout) throws ElfException {
+        Optional<DynamicSegment> dynamic = of(bytes, layout);
+        return dynamic.isEmpty() ? Dependencies.NONE : dynamic.get().dependencies();
+    }
+
     private static Optional<DynamicSegment> of(ElfBytes bytes, ElfLayout layout) throws ElfException {
         for (Segment segment : layout.segments()) {
             if (segment.type() == Segment.DYNAMIC) {
@@ -52,13 +69,27 @@ final class DynamicSegment {
     }
 
     private Optional<String> soname() throws ElfException {
-        Long at = entries.get(SONAME);
-        if (at == null) {
-            return Optional.empty();
+        return text(SONAME, LONGEST_NAME);
+    }
+
+    private Dependencies dependencies() throws ElfException {
+        List<String> names = new ArrayList<>();
+        for (long at : needed) {
+            names.add(textAt(at, LONGEST_NAME));
         }
+        return new Dependencies(
+                names, text(RPATH, LONGEST_PATH).orElse(""), text(RUNPATH, LONGEST_PATH).orElse(""));
+    }
+
+    private Optional<String> text(long tag, long longest) throws ElfException {
+        Long at = entries.get(tag);
+        return at == null ? Optional.empty() : Optional.of(textAt(at, longest));
+    }
+
+    private String textAt(long at, long longest) throws ElfException {
         long start = layout.fileOffset(entry(STRTAB, "names") + at).orElse(-1);
-        long length = Math.min(LONGEST_NAME, bytes.size() - start);
-        return Optional.of(ElfLayout.text(bytes.slice("name", start, length), 0));
+        long length = Math.min(longest, bytes.size() - start);
+        return ElfLayout.text(bytes.slice("name", start, length), 0);
     }
 
     private SymbolTable symbolTable() throws ElfException {

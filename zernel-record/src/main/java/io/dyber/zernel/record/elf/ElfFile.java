@@ -47,6 +47,13 @@ public final class ElfFile implements AutoCloseable {
         }
     }
 
+    /// What a program or library asks the loader for. Reads a few kilobytes.
+    public static Dependencies dependencies(Path path) throws ElfException {
+        try (ElfBytes bytes = new ElfBytes(path)) {
+            return Damage.check(bytes, () -> DynamicSegment.dependencies(bytes, ElfLayout.readLoaded(bytes)));
+        }
+    }
+
     public Path path() {
         return path;
     }

@@ -114,7 +114,8 @@ final class FilePaths {
         return path;
     }
 
-    private static String path(FileRecord record, ByteBuffer data, int at) {
+    /// The path that a record tells; empty if the kernel could not read it.
+    static String path(FileRecord record, ByteBuffer data, int at) {
         int length = data.getInt(at + record.length());
         List<String> names = length == 0
                 ? List.of()

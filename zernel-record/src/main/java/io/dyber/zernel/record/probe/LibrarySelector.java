@@ -1,6 +1,9 @@
 package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.Glob;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// The library part of a probe: which files it means. A name without glob means a library by its SONAME too: the driver's
 /// `libcuda.so.1` is everywhere a link to `libcuda.so.580.159.04`, and processes map the latter.
@@ -17,6 +20,7 @@ import io.dyber.zernel.record.elf.Glob;
 public record LibrarySelector(String text) {
     public static final String PROGRAM = "exe";
     private static final String SUFFIX = ".so";
+    private static final Pattern STEM = Pattern.compile("^(?:(?!\\.so)[^*?\\[{]){3,}");
 
     /// Whether the selector means a file.
     ///
@@ -27,8 +31,16 @@ public record LibrarySelector(String text) {
         return isMeant(path, program) || (isByName() && isMeant(soname, false));
     }
 
-    private boolean isByName() {
+    /// Whether it is a name without a glob.
+    boolean isByName() {
         return !text.equals(PROGRAM) && !Glob.isGlob(text) && !text.contains("/");
+    }
+
+    /// The name up to `.so` or the first wildcard; none of a program.
+    Optional<String> stem() {
+        String name = text.substring(text.lastIndexOf('/') + 1);
+        Matcher stem = STEM.matcher(name);
+        return stem.find() && (name.contains(SUFFIX) || name.startsWith("lib")) ? Optional.of(stem.group()) : Optional.empty();
     }
 
     private boolean isMeant(String path, boolean program) {

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -48,6 +49,16 @@ public final class LibrarySelectors {
     /// @param opened where the same file can be opened from here
     public boolean mean(String path, Path opened) {
         return !of(path, opened, false).isEmpty();
+    }
+
+    /// Whether any means a library by this name alone, which may be that of its file, of a link to it or its SONAME.
+    public boolean meanName(String name) {
+        return selectors.stream().anyMatch(selector -> selector.isByName() && selector.matches(name, "", false));
+    }
+
+    /// Up to where the names of meant libraries are alike: `libcuda` for `libcuda.so.1`. Programs and short globs have none.
+    public List<String> stems() {
+        return selectors.stream().map(LibrarySelector::stem).flatMap(Optional::stream).distinct().toList();
     }
 
     private Set<String> of(String path, Path opened, boolean program) {

@@ -64,21 +64,66 @@ public final class MappedFiles {
 
     /// A file that no process needs to have mapped yet, as [#of] would list it; none if it cannot be read.
     ///
-    /// Its identity cannot be taken from `stat`: on overlayfs and btrfs, `maps` shows other numbers. So it is mapped.
     public static Optional<MappedFile> at(Path path, boolean program) {
-        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            String real = path.toRealPath().toString();
+        return at(path, path.toString(), program);
+    }
+
+    /// The same for a file that processes see elsewhere.
+    ///
+    /// Its identity cannot be taken from `stat`: on overlayfs and btrfs, `maps` shows other numbers. So it is mapped.
+    static Optional<MappedFile> at(Path opened, String path, boolean program) {
+        try (FileChannel channel = FileChannel.open(opened, StandardOpenOption.READ)) {
+            String real = opened.toRealPath().toString();
+            String inode = Files.getAttribute(opened, "unix:ino").toString();
+            String name = "/" + opened.getFileName();
             MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 1);
             try (Stream<String> lines = Files.lines(PROC.resolve("self/maps"))) {
                 return lines.map(Mapping::parse)
-                        .filter(mapping -> mapping != null && mapping.path().equals(real))
+                        .filter(mapping -> mapping != null
+                                && (mapping.path().equals(real)
+                                        || (mapping.path().endsWith(name) && mapping.inode().equals(inode))))
                         .findFirst()
-                        .map(mapping -> new MappedFile(mapping.identity(), path.toString(), path, program, false));
+                        .map(mapping -> new MappedFile(mapping.identity(), path, opened, program, false));
             } finally {
                 Reference.reachabilityFence(mapped);
             }
         } catch (IOException | UncheckedIOException _) {
             return Optional.empty();
+        }
+    }
+
+    /// A file that a process has just mapped as code; none if it cannot be opened any more.
+    ///
+    /// @param identity as the kernel told it: on some file systems, `maps` has another
+    /// @param path in the mount namespace of the process
+    public static Optional<MappedFile> loaded(int pid, String identity, String path, boolean program) {
+        Path proc = PROC.resolve(Integer.toString(pid));
+        if (path.startsWith("/")) {
+            // Where the path is ours too, the file can be opened also when the process has ended meanwhile.
+            Optional<Path> namespace = link(proc.resolve("ns/mnt"));
+            boolean same = namespace.isEmpty() || namespace.equals(link(PROC.resolve("self/ns/mnt")));
+            Path own = Path.of("/");
+            Path theirs = proc.resolve("root");
+            for (Path root : same ? List.of(own, theirs) : List.of(theirs)) {
+                Path opened = root.resolve(path.substring(1));
+                if (inode(opened).equals(identity.substring(identity.lastIndexOf(':') + 1))) {
+                    return Optional.of(new MappedFile(identity, path, opened, program, false));
+                }
+            }
+        }
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        return new MappedFiles()
+                .of(pid).stream()
+                        .filter(file -> file.identity().equals(identity)
+                                || file.path().substring(file.path().lastIndexOf('/') + 1).equals(name))
+                        .findFirst();
+    }
+
+    private static String inode(Path path) {
+        try {
+            return Files.isRegularFile(path) ? Files.getAttribute(path, "unix:ino").toString() : "";
+        } catch (IOException _) {
+            return "";
         }
     }
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 final class JobEnvironmentTest {
     private static Map<String, String> parse(String environ) {
-        return JobEnvironment.parse(environ.getBytes(StandardCharsets.UTF_8));
+        return StartEnvironment.parse(environ.getBytes(StandardCharsets.UTF_8), JobEnvironment.KEYS, JobEnvironment.MOST_BYTES);
     }
 
     @Test

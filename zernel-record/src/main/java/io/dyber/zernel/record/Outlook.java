@@ -1,0 +1,50 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.probe.Foresight;
+import io.dyber.zernel.record.probe.LibrarySelectors;
+import io.dyber.zernel.record.probe.MappedFile;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/// The files that the command will load, looked for while the BPF programs are loaded. Without a command, those that any
+/// job of this machine may load.
+final class Outlook {
+    private final FutureTask<List<MappedFile>> search;
+
+    private Outlook(FutureTask<List<MappedFile>> search) {
+        this.search = search;
+    }
+
+    /// Begins to look.
+    static Outlook begin(RecordOptions options) {
+        FutureTask<List<MappedFile>> search = new FutureTask<>(() -> search(options));
+        Thread.ofPlatform().daemon().name("zernel-foresight").start(search);
+        return new Outlook(search);
+    }
+
+    private static List<MappedFile> search(RecordOptions options) {
+        if (options.command().isEmpty() && !options.everyone()) {
+            return List.of();
+        }
+        LibrarySelectors wanted = new LibrarySelectors(
+                options.hooks().stream().map(hook -> hook.probe().library()).toList());
+        Map<String, String> environment =
+                options.command().isEmpty() ? System.getenv() : Workload.environment(options.owner());
+        return Foresight.ofCommand(options.command(), environment, Path.of(""), wanted);
+    }
+
+    /// What was found.
+    List<MappedFile> files() {
+        try {
+            return search.get();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            return List.of();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("looking for libraries", e.getCause());
+        }
+    }
+}

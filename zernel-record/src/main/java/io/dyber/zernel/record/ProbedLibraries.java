@@ -1,0 +1,169 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.event.Load;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/// The account of the files whose functions are probed: how each was found, when it was first loaded and when its probes
+/// were on. Between the two lies what was not seen of it, unless the process was held.
+final class ProbedLibraries {
+    private static final int MOST_NAMED = 5;
+
+    /// How a file was found.
+    enum Found {
+        /// The program of the command, or a library that a probe names by its path.
+        GIVEN,
+        /// Where programs usually find their libraries, before any process of the recording had loaded it.
+        FORESEEN,
+        /// In a process that ran before the recording.
+        RUNNING,
+        /// When a process had loaded it.
+        LATE
+    }
+
+    /// One file. Times are of CLOCK_MONOTONIC.
+    private static final class Library {
+        private final String path;
+        private final String buildId;
+        private final Found found;
+        private final long attachedNanos;
+        private Optional<Load> loaded = Optional.empty();
+        private long heldNanos;
+        private long unseenNanos;
+
+        Library(String path, String buildId, Found found, long attachedNanos) {
+            this.path = path;
+            this.buildId = buildId;
+            this.found = found;
+            this.attachedNanos = attachedNanos;
+        }
+    }
+
+    private final Clock clock;
+    private final Map<String, Library> libraries = new LinkedHashMap<>();
+    private final Set<String> idle = new HashSet<>();
+    private final List<String> missed = new ArrayList<>();
+    private long beganNanos = Long.MAX_VALUE;
+
+    ProbedLibraries(Clock clock) {
+        this.clock = clock;
+    }
+
+    /// From now on, calls that are not seen are missing.
+    void begin() {
+        beganNanos = Clock.monotonicNanos();
+    }
+
+    /// The probes of a file are on.
+    void attached(String identity, String path, String buildId, Found found) {
+        libraries.putIfAbsent(identity, new Library(path, buildId, found, Clock.monotonicNanos()));
+    }
+
+    /// Where a probed file is, as processes see it.
+    String path(String identity) {
+        Library library = libraries.get(identity);
+        return library == null ? "" : library.path;
+    }
+
+    boolean isProbed(String identity) {
+        return libraries.containsKey(identity);
+    }
+
+    /// A process has loaded a probed file.
+    ///
+    /// @param wentOnNanos when the process went on, if it was held
+    void loaded(String identity, Load load, long wentOnNanos) {
+        Library library = libraries.get(identity);
+        if (library == null) {
+            return;
+        }
+        long from = load.held() ? wentOnNanos : Math.max(load.nanos(), beganNanos);
+        library.unseenNanos = Math.max(library.unseenNanos, library.attachedNanos - from);
+        if (load.held()) {
+            library.heldNanos = Math.max(library.heldNanos, wentOnNanos - load.nanos());
+        }
+        if (library.loaded.isEmpty()) {
+            library.loaded = Optional.of(load);
+        }
+    }
+
+    /// A process has ended before the wanted file that it had loaded could be opened.
+    void missed(String path) {
+        missed.add(path);
+    }
+
+    /// A file that a probe means was foreseen. What becomes of it matters only when somebody loads it.
+    void foreseen(String path) {
+        idle.add(path);
+    }
+
+    /// A file of this path was loaded.
+    ///
+    /// @return whether it was foreseen, and is the first
+    boolean used(String path) {
+        return idle.remove(path);
+    }
+
+    /// How many probed files nobody is known to have loaded.
+    int idle() {
+        return (int) libraries.values().stream().filter(library -> isIdle(library.path)).count();
+    }
+
+    /// Whether a file was foreseen, and no process is known to have loaded it.
+    boolean isIdle(String path) {
+        return idle.contains(path);
+    }
+
+    /// Which calls were not seen, of which libraries and for how long.
+    List<String> caveats() {
+        List<String> reasons = new ArrayList<>();
+        libraries.values().stream()
+                .filter(library -> library.unseenNanos > 0)
+                .sorted(Comparator.comparingLong((Library library) -> library.unseenNanos).reversed())
+                .forEach(library -> reasons.add(String.format(
+                        Locale.ROOT,
+                        "calls into %s were not seen for %,.1f ms: it was loaded by surprise",
+                        library.path,
+                        library.unseenNanos / 1e6)));
+        libraries.values().stream()
+                .filter(library -> library.found == Found.LATE && library.loaded.isEmpty())
+                .forEach(library -> reasons.add(
+                        "calls into " + library.path + " may be missing: when it was loaded is not known"));
+        missed.stream()
+                .distinct()
+                .forEach(path -> reasons.add("calls into " + path
+                        + " may be missing: the process that loaded it ended before it could be probed"));
+        if (reasons.size() > MOST_NAMED) {
+            int more = reasons.size() - MOST_NAMED;
+            reasons.subList(MOST_NAMED, reasons.size()).clear();
+            reasons.add("so it was with " + more + " more files, which zernel.libraries lists");
+        }
+        return reasons;
+    }
+
+    /// The footer's `zernel.libraries`.
+    List<Map<String, Object>> describe() {
+        List<Map<String, Object>> rows = new ArrayList<>();
+        for (Library library : libraries.values()) {
+            Map<String, Object> row = new LinkedHashMap<>();
+            row.put("library", library.path);
+            row.put("build_id", library.buildId);
+            row.put("found", library.found.name().toLowerCase(Locale.ROOT));
+            row.put("attached_ns", library.attachedNanos + clock.offsetNanos());
+            row.put("loaded_ns", library.loaded.map(load -> load.nanos() + clock.offsetNanos()).orElse(null));
+            row.put("pid", library.loaded.map(Load::pid).orElse(null));
+            row.put("held_ns", library.heldNanos);
+            row.put("unseen_ns", library.unseenNanos);
+            rows.add(row);
+        }
+        return rows;
+    }
+}
