@@ -1,8 +1,8 @@
 -- The GPU waits for other work on the CPU. The thread that launches runs in no recorded call for much of each step.
 --
 -- Such work is making batches in the training loop, Python between the calls, or logging; sched says that the thread
--- was on a CPU meanwhile. Named is what comes after the longest such time of a step, as a copy to the GPU after making
--- a batch. Lost is this time in the mean step, at most as the GPU is idle by the driver's samples.
+-- was on a CPU meanwhile. Where most of it comes before the first copy to the GPU, the step's batch is made in it. Lost
+-- is this time in the mean step, at most as the GPU is idle by the driver's samples.
 -- Does not apply where the time goes into launching (launch_bound), where the GPU is the limit (gpu_limit), to jobs
 -- that launch nothing on a GPU, nor where time off the CPU was not recorded.
 --
@@ -14,7 +14,8 @@ WITH
         SELECT
             10 AS min_steps, -- steps of kind train
             0.2 AS min_share, -- on the CPU in no call, as a share of the step
-            200000 AS min_dispatch_ns -- [ns] of it, per launch: less is the work of launching
+            200000 AS min_dispatch_ns, -- [ns] of it, per launch: less is the work of launching
+            65536 AS min_batch_bytes -- [bytes] a copy to the GPU from which on it may be a batch
     ),
     threads AS (
         SELECT
@@ -82,8 +83,6 @@ WITH
             unknown.recording,
             unknown.pid,
             unknown.tid,
-            unknown.step,
-            unknown.end_ns,
             unknown.end_ns - unknown.start_ns - coalesce(asleep.dur_ns, 0) AS on_cpu_ns,
             coalesce(asleep.dur_ns, 0) AS off_cpu_ns
         FROM unknown
@@ -93,25 +92,45 @@ WITH
             AND asleep.tid = unknown.tid
             AND asleep.start_ns = unknown.start_ns
     ),
-    -- The first copy to the GPU of the process within a millisecond of the end of the longest such time.
-    longest AS (
-        SELECT recording, pid, tid, step, arg_max(end_ns, on_cpu_ns) AS end_ns
-        FROM running
+    -- The first copy of a batch to the GPU in each step, by any thread of the process.
+    batches AS (
+        SELECT
+            trained.recording,
+            trained.pid,
+            trained.tid,
+            trained.step,
+            min(calls.ts_ns) AS ts_ns,
+            arg_min(calls.bytes, calls.ts_ns) AS bytes
+        FROM (
+            SELECT recording, pid, ts_ns, bytes
+            FROM events
+            CROSS JOIN thresholds
+            WHERE kind = 'cuda_copy'
+                AND copy_kind = 'HtoD'
+                AND outermost(depth, ts_ns)
+                AND bytes >= thresholds.min_batch_bytes
+        ) AS calls
+        ASOF JOIN trained
+            ON trained.recording = calls.recording
+            AND trained.pid = calls.pid
+            AND trained.start_ns <= calls.ts_ns
+        WHERE calls.ts_ns < trained.end_ns
         GROUP BY ALL
     ),
     next_copies AS (
-        SELECT longest.recording, longest.pid, count(DISTINCT longest.step) AS steps, median(calls.bytes) AS bytes
-        FROM longest
-        ASOF JOIN (
-            SELECT recording, pid, ts_ns, bytes
-            FROM events
-            WHERE kind = 'cuda_copy' AND copy_kind = 'HtoD' AND outermost(depth, ts_ns)
-        ) AS calls
-            ON calls.recording = longest.recording
-            AND calls.pid = longest.pid
-            AND calls.ts_ns >= longest.end_ns - 1000000
-        WHERE calls.ts_ns <= longest.end_ns + 1000000
-        GROUP BY ALL
+        SELECT
+            unknown.recording,
+            unknown.pid,
+            median(batches.bytes) AS bytes,
+            sum(greatest(least(unknown.end_ns, batches.ts_ns) - unknown.start_ns, 0))
+                / sum(unknown.end_ns - unknown.start_ns) AS share
+        FROM unknown
+        LEFT JOIN batches
+            ON batches.recording = unknown.recording
+            AND batches.pid = unknown.pid
+            AND batches.tid = unknown.tid
+            AND batches.step = unknown.step
+        GROUP BY unknown.recording, unknown.pid
     ),
     costs AS (
         SELECT
@@ -134,7 +153,7 @@ WITH
         SELECT
             costs.*,
             busy.busy,
-            next_copies.steps >= 0.5 * costs.steps AS before_copy,
+            coalesce(next_copies.share >= 0.5, FALSE) AS before_copy,
             next_copies.bytes,
             least(costs.on_cpu_ns, busy.idle_ns) AS lost_ns,
             least(costs.on_cpu_ns, busy.most_idle_ns) AS bound_ns
@@ -151,7 +170,7 @@ SELECT
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when nothing waits for it
     format('mean of {} steps: {} of {} on the CPU in no recorded call, {} off it; {:.0f} launches; ',
         steps, ms(on_cpu_ns), ms(step_ns), ms(off_cpu_ns), launches)
-        || CASE WHEN before_copy THEN format('a copy of {} to the GPU comes next; ', size(bytes)) ELSE '' END
+        || CASE WHEN before_copy THEN format('most of it before a copy of {} to the GPU; ', size(bytes)) ELSE '' END
         || CASE WHEN busy IS NULL THEN 'GPU use is unknown' ELSE format('GPU busy {} of the time', pct(busy)) END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE

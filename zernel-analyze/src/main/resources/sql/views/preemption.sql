@@ -2,8 +2,8 @@
 --
 -- Threads that launch kernels for a training thread, such as backward's, count with it. Counted is the time of its
 -- steps after warm-up; of a thread without steps, the time between its first recorded call and its last. Who had the
--- CPU is the thread that last left it meanwhile, where that was recorded; else it is another process, or nobody, because
--- a limit of the container forbids to run.
+-- CPU is the thread that last left it meanwhile, where that was recorded; else it is another process, or nobody,
+-- because a limit of the container forbids to run.
 --
 -- needs: _switches, _launching_threads, training_threads, steps, processes
 CREATE TABLE preemption AS

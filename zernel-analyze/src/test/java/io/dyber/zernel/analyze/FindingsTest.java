@@ -192,9 +192,9 @@ class FindingsTest {
         RecordingFixture fixture = recording();
         double at = 0;
         for (int i = 1; i <= 40; i++) {
-            double wait = java.util.List.of(slow).contains(i) ? 85 : 5;
-            fixture.region(NEXT, at, wait).backward(at + wait, 60).region(STEP, at + wait + 85, 10);
-            at += wait + 95;
+            double backward = List.of(slow).contains(i) ? 140 : 60;
+            fixture.region(NEXT, at, 5).backward(at + 5, backward).region(STEP, at + backward + 30, 10);
+            at += backward + 40;
         }
         return fixture;
     }
