@@ -50,7 +50,7 @@ CREATE MACRO size(bytes) AS CASE
     WHEN bytes >= 1e9 THEN format('{:.2f} GB', bytes / 1e9)
     WHEN bytes >= 1e6 THEN format('{:.1f} MB', bytes / 1e6)
     WHEN bytes >= 1e3 THEN format('{:.1f} kB', bytes / 1e3)
-    ELSE format('{:.0f} B', bytes)
+    ELSE format('{:.0f} B', CAST(bytes AS DOUBLE))
 END;
 
 -- A share as text: 0.314 -> '31 %'.

@@ -127,7 +127,7 @@ SELECT
             ELSE 'GPU use is unknown'
         END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
-    'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, fused=True in the optimizer, larger batches'
+    'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, a fused optimizer (fused=True)'
         AS advice, -- what to try
     format('zernel-analyze sql {} "FROM launches LIMIT 20"', file_label(recording)) AS next_command, -- to see more
     round(least_lost_ns / 1e6, 3) AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, as far as samples tell

@@ -107,6 +107,40 @@ class GpuFindingsTest {
     }
 
     @Test
+    void recompilesFiresForStepsThatCompileWhileItTrains() {
+        Finding finding = only("recompiles", compiling(12, 20, 28, 36));
+        assertThat(finding.value()).isEqualTo(4.0);
+        assertThat(finding.unit()).isEqualTo("of 39 steps");
+        assertThat(finding.evidence())
+                .isEqualTo("each takes 500.0 ms more than the median of 50.0 ms, the longest 550.0 ms; "
+                        + "51.3 ms of the mean of steps with these, 101.3 ms; "
+                        + "saves at most 51.3 ms: 101.3 / (101.3 - 51.3) = 2.03x");
+        assertThat(run("slow_steps", compiling(12, 20, 28, 36))).isEmpty();
+    }
+
+    @Test
+    void recompilesIsSilentForWarmUpAndForALastBatch() {
+        assertThat(run("recompiles", compiling(1, 2, 3, 40))).isEmpty();
+        assertThat(run("recompiles", compiling())).isEmpty();
+    }
+
+    /// 40 steps of 50 ms, of which these open a cache of compiled kernels and take 500 ms longer.
+    private static RecordingFixture compiling(Integer... steps) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            fixture.region(NEXT, at, 5);
+            if (List.of(steps).contains(i)) {
+                fixture.event("io_open", "openat", at + 6, 0.1, "status = 0, path = '/tmp/torchinductor_me/ab/cab.py'");
+                at += 500;
+            }
+            fixture.region(STEP, at + 40, 10);
+            at += 50;
+        }
+        return fixture;
+    }
+
+    @Test
     void hostBoundFiresForWorkBetweenTheCalls() {
         Finding finding = only("host_bound", hostWork(4, 3));
         // 15 ms outside Optimizer.step, less 4 ms of sleep.

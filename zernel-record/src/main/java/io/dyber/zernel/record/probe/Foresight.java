@@ -49,6 +49,7 @@ public final class Foresight {
     /// In a folder with more libraries, names must do; in others each is asked for its SONAME.
     private static final int FEW = 64;
 
+    private static final String STUBS = "/stubs/";
     private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
     private static final int SCRIPT_HEAD = 512;
     private static final List<String> DEFAULTS = List.of(
@@ -219,8 +220,9 @@ public final class Foresight {
         }
     }
 
+    /// Stubs, which CUDA's toolkit has for linking, have the names of libraries and no process ever loads them to run.
     private void found(String path) {
-        if (found.size() < MOST_FOUND) {
+        if (found.size() < MOST_FOUND && !path.contains(STUBS)) {
             tree.real(path).filter(tree::isFile).ifPresent(real -> {
                 if (found.putIfAbsent(real, false) == null) {
                     open.add(real);

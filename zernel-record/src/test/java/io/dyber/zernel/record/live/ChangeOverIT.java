@@ -60,10 +60,10 @@ class ChangeOverIT {
                 .property(Machine.BARE_METAL, "true")
                 .environment("STANDIN_TRUTH", directory.resolve("truth").toString())
                 .environment("STANDIN_DRIVER", driver.toString())
-                .with("--", Programs.standIns().resolve("changeover").toString(), "4", "8000")
+                .with("--", Programs.standIns().resolve("alone/changeover").toString(), "4", "8000")
                 .start()) {
             running.awaitLine("waiting ");
-            running.awaitLine(" of " + Programs.standIns().resolve("libcudart.so.13.0.88"), 2);
+            running.awaitLine(" of " + Programs.standIns().resolve("alone/libcudart.so.13.0.88"), 2);
             running.say("go");
             outcome = running.await();
         }
@@ -104,7 +104,7 @@ class ChangeOverIT {
 
     @Test
     void kernelsOfAJobThatWasRunningGetTheirNamesFromTheRuntime() {
-        try (Running job = Running.start(Programs.standIns().resolve("changeover").toString(), "4", "12000")) {
+        try (Running job = Running.start(Programs.standIns().resolve("alone/changeover").toString(), "4", "12000")) {
             job.awaitLine("waiting ");
             job.say("go");
             Running.Outcome outcome = Recorder.recordTo(file(), "--kinds", "cuda_launch", "-d", "5s", "-p", "" + job.pid())

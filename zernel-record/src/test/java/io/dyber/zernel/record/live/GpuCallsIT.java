@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
     "session, " + GpuCallsIT.ALL_KINDS + ", job-13 job-12 job-static, DRIVER",
     "multi, " + GpuCallsIT.ALL_KINDS + ", job-13 job-12 job-static, DRIVER",
     "perf, cuda_launch torch_alloc torch_free nccl nccl_comm, job-13, DRIVER",
-    "session, cuda_launch cuda_graph cuda_copy cuda_sync gpu_alloc gpu_free, job-hidden, RUNTIME"
+    "session, cuda_launch cuda_graph cuda_copy cuda_sync gpu_alloc gpu_free, alone/job-hidden, RUNTIME"
 })
 class GpuCallsIT {
     static final String ALL_KINDS = "cuda_launch cuda_graph cuda_copy cuda_sync gpu_alloc gpu_free gpu_map "
@@ -63,7 +63,7 @@ class GpuCallsIT {
         if (layer == Layer.DRIVER) {
             files.addAll(List.of("libcuda.so.1", "libcudart.so.13", "libnccl.so.2", "libc10_cuda.so"));
         } else {
-            files.add("job-hidden");
+            files.add("alone/job-hidden");
         }
         if (programs.size() > 1) {
             files.addAll(List.of("libcudart.so.12", "job-static"));

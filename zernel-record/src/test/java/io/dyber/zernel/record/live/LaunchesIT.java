@@ -54,7 +54,12 @@ class LaunchesIT {
         long least = how.startsWith("sample") ? recorded - Runtime.getRuntime().availableProcessors() : recorded;
         Recorder recorder = Recorder.recordTo(file(), "--kinds", "cuda_launch", "--launches", how);
         try (Recording recording = StandIns.record(
-                        directory, recorder, List.of(), List.of("job-hidden"), "job-hidden", List.of("launch", "2", "5000", "7"))
+                        directory,
+                        recorder,
+                        List.of(),
+                        List.of("alone/job-hidden"),
+                        "alone/job-hidden",
+                        List.of("launch", "2", "5000", "7"))
                 .recording()) {
             assertThat(recording.number(CALLS)).isEqualTo(10_000);
             assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch' AND depth = 0"))

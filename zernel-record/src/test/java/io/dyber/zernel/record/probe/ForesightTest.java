@@ -46,7 +46,7 @@ final class ForesightTest {
     }
 
     private List<String> foreseen(Map<String, String> environment, String... words) {
-        return Foresight.ofCommand(new FileTree(root), List.of(words), environment, "/work", WANTED).stream()
+        return Foresight.ofCommand(new FileTree(root), List.of(words), environment, "/srv", WANTED).stream()
                 .filter(file -> !file.program())
                 .map(MappedFile::path)
                 .toList();
@@ -70,9 +70,17 @@ final class ForesightTest {
     @Test
     void aLibraryInTheLibraryPathAlsoByItsSoname() throws Exception {
         place("/opt/a/libfast.so.1");
-        place("/work/b/renamed.so");
+        place("/srv/b/renamed.so");
         assertThat(foreseen(Map.of("LD_LIBRARY_PATH", "/opt/a:b:/missing")))
-                .containsExactly("/opt/a/libfast.so.1", "/work/b/renamed.so");
+                .containsExactly("/opt/a/libfast.so.1", "/srv/b/renamed.so");
+    }
+
+    @Test
+    void stubsForLinkingAreNotLoaded() throws Exception {
+        place("/usr/local/cuda/lib64/stubs/libfast.so");
+        place("/opt/driver/libfast.so.1");
+        assertThat(foreseen(Map.of("LD_LIBRARY_PATH", "/usr/local/cuda/lib64/stubs:/opt/driver")))
+                .containsExactly("/opt/driver/libfast.so.1");
     }
 
     @Test
@@ -124,7 +132,7 @@ final class ForesightTest {
         place("/venv/lib/python3.11/site-packages/torch/lib/libfast.so.1");
         write("/usr/local/bin/torchrun", "#!/venv/bin/python3\nimport torch\n");
         write("/usr/bin/env", "");
-        write("/work/train", "#!/usr/bin/env -S python3 -u\n");
+        write("/srv/train", "#!/usr/bin/env -S python3 -u\n");
         assertThat(foreseen(Map.of("PATH", "/usr/local/bin"), "torchrun"))
                 .containsExactly("/venv/lib/python3.11/site-packages/torch/lib/libfast.so.1");
         assertThat(foreseen(Map.of("PATH", "/venv/bin"), "./train"))
