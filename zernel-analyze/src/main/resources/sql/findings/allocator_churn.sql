@@ -125,8 +125,9 @@ WITH
             sums.frees / work.steps AS frees,
             sums.all_ns / work.steps AS alloc_ns,
             coalesce(around.around_ns, 0) / work.steps AS around_ns,
-            least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, busy.idle_ns) AS lost_ns,
-            least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, busy.most_idle_ns) AS bound_ns
+            least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, work.step_ns, busy.idle_ns) AS lost_ns,
+            least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, work.step_ns, busy.most_idle_ns)
+                AS bound_ns
         FROM work
         JOIN sums ON sums.recording = work.recording AND sums.pid = work.pid
         LEFT JOIN surroundings AS around ON around.recording = work.recording AND around.pid = work.pid

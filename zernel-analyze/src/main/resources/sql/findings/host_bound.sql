@@ -69,7 +69,14 @@ WITH
             unknown.tid,
             unknown.start_ns,
             sum(least(switches.ts_ns + switches.dur_ns, unknown.end_ns) - switches.ts_ns) AS dur_ns
-        FROM _switches AS switches
+        FROM (
+            SELECT spans.recording, spans.pid, spans.tid, spans.ts_ns, spans.dur_ns
+            FROM _switches AS spans
+            SEMI JOIN threads
+                ON threads.recording = spans.recording
+                AND threads.pid = spans.pid
+                AND threads.tid = spans.tid
+        ) AS switches
         ASOF JOIN unknown
             ON unknown.recording = switches.recording
             AND unknown.pid = switches.pid
@@ -104,6 +111,7 @@ WITH
         FROM (
             SELECT recording, pid, ts_ns, bytes
             FROM events
+            SEMI JOIN threads ON threads.recording = events.recording AND threads.pid = events.pid
             CROSS JOIN thresholds
             WHERE kind = 'cuda_copy'
                 AND copy_kind = 'HtoD'
@@ -122,8 +130,10 @@ WITH
             unknown.recording,
             unknown.pid,
             median(batches.bytes) AS bytes,
-            sum(greatest(least(unknown.end_ns, batches.ts_ns) - unknown.start_ns, 0))
-                / sum(unknown.end_ns - unknown.start_ns) AS share
+            sum(CASE
+                WHEN batches.ts_ns > unknown.start_ns THEN least(unknown.end_ns, batches.ts_ns) - unknown.start_ns
+                ELSE 0
+            END) / sum(unknown.end_ns - unknown.start_ns) AS share
         FROM unknown
         LEFT JOIN batches
             ON batches.recording = unknown.recording
@@ -168,7 +178,7 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when nothing waits for it
-    format('mean of {} steps: {} of {} on the CPU in no recorded call, {} off it; {:.0f} launches; ',
+    format('mean of {} steps: {} of {} on the CPU in no recorded call, {} off it; launches: {:.0f}; ',
         steps, ms(on_cpu_ns), ms(step_ns), ms(off_cpu_ns), launches)
         || CASE WHEN before_copy THEN format('most of it before a copy of {} to the GPU; ', size(bytes)) ELSE '' END
         || CASE WHEN busy IS NULL THEN 'GPU use is unknown' ELSE format('GPU busy {} of the time', pct(busy)) END

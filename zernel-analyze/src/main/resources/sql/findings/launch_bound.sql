@@ -9,7 +9,7 @@
 -- Does not apply where the GPU is the limit (view gpu_limit): it is busy, launches block on a full queue, or threads
 -- wait for it; nor where other code than launches takes the time (more than 200 us per launch).
 --
--- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, _step_counts, files
+-- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
 WITH
@@ -48,13 +48,21 @@ WITH
         GROUP BY work.recording, work.pid
     ),
     recorded AS (
+        -- Start-up and warm-up have their part by their launches.
         SELECT
             kinds.recording,
             kinds.pid,
-            sum(kinds.events) * any_value(overhead.cost_ns) / any_value(counts.steps) AS recording_ns
+            sum(kinds.events) * any_value(overhead.cost_ns) * any_value(shares.step_share) AS recording_ns
         FROM _thread_kinds AS kinds
         JOIN overhead ON overhead.recording = kinds.recording
-        JOIN _step_counts AS counts ON counts.recording = kinds.recording AND counts.pid = kinds.pid
+        JOIN (
+            SELECT
+                recording,
+                pid,
+                avg(launches) FILTER (WHERE step_kind = 'train') / nullif(sum(launches), 0) AS step_share
+            FROM step_work
+            GROUP BY recording, pid
+        ) AS shares ON shares.recording = kinds.recording AND shares.pid = kinds.pid
         WHERE kinds.kind IN ('cuda_launch', 'cuda_copy', 'torch_alloc', 'torch_free', 'torch_op', 'py_call', 'call')
         GROUP BY kinds.recording, kinds.pid
     ),
@@ -76,6 +84,7 @@ WITH
         SELECT
             work.*,
             busy.pid IS NOT NULL AS sampled,
+            CASE WHEN busy.samples = 0 THEN 'trace' ELSE 'NVML' END AS source,
             greatest(coalesce(busy.train_busy, 1) * mean_ns, launches * kernel_ns) AS gpu_ns,
             greatest(coalesce(busy.least_train_busy, 0) * mean_ns, launches * kernel_ns) AS least_gpu_ns,
             greatest(coalesce(busy.most_train_busy, 1) * mean_ns, launches * kernel_ns) AS most_gpu_ns,
@@ -122,8 +131,8 @@ SELECT
         || CASE WHEN recording_ns > 0 THEN format('{} more is what recording adds; ', ms(recording_ns)) ELSE '' END
         || format('waits for the GPU {}; ', ms(sync_ns))
         || CASE
-            WHEN sampled THEN format('GPU busy {} of the time (NVML: {} to {}), {} per step',
-                pct(train_busy), pct(least_train_busy), pct(most_train_busy), ms(gpu_ns))
+            WHEN sampled THEN format('GPU busy {} of the time ({}: {} to {}), {} per step',
+                pct(train_busy), source, pct(least_train_busy), pct(most_train_busy), ms(gpu_ns))
             ELSE 'GPU use is unknown'
         END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on

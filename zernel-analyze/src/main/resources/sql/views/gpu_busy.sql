@@ -5,8 +5,9 @@
 -- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled.
 -- Only samples that lie within steps count. Where there is none, those count of which half does: the GPU is taken to be
 -- idle in the rest, and may have been busy in it for the range. Samples vary, so a few of them give a range: the mean's
--- interval at 95 %, by Student's t, and a single one tells nothing of it. A trace that covers at least two steps is
--- exact, and counts instead of samples. Only a trace tells how much communication no computation hides.
+-- interval at 95 %, by Student's t, and at most twice the highest sample, which is all that a single one tells. A trace
+-- that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much communication no
+-- computation hides.
 --
 -- needs: events, _trained, steps, gpu_time
 CREATE TABLE gpu_busy AS
@@ -17,6 +18,7 @@ WITH
             0.95 AS whole, -- share of a sample's time that lies within steps
             0.5 AS half, -- the same where no sample lies within
             0.03 AS error, -- of samples, as a share of the time
+            2 AS most_wrong, -- times a sample that the use of a GPU is at most, however few samples there are
             2 AS min_steps -- steps that a trace covers
     ),
     -- 97.5 % quantiles of Student's t for 1 to 10 degrees of freedom; beyond, 1.96 (1 + 1.3 / freedom) is within 1 %.
@@ -157,7 +159,8 @@ WITH
             CASE
                 WHEN count(*) > 11 THEN 1.96 * (1 + 1.3 / (count(*) - 1))
                 WHEN count(*) > 1 THEN any_value(student.t)[count(*) - 1]
-            END * stddev_samp(most_inside) / sqrt(count(*)) + any_value(constants.error) AS margin
+            END * stddev_samp(most_inside) / sqrt(count(*)) + any_value(constants.error) AS margin,
+            any_value(constants.most_wrong) * max(most_inside) + any_value(constants.error) AS most_sampled
         FROM counted
         CROSS JOIN student
         CROSS JOIN constants
@@ -165,9 +168,9 @@ WITH
     ),
     ranges AS (
         SELECT
-            means.* EXCLUDE (least_busy, most_busy, margin),
+            means.* EXCLUDE (least_busy, most_busy, margin, most_sampled),
             coalesce(greatest(least_busy - margin, 0), 0) AS least_busy,
-            coalesce(least(most_busy + margin, 1), 1) AS most_busy
+            least(most_busy + margin, most_sampled, 1) AS most_busy
         FROM means
     ),
     sampled AS (

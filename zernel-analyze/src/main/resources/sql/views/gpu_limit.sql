@@ -1,10 +1,10 @@
 -- Whether the GPU limits each training process: a program that is ahead of its GPU ends up waiting for it.
 --
--- Three things tell, each enough for `gpu`: kernels run nearly all the time (a trace, or the driver's samples);
--- launches block, because the queue of the GPU is full; or a wait for the GPU lasts as long as half a step, because
--- that much is still queued: the usual wait of a step, or the first wait after the last step. Without them it is
--- `close` where the samples leave room for a GPU that is nearly always busy, `cpu` where they do not, and `unknown`
--- without samples.
+-- It is `gpu` where kernels run nearly all the time, by a trace or the driver's samples within steps of kind train. It
+-- is too where these leave room for that, and launches block, because the queue of the GPU is full, or a wait for the
+-- GPU lasts as long as half a step, because that much is still queued: the usual wait of a step, or the first wait
+-- after the last step. Without them it is `close` where the samples leave that room, `cpu` where they do not, and
+-- `unknown` without samples.
 --
 -- needs: gpu_busy, _trained, step_work, _syncs
 CREATE TABLE gpu_limit AS
@@ -49,10 +49,11 @@ WITH
             work.launch_share,
             last_syncs.dur_ns AS last_sync_ns,
             busy.samples,
-            busy.busy,
-            busy.least_busy,
-            busy.most_busy,
-            coalesce(busy.busy >= constants.busy_share, FALSE) AS is_busy,
+            busy.train_busy AS busy,
+            busy.least_train_busy AS least_busy,
+            busy.most_train_busy AS most_busy,
+            coalesce(busy.train_busy >= constants.busy_share, FALSE) AS is_busy,
+            busy.train_busy IS NULL OR busy.most_train_busy >= constants.busy_share AS may_be_busy,
             coalesce(work.launch_ns >= constants.blocked_ns AND work.launch_share >= 0.25, FALSE) AS blocks,
             greatest(coalesce(work.sync_ns, 0), coalesce(last_syncs.dur_ns, 0)) >= 0.5 * work.step_ns AS waits
         FROM work
@@ -65,7 +66,7 @@ SELECT
     signs.recording, -- recording
     signs.pid, -- process that trains
     CASE
-        WHEN is_busy OR blocks OR waits THEN 'gpu'
+        WHEN is_busy OR ((blocks OR waits) AND may_be_busy) THEN 'gpu'
         WHEN busy IS NULL THEN 'unknown'
         WHEN busy >= constants.close_share AND most_busy >= constants.busy_share THEN 'close'
         ELSE 'cpu'
@@ -75,7 +76,8 @@ SELECT
     concat_ws(
         '; ',
         CASE
-            WHEN busy IS NULL THEN 'no samples of its GPU'
+            WHEN samples IS NULL THEN 'its GPU was not sampled'
+            WHEN busy IS NULL THEN 'no sample of its GPU lies within training steps'
             WHEN samples = 0 THEN format('a kernel ran {} of the time (the profiler''s trace)', pct(busy))
             WHEN samples = 1 THEN format('a kernel ran {} of the time (NVML, one sample)', pct(busy))
             ELSE format('a kernel ran {} of the time (NVML, {} samples: {} to {})',

@@ -70,8 +70,9 @@ class GpuFindingsTest {
 
     @Test
     void launchBoundIsSilentWhereFewSamplesLeaveRoomForABusyGpu() {
-        assertThat(run("launch_bound", sampled(launches(100, 0.04), 40))).isEmpty();
-        assertThat(run("launch_bound", sampled(launches(100, 0.04), 35, 45))).isEmpty();
+        assertThat(run("launch_bound", sampled(launches(100, 0.04), 48))).isEmpty(); // at most twice as much
+        assertThat(run("launch_bound", sampled(launches(100, 0.04), 10))).hasSize(1);
+        assertThat(run("launch_bound", sampled(launches(100, 0.04), 40, 50))).isEmpty();
         assertThat(run("launch_bound", sampled(launches(100, 0.04), 39, 41))).hasSize(1);
     }
 
@@ -146,10 +147,22 @@ class GpuFindingsTest {
         // 15 ms outside Optimizer.step, less 4 ms of sleep.
         assertThat(finding.lostMillisPerStep()).isEqualTo(11.0);
         assertThat(finding.evidence())
-                .isEqualTo("mean of 19 steps: 11.0 ms of 20.0 ms on the CPU in no recorded call, 4.0 ms off it; 3 launches; "
+                .isEqualTo("mean of 19 steps: 11.0 ms of 20.0 ms on the CPU in no recorded call, 4.0 ms off it; launches: 3; "
                         + "most of it before a copy of 2.1 MB to the GPU; GPU use is unknown; "
                         + "saves at most 11.0 ms: 20.0 / (20.0 - 11.0) = 2.22x");
         assertThat(finding.advice()).startsWith("make the next batch beside the step");
+    }
+
+    @Test
+    void hostBoundSaysNothingOfABatchWhereNoneIsCopied() {
+        RecordingFixture fixture = recording().footer(
+                "zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\",\"why\":null,\"events\":20}]");
+        for (int i = 0; i < 20; i++) {
+            fixture.launch("gemm", i * 20 + 10, 0.01).region(STEP, i * 20 + 15, 5);
+        }
+        Finding finding = only("host_bound", fixture);
+        assertThat(finding.evidence()).contains("launches: 1; GPU use is unknown; saves at most");
+        assertThat(finding.advice()).startsWith("find it with py-spy");
     }
 
     @Test

@@ -65,7 +65,7 @@ final class Guardian implements AutoCloseable {
             builder.environment().put("PATH", "/usr/bin:/bin");
             return new Guardian(builder.start());
         } catch (IOException e) {
-            throw new RecorderException("starting /bin/sh: " + e.getMessage(), "--no-hold does without it");
+            throw new RecorderException("starting /bin/sh: " + e.getMessage(), "without --hold none is needed");
         }
     }
 

@@ -30,6 +30,7 @@ final class Holding implements AutoCloseable {
     private Optional<Guardian> guardian = Optional.empty();
 
     private volatile boolean stopping;
+    private volatile Optional<RuntimeException> failure = Optional.empty();
 
     /// @param arrival called on this one's thread when there are new loads
     Holding(RingBuffer ring, Load.Layout layout, Runnable arrival) {
@@ -57,11 +58,21 @@ final class Holding implements AutoCloseable {
     private void run() {
         Capabilities.keepThoseOfRecording();
         boolean _ = RingBuffer.hurry();
-        while (!stopping) {
-            ring.await(WAIT_MILLIS);
-            take();
-            continueLate();
+        try {
+            while (!stopping) {
+                ring.await(WAIT_MILLIS);
+                take();
+                continueLate();
+            }
+        } catch (RuntimeException e) {
+            failure = Optional.of(e);
+            releaseAll();
         }
+    }
+
+    /// Why processes are not continued any more; the recording must end then, because the kernel side would go on to hold them.
+    Optional<RuntimeException> failure() {
+        return failure;
     }
 
     private void take() {
@@ -121,11 +132,16 @@ final class Holding implements AutoCloseable {
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
-        take();
-        synchronized (this) {
-            Map.copyOf(held).keySet().forEach(this::release);
-            guardian.ifPresent(Guardian::close);
-            guardian = Optional.empty();
+        try {
+            take();
+        } finally {
+            releaseAll();
         }
+    }
+
+    private synchronized void releaseAll() {
+        Map.copyOf(held).keySet().forEach(this::release);
+        guardian.ifPresent(Guardian::close);
+        guardian = Optional.empty();
     }
 }

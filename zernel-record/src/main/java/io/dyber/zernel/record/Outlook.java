@@ -12,6 +12,8 @@ import java.util.concurrent.FutureTask;
 /// The files that the command will load, looked for while the BPF programs are loaded. Without a command, those that any
 /// job of this machine may load.
 final class Outlook {
+    private static final System.Logger LOGGER = System.getLogger(Outlook.class.getName());
+
     private final FutureTask<List<MappedFile>> search;
 
     private Outlook(FutureTask<List<MappedFile>> search) {
@@ -44,7 +46,9 @@ final class Outlook {
             Thread.currentThread().interrupt();
             return List.of();
         } catch (ExecutionException e) {
-            throw new IllegalStateException("looking for libraries", e.getCause());
+            // What is not foreseen comes as a surprise, which is handled: no reason not to record.
+            LOGGER.log(System.Logger.Level.WARNING, "looking for libraries that the command will load", e.getCause());
+            return List.of();
         }
     }
 }

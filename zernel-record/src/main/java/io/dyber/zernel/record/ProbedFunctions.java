@@ -43,6 +43,14 @@ final class ProbedFunctions {
         return place != null && probed.get(place).isAttached();
     }
 
+    /// Whether any function of the driver of a kind is attached.
+    boolean hasDriver(String kind) {
+        return probed.stream()
+                .anyMatch(row -> row.isAttached()
+                        && row.hook().layer() == Layer.DRIVER
+                        && row.hook().probe().kind().equals(kind));
+    }
+
     /// Whether all functions of a kind that a file of the driver has are attached.
     boolean isWhole(String library, String kind) {
         return probed.stream()

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -50,7 +51,8 @@ final class ProbedLibraries {
     private final Clock clock;
     private final Map<String, Library> libraries = new LinkedHashMap<>();
     private final Set<String> idle = new HashSet<>();
-    private final List<String> missed = new ArrayList<>();
+    private final Set<String> busy = new HashSet<>();
+    private final Set<String> missed = new LinkedHashSet<>();
     private long beganNanos = Long.MAX_VALUE;
 
     ProbedLibraries(Clock clock) {
@@ -64,6 +66,10 @@ final class ProbedLibraries {
 
     /// The probes of a file are on.
     void attached(String identity, String path, String buildId, Found found) {
+        if (found != Found.FORESEEN) {
+            busy.add(path);
+            idle.remove(path);
+        }
         libraries.putIfAbsent(identity, new Library(path, buildId, found, Clock.monotonicNanos()));
     }
 
@@ -100,15 +106,19 @@ final class ProbedLibraries {
         missed.add(path);
     }
 
-    /// A file that a probe means was foreseen. What becomes of it matters only when somebody loads it.
+    /// A file that a probe means was foreseen. What becomes of it matters only when somebody loads it, unless a file of the
+    /// same path is in use, as in another container.
     void foreseen(String path) {
-        idle.add(path);
+        if (!busy.contains(path)) {
+            idle.add(path);
+        }
     }
 
     /// A file of this path was loaded.
     ///
     /// @return whether it was foreseen, and is the first
     boolean used(String path) {
+        busy.add(path);
         return idle.remove(path);
     }
 
@@ -137,9 +147,7 @@ final class ProbedLibraries {
                 .filter(library -> library.found == Found.LATE && library.loaded.isEmpty())
                 .forEach(library -> reasons.add(
                         "calls into " + library.path + " may be missing: when it was loaded is not known"));
-        missed.stream()
-                .distinct()
-                .forEach(path -> reasons.add("calls into " + path
+        missed.forEach(path -> reasons.add("calls into " + path
                         + " may be missing: the process that loaded it ended before it could be probed"));
         if (reasons.size() > MOST_NAMED) {
             int more = reasons.size() - MOST_NAMED;

@@ -82,7 +82,7 @@ public record RecordOptions(
                 List.of(),
                 false,
                 new Division.None(),
-                true);
+                false);
     }
 
     /// The same for a command.

@@ -166,6 +166,10 @@ final class RuntimeLayer {
 
     private int settle(Group group) {
         boolean needed = group.kinds.stream().anyMatch(kind -> isNeeded(group, kind));
+        if (group.isOfLaunches() && !frequent.launches().isEach()) {
+            // Of samples and counts nobody can tell which calls are the same: one layer must do.
+            needed &= group.kinds.stream().noneMatch(probed::hasDriver);
+        }
         if (needed || (group.names() && isNaming(group))) {
             group.idleSince = 0;
             group.open = Optional.empty();

@@ -192,8 +192,11 @@ final class Session {
     /// There is no recording: the output is left as it was.
     private void abandon() {
         marking.stop();
-        kernel.detach();
-        holding.close();
+        try {
+            kernel.detach();
+        } finally {
+            holding.close();
+        }
         gpus.stop();
         pump.finish();
         workload.ifPresent(Workload::terminate);
@@ -275,6 +278,9 @@ final class Session {
         if (workload.isEmpty() && !options.pids().isEmpty() && !targets.anyAlive()) {
             return ends("target-exited");
         }
+        if (holding.failure().isPresent()) {
+            throw holding.failure().get();
+        }
         if (pump.failure().isPresent()) {
             return ends(isFullDisk(pump.failure().get()) ? DISK_FULL : "failed");
         }
@@ -293,9 +299,12 @@ final class Session {
 
     private void end() {
         marking.stop();
-        attachments.detachOuter();
-        kernel.detach();
-        holding.close();
+        try {
+            attachments.detachOuter();
+            kernel.detach();
+        } finally {
+            holding.close();
+        }
         Set<Integer> _ = code.handle();
         gpus.stop();
         gpus.notices().forEach(progress::notice);

@@ -117,7 +117,8 @@ public record Verdict(Kind kind, String sentence, String reason) {
             default -> new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found.",
-                    "Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled." + small);
+                    "Whether the CPU or a GPU limits the job cannot be known from here: "
+                            + busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled") + "." + small);
         };
     }
 

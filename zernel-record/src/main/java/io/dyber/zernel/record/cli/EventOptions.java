@@ -67,10 +67,10 @@ final class EventOptions {
     OptionalDouble overheadBudget = OptionalDouble.empty();
 
     @Option(
-            names = "--no-hold",
+            names = "--hold",
             hidden = true, // Help leaves it to the manual page.
-            description = "never stop a process that loads a library by surprise until its probes are on")
-    boolean noHold;
+            description = "stop a process of the command that loads a library by surprise until its probes are on")
+    boolean hold;
 
     @Option(names = "--backend", hidden = true, converter = BackendName.class)
     Optional<Backend> backend = Optional.empty();

@@ -140,6 +140,6 @@ final class RecordCommand implements Callable<Integer> {
                 line.getParseResult().originalArgs(),
                 redact,
                 files.division(line),
-                !events.noHold);
+                events.hold);
     }
 }

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -39,6 +40,9 @@ final class FileTree {
 
     /// The path without links of a file that is there.
     Optional<String> real(String path) {
+        if (!isPath(path)) {
+            return Optional.empty();
+        }
         Deque<String> open = new ArrayDeque<>(List.of(path.split("/")));
         String at = "";
         int followed = 0;
@@ -66,6 +70,16 @@ final class FileTree {
         }
         String real = at.isEmpty() ? "/" : at;
         return Files.exists(here(real)) ? Optional.of(real) : Optional.empty();
+    }
+
+    /// Not every text is one: in the C locale, names must be ASCII.
+    private boolean isPath(String path) {
+        try {
+            Path _ = root.resolve(path);
+            return true;
+        } catch (InvalidPathException _) {
+            return false;
+        }
     }
 
     /// Where a link leads; none of what is no link.

@@ -91,7 +91,7 @@ public final class Foresight {
     /// What a running process will load beside what it has.
     public static List<MappedFile> ofProcess(int pid, List<MappedFile> mapped, LibrarySelectors wanted) {
         Path proc = Path.of("/proc", Integer.toString(pid));
-        Foresight foresight = new Foresight(new FileTree(proc.resolve("root")), wanted);
+        Foresight foresight = new Foresight(new FileTree(new MappedFiles().rootOf(pid)), wanted);
         Map<String, String> environment = StartEnvironment.of(proc, VARIABLES, MOST_BYTES);
         for (MappedFile file : mapped) {
             foresight.open.add(file.path());

@@ -73,7 +73,8 @@ public final class MappedFiles {
     /// Its identity cannot be taken from `stat`: on overlayfs and btrfs, `maps` shows other numbers. So it is mapped.
     static Optional<MappedFile> at(Path opened, String path, boolean program) {
         try (FileChannel channel = FileChannel.open(opened, StandardOpenOption.READ)) {
-            String real = opened.toRealPath().toString();
+            // The last link of a way through /proc leads into our own root.
+            String real = opened.startsWith(PROC) ? path : opened.toRealPath().toString();
             String inode = Files.getAttribute(opened, "unix:ino").toString();
             String name = "/" + opened.getFileName();
             MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 1);
@@ -107,7 +108,10 @@ public final class MappedFiles {
             for (Path root : same ? List.of(own, theirs) : List.of(theirs)) {
                 Path opened = root.resolve(path.substring(1));
                 if (inode(opened).equals(identity.substring(identity.lastIndexOf(':') + 1))) {
-                    return Optional.of(new MappedFile(identity, path, opened, program, false));
+                    // Where `maps` has another identity, it is the one by which the file is known.
+                    Optional<MappedFile> listed = new MappedFiles()
+                            .of(pid).stream().filter(file -> file.path().equals(path)).findFirst();
+                    return Optional.of(listed.orElse(new MappedFile(identity, path, opened, program, false)));
                 }
             }
         }
@@ -181,6 +185,11 @@ public final class MappedFiles {
                 ? proc.resolve("map_files").resolve(mapping.range())
                 : root.map(dir -> dir.resolve(path.substring(1))).orElseGet(() -> Path.of(path));
         return new MappedFile(mapping.identity(), path, opened, mapping.path().equals(program), deleted);
+    }
+
+    /// Where the paths of a process start.
+    Path rootOf(int pid) {
+        return rootOf(PROC.resolve(Integer.toString(pid))).orElse(Path.of("/"));
     }
 
     /// Where the paths of the process start, unless that is where ours start too.

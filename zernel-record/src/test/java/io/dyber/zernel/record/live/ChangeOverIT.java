@@ -63,7 +63,7 @@ class ChangeOverIT {
                 .with("--", Programs.standIns().resolve("alone/changeover").toString(), "4", "8000")
                 .start()) {
             running.awaitLine("waiting ");
-            running.awaitLine(" of " + Programs.standIns().resolve("alone/libcudart.so.13.0.88"), 2);
+            running.awaitLine(" of " + Programs.standIns().resolve("alone/libcudart.so.13.0.88"));
             running.say("go");
             outcome = running.await();
         }
@@ -104,7 +104,9 @@ class ChangeOverIT {
 
     @Test
     void kernelsOfAJobThatWasRunningGetTheirNamesFromTheRuntime() {
-        try (Running job = Running.start(Programs.standIns().resolve("alone/changeover").toString(), "4", "12000")) {
+        String driver = "STANDIN_DRIVER=" + Programs.standIns().resolve("libcuda.so.580.159.04");
+        String program = Programs.standIns().resolve("alone/changeover").toString();
+        try (Running job = Running.start("env", driver, program, "4", "12000")) {
             job.awaitLine("waiting ");
             job.say("go");
             Running.Outcome outcome = Recorder.recordTo(file(), "--kinds", "cuda_launch", "-d", "5s", "-p", "" + job.pid())

@@ -49,6 +49,10 @@ class SurpriseIT {
                 .environment("SURPRISE", surprise);
     }
 
+    private Recorder holding(String surprise, String... arguments) {
+        return recorder(surprise, arguments).with("--hold");
+    }
+
     private Recording record(Recorder recorder, Object... command) {
         String[] words = new String[command.length + 1];
         words[0] = "--";
@@ -82,7 +86,7 @@ class SurpriseIT {
     @Test
     void aLibraryOfTheLibraryPathIsProbedBeforeItIsLoaded() throws IOException {
         Path _ = library("path/libcalls.so");
-        Recorder recorder = recorder("libcalls.so")
+        Recorder recorder = holding("libcalls.so")
                 .environment("LD_LIBRARY_PATH", directory.resolve("path").toString());
         try (Recording recording = record(recorder, program, CALLS)) {
             assertForeseen(recording);
@@ -92,7 +96,7 @@ class SurpriseIT {
     @Test
     void aLibraryOfTheProgramsRunpathIsProbedBeforeItIsLoaded() throws IOException {
         Path _ = library("bin/lib/libcalls.so");
-        try (Recording recording = record(recorder("libcalls.so"), program, CALLS)) {
+        try (Recording recording = record(holding("libcalls.so"), program, CALLS)) {
             assertForeseen(recording);
         }
     }
@@ -103,7 +107,7 @@ class SurpriseIT {
         Path folders = Files.writeString(directory.resolve("ld.so.conf"), directory.resolve("cached") + "\n");
         String script = "ldconfig -X -C \"$1/cache\" -f \"$2\" && mount --bind \"$1/cache\" /etc/ld.so.cache && shift 2"
                 + " && exec \"$@\"";
-        Recorder recorder = recorder("libcalls.so")
+        Recorder recorder = holding("libcalls.so")
                 .under("unshare", "-m", "sh", "-c", script, "sh", directory.toString(), folders.toString());
         try (Recording recording = record(recorder, program, CALLS)) {
             assertForeseen(recording);
@@ -115,7 +119,7 @@ class SurpriseIT {
         Path library = library("venv/lib/python3.99/site-packages/torch/lib/libcalls.so");
         Path python = copy(program, "venv/bin/python3.99");
         Path link = Files.createSymbolicLink(directory.resolve("venv/bin/python3"), python.getFileName());
-        try (Recording recording = record(recorder(library.toString()), link, CALLS)) {
+        try (Recording recording = record(holding(library.toString()), link, CALLS)) {
             assertForeseen(recording);
         }
     }
@@ -123,7 +127,7 @@ class SurpriseIT {
     @Test
     void aLibraryThatIsForeseenAndNotLoadedIsNoProblem() throws IOException {
         Path library = library("bin/lib/libcalls.so");
-        Recorder recorder = recorder("none").with("--probe", "libcalls.so:calls_nowhere");
+        Recorder recorder = holding("none").with("--probe", "libcalls.so:calls_nowhere");
         try (Recording recording = record(recorder, program.resolveSibling("surprise"), 0, 0)) {
             assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
             assertThat(recording.footer("zernel.probes")).isEmpty();
@@ -135,7 +139,7 @@ class SurpriseIT {
     @Test
     void aProcessIsHeldUntilALibraryThatNobodyCouldForeseeIsProbed() throws IOException {
         Path library = library("somewhere/else/libcalls.so");
-        try (Recording recording = record(recorder(library.toString()), program, CALLS)) {
+        try (Recording recording = record(holding(library.toString()), program, CALLS)) {
             assertThat(calls(recording)).isEqualTo(CALLS);
             assertThat(recording.footer("zernel.recording").path("incomplete_because")).isEmpty();
             assertThat(library(recording).path("found").asString()).isEqualTo("late");
@@ -147,7 +151,7 @@ class SurpriseIT {
     @Test
     void withoutHoldingTheRecordingSaysHowLongItSawNothing() throws IOException {
         Path library = library("somewhere/else/libcalls.so");
-        try (Recording recording = record(recorder(library.toString(), "--no-hold"), program, CALLS)) {
+        try (Recording recording = record(recorder(library.toString()), program, CALLS)) {
             assertSaysWhatIsMissing(recording, library);
             assertThat(library(recording).path("held_ns").asLong()).isZero();
             assertThat(calls(recording)).isLessThan(CALLS);
@@ -158,7 +162,7 @@ class SurpriseIT {
     @Test
     void aLibraryThatIsOnlyKnownByItsSonameIsSaidToBeMissed() throws IOException {
         Path library = library("somewhere/else/renamed.so");
-        try (Recording recording = record(recorder(library.toString()), program, CALLS)) {
+        try (Recording recording = record(holding(library.toString()), program, CALLS)) {
             assertSaysWhatIsMissing(recording, library);
         }
     }
@@ -174,7 +178,7 @@ class SurpriseIT {
     @Test
     void aStormOfShortProcessesIsRecordedFromTheFirst() throws IOException {
         Path library = library("somewhere/else/libcalls.so");
-        try (Recording recording = record(recorder(library.toString()), program, 3, 2_000)) {
+        try (Recording recording = record(holding(library.toString()), program, 3, 2_000)) {
             assertThat(recording.value(
                             "SELECT count(*) || ' ' || count(DISTINCT pid) FROM events WHERE name = 'calls_push'"))
                     .isEqualTo("6000 2000");
@@ -187,7 +191,7 @@ class SurpriseIT {
         Path library = library("somewhere/else/libcalls.so");
         Path script = Files.writeString(
                 directory.resolve("storm.sh"), "for i in $(seq 200); do \"$PROGRAM\" 3 > /dev/null; done\n");
-        Recorder recorder = recorder(library.toString())
+        Recorder recorder = holding(library.toString())
                 .environment("PROGRAM", program.toString())
                 .with("--probe", "exe:surprise_call");
         try (Recording recording = record(recorder, "sh", script)) {
@@ -203,7 +207,7 @@ class SurpriseIT {
         Path library = library("somewhere/else/libcalls.so");
         Path go = directory.resolve("go");
         String script = "echo up; until [ -e \"$GO\" ]; do sleep 0.01; done; \"$PROGRAM\" 3 until LINE";
-        try (Running recorder = recorder(library.toString())
+        try (Running recorder = holding(library.toString())
                 .environment("PROGRAM", program.toString())
                 .environment("GO", go.toString())
                 .with("--", "sh", "-c", script)
