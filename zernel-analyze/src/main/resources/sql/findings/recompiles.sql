@@ -1,8 +1,8 @@
 -- The job compiles again while it trains. Later steps compile for the GPU or capture CUDA graphs, and take longer.
 --
 -- A compiler specializes on what it has seen, such as the shape of a batch, and starts again for another one. Steps
--- that compile are of kind warmup and in no other mean, so here the mean is of steps of kind train and of these. Counted
--- is their time over the median step of kind train.
+-- that compile are of kind warmup and in no other mean, so here the mean is of steps of kind train and of these.
+-- Counted is their time over the median step of kind train.
 -- Does not apply to the steps before the first one of kind train, nor to one or two later ones: a last batch of another
 -- size compiles once.
 --

@@ -78,8 +78,10 @@ class GpuFindingsTest {
 
     @Test
     void launchBoundIsSilentWhereTheGpuIsTheLimit() {
-        assertThat(run("launch_bound", sampled(launches(100, 0.04), 39, 41, 40, 40).sync(200.1, 15))).isEmpty();
-        assertThat(run("launch_bound", sampled(launches(100, 0.04), 39, 41, 40, 40).sync(200.1, 1))).hasSize(1);
+        // After the last step so much was still queued; where samples say that the GPU is idle, something else was waited for.
+        assertThat(run("launch_bound", launches(100, 0.04).sync(200.1, 15))).isEmpty();
+        assertThat(run("launch_bound", launches(100, 0.04).sync(200.1, 1))).hasSize(1);
+        assertThat(run("launch_bound", sampled(launches(100, 0.04), 39, 41, 40, 40).sync(200.1, 15))).hasSize(1);
     }
 
     /// With samples of the GPU's utilization in the middle of training, one every 40 ms.

@@ -9,6 +9,7 @@ import io.dyber.zernel.analyze.report.Explanation;
 import io.dyber.zernel.analyze.report.FindingsText;
 import io.dyber.zernel.analyze.report.JsonReport;
 import io.dyber.zernel.analyze.report.Page;
+import io.dyber.zernel.analyze.report.Report;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -65,7 +66,7 @@ final class FindingsCommand implements Runnable {
     private void find(PrintWriter out) {
         try (Database database = job.open()) {
             database.requireEvents();
-            Diagnosis diagnosis = database.diagnose();
+            Diagnosis diagnosis = Report.diagnose(database);
             if (output.form.json || output.form.csv) {
                 output.print(JsonReport.table(diagnosis.findings()), out, false);
                 if (!diagnosis.skipped().isEmpty()) {

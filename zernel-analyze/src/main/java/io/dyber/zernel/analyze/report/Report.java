@@ -71,7 +71,13 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             sections.put(view, database.query("FROM " + view));
         }
         progress.at("findings", (double) wanted.size() / (wanted.size() + FINDINGS));
-        return new Report(sections, StepWords.of(sections).in(database.diagnose()));
+        return new Report(sections, diagnose(database));
+    }
+
+    /// What the findings say, of inference in its own words.
+    public static Diagnosis diagnose(Database database) {
+        Table threads = database.query("FROM training_threads");
+        return StepWords.of(Map.of("training_threads", threads)).in(database.diagnose());
     }
 
     /// Hears of long work.

@@ -134,6 +134,14 @@ record StepsText(Page page, Report report) {
         if (threads.size() > MOST_THREADS) {
             page.line("  and " + (threads.size() - MOST_THREADS) + " more training threads: zernel-analyze phases");
         }
+        threads.stream()
+                .limit(MOST_THREADS)
+                .forEach(thread -> requests(report, thread)
+                        .forEach(line -> page.paragraph("  ", label(thread) + ": " + line)));
+        threads.stream()
+                .filter(thread -> thread.integer("warmup_steps") > 1)
+                .max(Comparator.comparingLong(thread -> thread.integer("warmup_ns")))
+                .ifPresent(thread -> page.paragraph("  ", label(thread) + ": " + warmUp(thread)));
     }
 
     /// What ends a step, and how sure that is where it was inferred.

@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.report.Report;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -99,7 +100,7 @@ public final class Findings implements AutoCloseable {
         try (Database database = Recordings.open(List.of(path), MODEST, SqlLibrary.builtIn())) {
             open = database;
             if (closed.getCount() > 0) {
-                Diagnosis diagnosis = database.diagnose();
+                Diagnosis diagnosis = Report.diagnose(database);
                 latest = new Latest(began, path, diagnosis.skippedText(),
                         diagnosis.findings().stream().limit(MOST).map(Found::of).toList());
             }
