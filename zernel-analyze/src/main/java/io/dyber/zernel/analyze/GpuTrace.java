@@ -144,11 +144,12 @@ final class GpuTrace {
                 MOST_CLOCKS_DIFFER_NANOS,
                 CLOCKS_DIFFER_NANOS + clock.path("error_ns").asLong(0) + Math.abs(clock.path("wall_step_ns").asLong(0)));
         String recorded = recording.relations().stream()
-                .map(relation -> "SELECT name, ts_ns FROM " + relation.sql() + " WHERE pid = " + pid
-                        + " AND (starts_with(kind, 'cuda_') OR starts_with(kind, 'gpu_'))")
+                .map(relation -> "SELECT " + GpuTraceClock.operation("name") + " AS name, ts_ns FROM " + relation.sql()
+                        + " WHERE pid = " + pid + " AND (starts_with(kind, 'cuda_') OR starts_with(kind, 'gpu_'))")
                 .collect(Collectors.joining(" UNION ALL "));
         duckDb.execute("CREATE TEMP TABLE recorded_calls AS " + recorded);
-        duckDb.execute("CREATE TEMP TABLE traced_calls AS SELECT names.name, ts_ns + " + base + " AS ts_ns FROM " + table
+        duckDb.execute("CREATE TEMP TABLE traced_calls AS SELECT " + GpuTraceClock.operation("names.name")
+                + " AS name, ts_ns + " + base + " AS ts_ns FROM " + table
                 + "_calls AS calls JOIN " + table + "_names AS names ON names.id = calls.name");
         try {
             return GpuTraceClock.measure(window, overhead.path("cost_ns_per_hit").asLong(0), duckDb);

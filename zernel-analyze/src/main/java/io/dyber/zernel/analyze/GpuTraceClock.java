@@ -16,6 +16,17 @@ record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
     /// Nanoseconds: calls are noted within some microseconds of each other, on a busy or slow machine within some ten.
     private static final List<Long> BINS = List.of(2_000L, 16_000L);
 
+    /// From names of the runtime and the driver to what both do, in this order.
+    private static final List<List<String>> RENAMES = List.of(
+            List.of("(_v[0-9]+)?(_pt[sd][sz])?$", ""),
+            List.of("^_*cu(da)?([A-Z])", "\\2"),
+            List.of("^LaunchKernelExC$", "LaunchKernelEx"),
+            List.of("^Memcpy(Unaligned|HtoD|DtoH|DtoD)", "Memcpy"),
+            List.of("^MemsetD(8|16|32)", "Memset"),
+            List.of("^Mem(Alloc|Free)", "\\1"),
+            List.of("^Malloc", "Alloc"),
+            List.of("^CtxSynchronize$", "DeviceSynchronize"));
+
     private static final String SQL =
             """
             WITH
@@ -127,6 +138,18 @@ record GpuTraceClock(long shiftNanos, long errorNanos, long matched) {
             CROSS JOIN others
             CROSS JOIN thresholds
             """;
+
+    /// What a call does, as SQL: a profiler notes the call of the runtime, and the recording may have the driver's that is
+    /// made inside it, a microsecond later. `cudaMemcpyAsync` and `cuMemcpyHtoDAsync_v2` are both `MemcpyAsync`.
+    ///
+    /// @param name column with the name of the call
+    static String operation(String name) {
+        String operation = name;
+        for (List<String> rule : RENAMES) {
+            operation = "regexp_replace(" + operation + ", '" + rule.getFirst() + "', '" + rule.getLast() + "')";
+        }
+        return operation;
+    }
 
     /// Compares the tables `recorded_calls` and `traced_calls`, both with `name` and `ts_ns`.
     ///

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,6 +118,45 @@ class GpuTraceTest {
         assertThat(Arrays.copyOfRange(found, 4, 6)).containsExactly("calls", "100");
         assertThat(Long.parseLong(found[6])).isBetween(-3_020_000L, -3_010_000L);
         assertThat(Long.parseLong(found[7])).isBetween(7_000L, 13_000L);
+    }
+
+    @Test
+    void clocksAreComparedWhereTheRecordingHasTheDriversCalls() {
+        SplittableRandom random = new SplittableRandom(7);
+        RecordingFixture fixture = step();
+        TraceFixture trace = trace(100).ahead(3).activity("kernel", "gemm", 0, 7, 1, 1);
+        double at = 0;
+        for (int i = 0; i < 50; i++) {
+            at += 0.05 + random.nextDouble();
+            fixture.event("cuda_launch", "cuLaunchKernel", at + 0.001, 0.004, "status = 0, depth = 0");
+            trace.call("cudaLaunchKernel", at);
+            at += 0.05 + random.nextDouble();
+            fixture.event("cuda_copy", "cuMemcpyHtoDAsync_v2", at + 0.001, 0.004, "status = 0, depth = 0");
+            trace.call("cudaMemcpyAsync", at);
+        }
+        assertThat(query(fixture, trace, "SELECT clock, matched, shift_ns FROM gpu_traces"))
+                .isEqualTo("clock\tmatched\tshift_ns\ncalls\t100\t-2999000");
+    }
+
+    @Test
+    void callsOfTheRuntimeAndOfTheDriverDoTheSame() {
+        assertThat(operations("cudaLaunchKernel", "__cudaLaunchKernel_ptsz", "cuLaunchKernel_ptsz")).containsOnly("LaunchKernel");
+        assertThat(operations("cudaLaunchKernelExC", "cuLaunchKernelEx")).containsOnly("LaunchKernelEx");
+        assertThat(operations("cudaMemcpyAsync", "cuMemcpyDtoHAsync_v2", "cuMemcpyAsync")).containsOnly("MemcpyAsync");
+        assertThat(operations("cudaMemsetAsync", "cuMemsetD8Async")).containsOnly("MemsetAsync");
+        assertThat(operations("cudaMalloc", "cuMemAlloc_v2")).containsOnly("Alloc");
+        assertThat(operations("cudaFree", "cuMemFree_v2")).containsOnly("Free");
+        assertThat(operations("cudaDeviceSynchronize", "cuCtxSynchronize_v2")).containsOnly("DeviceSynchronize");
+        assertThat(operations("cudaGraphLaunch", "cuGraphLaunch_ptsz")).containsOnly("GraphLaunch");
+    }
+
+    private static List<String> operations(String... names) {
+        try (DuckDb duckDb = DuckDb.open(new DatabaseOptions(1, "256MB", Path.of("target")))) {
+            return Arrays.stream(names)
+                    .map(name -> duckDb.query("SELECT " + GpuTraceClock.operation("'" + name + "'") + " AS name").only())
+                    .map(row -> row.requiredText("name"))
+                    .toList();
+        }
     }
 
     private String[] clock(double leastMs, double scatterMs) {
