@@ -2,7 +2,8 @@
 --
 -- Such work is making batches in the training loop, Python between the calls, or logging; sched says that the thread
 -- was on a CPU meanwhile. Where most of it comes before the first copy to the GPU, the step's batch is made in it. Lost
--- is this time in the mean step, at most as the GPU is idle by the driver's samples.
+-- is this time in the median step, so that single stalls do not count, at most as the GPU is idle by the driver's
+-- samples.
 -- Does not apply where the time goes into launching (launch_bound), where the GPU is the limit (gpu_limit), to jobs
 -- that launch nothing on a GPU, nor where time off the CPU was not recorded.
 --
@@ -90,6 +91,7 @@ WITH
             unknown.recording,
             unknown.pid,
             unknown.tid,
+            unknown.step,
             unknown.end_ns - unknown.start_ns - coalesce(asleep.dur_ns, 0) AS on_cpu_ns,
             coalesce(asleep.dur_ns, 0) AS off_cpu_ns
         FROM unknown
@@ -142,22 +144,39 @@ WITH
             AND batches.step = unknown.step
         GROUP BY unknown.recording, unknown.pid
     ),
+    worked AS (
+        SELECT
+            trained.recording,
+            trained.pid,
+            trained.tid,
+            trained.step,
+            any_value(trained.end_ns - trained.start_ns) AS dur_ns,
+            coalesce(sum(running.on_cpu_ns), 0) AS on_cpu_ns,
+            coalesce(sum(running.off_cpu_ns), 0) AS off_cpu_ns
+        FROM trained
+        LEFT JOIN running
+            ON running.recording = trained.recording
+            AND running.pid = trained.pid
+            AND running.tid = trained.tid
+            AND running.step = trained.step
+        GROUP BY ALL
+    ),
     costs AS (
         SELECT
-            threads.recording,
-            threads.pid,
-            threads.tid,
-            threads.steps,
-            threads.step_ns,
-            threads.launches,
-            sum(running.on_cpu_ns) / any_value(threads.steps) AS on_cpu_ns,
-            sum(running.off_cpu_ns) / any_value(threads.steps) AS off_cpu_ns
-        FROM running
+            worked.recording,
+            worked.pid,
+            worked.tid,
+            any_value(threads.steps) AS steps,
+            any_value(threads.launches) AS launches,
+            median(worked.dur_ns) AS step_ns,
+            median(worked.on_cpu_ns) AS on_cpu_ns,
+            median(worked.off_cpu_ns) AS off_cpu_ns
+        FROM worked
         JOIN threads
-            ON threads.recording = running.recording
-            AND threads.pid = running.pid
-            AND threads.tid = running.tid
-        GROUP BY ALL
+            ON threads.recording = worked.recording
+            AND threads.pid = worked.pid
+            AND threads.tid = worked.tid
+        GROUP BY worked.recording, worked.pid, worked.tid
     ),
     bounds AS (
         SELECT
@@ -166,7 +185,7 @@ WITH
             coalesce(next_copies.share >= 0.5, FALSE) AS before_copy,
             next_copies.bytes,
             least(costs.on_cpu_ns, busy.idle_ns) AS lost_ns,
-            least(costs.on_cpu_ns, busy.most_idle_ns) AS bound_ns
+            least(costs.on_cpu_ns, busy.most_idle_ns, costs.step_ns) AS bound_ns
         FROM costs
         LEFT JOIN next_copies ON next_copies.recording = costs.recording AND next_copies.pid = costs.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = costs.recording AND busy.pid = costs.pid
@@ -178,7 +197,7 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when nothing waits for it
-    format('mean of {} steps: {} of {} on the CPU in no recorded call, {} off it; launches: {:.0f}; ',
+    format('median of {} steps: {} of {} on the CPU in no recorded call, {} off it; launches: {:.0f}; ',
         steps, ms(on_cpu_ns), ms(step_ns), ms(off_cpu_ns), launches)
         || CASE WHEN before_copy THEN format('most of it before a copy of {} to the GPU; ', size(bytes)) ELSE '' END
         || CASE WHEN busy IS NULL THEN 'GPU use is unknown' ELSE format('GPU busy {} of the time', pct(busy)) END

@@ -149,7 +149,7 @@ class GpuFindingsTest {
         // 15 ms outside Optimizer.step, less 4 ms of sleep.
         assertThat(finding.lostMillisPerStep()).isEqualTo(11.0);
         assertThat(finding.evidence())
-                .isEqualTo("mean of 19 steps: 11.0 ms of 20.0 ms on the CPU in no recorded call, 4.0 ms off it; launches: 3; "
+                .isEqualTo("median of 19 steps: 11.0 ms of 20.0 ms on the CPU in no recorded call, 4.0 ms off it; launches: 3; "
                         + "most of it before a copy of 2.1 MB to the GPU; GPU use is unknown; "
                         + "saves at most 11.0 ms: 20.0 / (20.0 - 11.0) = 2.22x");
         assertThat(finding.advice()).startsWith("make the next batch beside the step");
