@@ -522,7 +522,7 @@ class GpuFindingsTest {
                 "/venv/lib/python3.12/site-packages/a1_coverage.pth'",
                 "/home/u/pytorch/torch/distributed/checkpoint'",
                 "/tmp/torchinductor_u/ab/checkpoint_wrapper.pt', writable = 1",
-                "/root/.triton/cache/ABC/tmp.pid_9/checkpoint_kernel', writable = 1",
+                "/home/u/.triton/cache/ABC/tmp.pid_9/checkpoint_kernel', writable = 1",
                 "/out/checkpoints/cache/q6/.4528.140326551374720.tmp', writable = 1",
                 "/out/checkpoints/inductor/fl/cfl6k6s24', writable = 1",
                 "/out/checkpoints/log.txt', writable = 1",
