@@ -9,6 +9,11 @@ EVENT(sched, "a thread was off its CPU for at least the threshold")
 	z_duration_ns runq_ns DOC("of this, ready to run but waiting for a CPU");
 	z_text state[16] DOC(
 		"why it was off its CPU: sleeping, blocked, io, preempted, stopped, started");
+	z_tid waker_tid DOC(
+		"thread that ended its sleep; NULL when an interrupt did, as a timer's");
+	z_pid other_pid DOC(
+		"process that had the CPU until this thread got it; NULL when none had");
+	z_text other_comm[16] DOC("name of the thread that had the CPU until this one got it");
 };
 
 const volatile __u64 wait_min_ns = 50000;
@@ -37,8 +42,23 @@ static __always_inline void set_state(struct thread *t, __u64 first, __u64 secon
 	t->state[1] = second;
 }
 
-/* One span off the CPU, to `end`; Z_NULL if that was not seen. */
-static __always_inline void send_span(struct task_struct *task, struct thread *t, __u64 end)
+/* Who had the CPU that a thread waited for. The idle thread is nobody. */
+static __always_inline void tell_other(struct sched *e, struct thread *t,
+				       struct task_struct *other)
+{
+	if (other && t->woken && other->pid) {
+		e->other_pid = other->tgid;
+		copy_comm(e->other_comm, other);
+	} else {
+		e->other_pid = Z_NULL32;
+		*(__u64 *)e->other_comm = 0;
+		*(__u64 *)(e->other_comm + 8) = 0;
+	}
+}
+
+/* One span off the CPU, to `end`, when it got the CPU of `other`; Z_NULL if that was not seen. */
+static __always_inline void send_span(struct task_struct *task, struct thread *t, __u64 end,
+				      struct task_struct *other)
 {
 	struct counter *c = counter_of(name_off_cpu);
 	struct sched *e;
@@ -60,6 +80,9 @@ static __always_inline void send_span(struct task_struct *task, struct thread *t
 	e->runq_ns = end != Z_NULL && t->woken ? end - t->woken : Z_NULL;
 	*(__u64 *)e->state = t->state[0];
 	*(__u64 *)(e->state + 8) = t->state[1];
+	/* A thread that was about to sleep can be woken while it is preempted. */
+	e->waker_tid = t->waker && t->state[0] != PREEMPTED_1 ? t->waker : Z_NULL32;
+	tell_other(e, t, other);
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
@@ -119,7 +142,8 @@ static __always_inline void leave(struct task_struct *task, unsigned int state)
 		if (t->woken)
 			end_wait(task, t, t->woken);
 		if (record_spans)
-			send_span(task, t, Z_NULL);
+			send_span(task, t, Z_NULL, 0);
+		t->waker = 0;
 	}
 	t->off = state & TASK_ENDED ? 0 : now;
 	t->woken = 0;
@@ -135,7 +159,7 @@ static __always_inline void leave(struct task_struct *task, unsigned int state)
 	}
 }
 
-static __always_inline void arrive(struct task_struct *task)
+static __always_inline void arrive(struct task_struct *task, struct task_struct *before)
 {
 	struct thread *t = thread_of(task);
 	__u64 now;
@@ -145,8 +169,29 @@ static __always_inline void arrive(struct task_struct *task)
 	now = bpf_ktime_get_ns();
 	end_wait(task, t, now);
 	if (record_spans)
-		send_span(task, t, now);
+		send_span(task, t, now, before);
 	t->off = 0;
+	t->waker = 0;
+}
+
+#define STACK_SIZE 16384 /* at least, on x86-64 */
+
+/*
+ * Whether the current thread does what the kernel does now, and no interrupt does. The kernel's count of
+ * interrupts is a variable whose address not every kernel tells, so this goes by the stack. Interrupts
+ * have one of their own, except for those that came while the thread ran its program: its registers then
+ * say that it is in no system call. Softirqs at the end of a system call are on the interrupts' stack too.
+ */
+static __always_inline int is_thread(struct task_struct *task)
+{
+	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u64 depth = (__u64)user;
+
+	if (!task->pid || (long)user->orig_ax < 0)
+		return 0;
+	/* r10 is the kernel's stack pointer as long as this program needs less than 64 bytes (6.13). */
+	asm volatile("%0 -= r10" : "+r"(depth));
+	return depth < STACK_SIZE;
 }
 
 SEC("tp_btf/sched_switch")
@@ -154,7 +199,21 @@ int BPF_PROG(sched_switch, _Bool preempt, struct task_struct *prev, struct task_
 	     unsigned int state)
 {
 	leave(prev, preempt ? 0 : state);
-	arrive(next);
+	arrive(next, prev);
+	return 0;
+}
+
+/* This runs where the wake-up comes from, sched_wakeup maybe on the CPU of the thread that is woken. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	struct thread *t = thread_of(task);
+	struct task_struct *waker;
+
+	if (!t)
+		return 0;
+	waker = bpf_get_current_task_btf();
+	t->waker = is_thread(waker) ? waker->pid : 0;
 	return 0;
 }
 

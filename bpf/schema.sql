@@ -49,6 +49,9 @@ CREATE TABLE events (
     object VARCHAR, -- what was waited for: futex, or the file behind fd
     runq_ns BIGINT, -- [ns] of this, ready to run but waiting for a CPU
     state VARCHAR, -- why it was off its CPU: sleeping, blocked, io, preempted, stopped, started
+    waker_tid BIGINT, -- thread that ended its sleep; NULL when an interrupt did, as a timer's
+    other_pid BIGINT, -- process that had the CPU until this thread got it; NULL when none had
+    other_comm VARCHAR, -- name of the thread that had the CPU until this one got it
     value BIGINT, -- what was measured
     unit VARCHAR -- unit of value
 );

@@ -17,6 +17,7 @@ struct thread {
 	__u64 off;	/* since when it has been off its CPU; 0: it is running */
 	__u64 woken;	/* since when it has been waiting for a CPU; 0: it is not */
 	__u64 state[2]; /* why it left its CPU, as a text */
+	__u64 waker;	/* thread that woke it last; 0: none, or an interrupt did */
 };
 
 /* A text of up to 8 letters. */
