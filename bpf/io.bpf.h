@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The event of a read, however it is made: system call, io_uring or page fault. */
+/* The event of a read or write, however it is made: system call, io_uring or page fault. */
 #ifndef ZERNEL_IO_BPF_H
 #define ZERNEL_IO_BPF_H
 
 #include "zernel.bpf.h"
 
-EVENT(io, "a read of a file, pipe or socket; dur_ns is the time blocked in it")
+EVENT(io, "a read, write, flush or renaming of a file, or such of a pipe or socket; dur_ns is the "
+	  "time "
+	  "blocked in it")
 {
 	EVENT_HEAD;
 	z_fd fd DOC("file descriptor");

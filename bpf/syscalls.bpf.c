@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads, opens and blocking waits of the recorded processes: one program pair on all system calls. */
+/* Reads, writes, opens and blocking waits of the recorded processes: one program pair on all system calls. */
 #include "thread.bpf.h"
 #include "io.bpf.h"
 #include "loads.bpf.h"
@@ -31,6 +31,13 @@ enum about {
 	ABOUT_FUTEXES, /* array of struct futex_waitv */
 	ABOUT_PATH,    /* path: the first */
 	ABOUT_PATH_AT, /* path: the second */
+	ABOUT_INPUT,   /* descriptor that is read: the first */
+	ABOUT_OUTPUT, /* descriptor that is written: the first; small writes only if they take long */
+	ABOUT_SENT_TO,	  /* the same, the third */
+	ABOUT_SYNCED,	  /* descriptor: the first; no bytes are moved */
+	ABOUT_LOCK,	  /* descriptor: the first; only commands of fcntl that wait count */
+	ABOUT_RENAMED,	  /* new path: the second */
+	ABOUT_RENAMED_AT, /* new path: the fourth */
 };
 
 struct system_call {
@@ -51,6 +58,12 @@ struct {
 } system_calls SEC(".maps");
 
 #define FMODE_WRITE 2 /* include/linux/fs.h */
+#define FILE_TYPE 0170000
+#define REGULAR 0100000
+#define BLOCK_DEVICE 0060000
+
+/* Writes to files of fewer bytes are recorded only if they take as long as a wait. */
+#define SMALL_WRITE 4096
 
 const volatile __u64 wait_min_ns = 50000;
 /* Whether anything fills these fields of struct thread. */
@@ -61,11 +74,18 @@ const volatile __u8 sees_page_cache = 0;
 #define FUTEX_WAITS (1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 13)
 #define FUTEX_OPERATION 0x7f
 
-static __always_inline int is_wake(struct pt_regs *regs, struct system_call *s)
-{
-	__u32 operation = regs->si & FUTEX_OPERATION;
+#define F_SETLKW 7
+#define F_OFD_SETLKW 38
 
-	return s->about == ABOUT_FUTEX && (operation > 13 || !(FUTEX_WAITS >> operation & 1));
+/* Whether this system call can be recorded: futex and fcntl do other things too. */
+static __always_inline int is_recorded(struct pt_regs *regs, struct system_call *s)
+{
+	__u32 operation = regs->si;
+
+	if (s->about == ABOUT_LOCK)
+		return operation == F_SETLKW || operation == F_OFD_SETLKW;
+	operation &= FUTEX_OPERATION;
+	return s->about != ABOUT_FUTEX || (operation <= 13 && FUTEX_WAITS >> operation & 1);
 }
 
 static __always_inline void end_fault(void)
@@ -89,7 +109,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	if (!is_target(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	s = bpf_map_lookup_elem(&system_calls, &nr);
-	if (!s || !s->kind || is_wake(regs, s)) {
+	if (!s || !s->kind || !is_recorded(regs, s)) {
 		end_fault();
 		return 0;
 	}
@@ -104,23 +124,76 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
+#define EINTR 4
+#define ERESTARTSYS                                                                               \
+	512 /* to ERESTART_RESTARTBLOCK: a signal came; programs see EINTR, or nothing */
+#define ERESTART_RESTARTBLOCK 516
+
+static __always_inline __s32 status_of(long result)
+{
+	if (result >= 0)
+		return 0;
+	return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK ? -EINTR : result;
+}
+
+static __always_inline int is_write(struct system_call *s)
+{
+	return s->about == ABOUT_OUTPUT || s->about == ABOUT_SENT_TO;
+}
+
+static __always_inline int is_storage(struct file *file)
+{
+	__u16 type = file ? BPF_CORE_READ(file, f_inode, i_mode) & FILE_TYPE : 0;
+
+	return type == REGULAR || type == BLOCK_DEVICE;
+}
+
+/* Lines of a log, and what goes to pipes and sockets: the more of these there are, the less they say. */
+static __always_inline int is_small_write(struct system_call *s, struct file *file,
+					  struct thread *t, __u64 now, long result)
+{
+	if (!is_write(s) || now - t->start >= wait_min_ns || blocked_on_io(t))
+		return 0;
+	return !is_storage(file) || (result >= 0 && result < SMALL_WRITE);
+}
+
+static __always_inline __u64 bytes_of(struct system_call *s, long result)
+{
+	return result >= 0 && (is_write(s) || s->about == ABOUT_INPUT) ? result : Z_NULL;
+}
+
 static __always_inline void send_io(struct pt_regs *regs, struct system_call *s, struct counter *c,
 				    struct thread *t, __u64 now, long result)
 {
+	struct file *file = 0;
+	__s32 fd = Z_NULL32;
 	z_file path;
 	struct io *e;
 
-	tell_file(&path, file_of(regs->di));
+	if (s->about == ABOUT_SENT_TO)
+		fd = regs->dx;
+	else if (s->about == ABOUT_INPUT || s->about == ABOUT_OUTPUT || s->about == ABOUT_SYNCED)
+		fd = regs->di;
+	if (fd != Z_NULL32)
+		file = file_of(fd);
+	if (is_small_write(s, file, t, now, result)) {
+		count(&c->filtered);
+		return;
+	}
+	if (s->about == ABOUT_RENAMED || s->about == ABOUT_RENAMED_AT)
+		tell_asked(&path, (void *)(s->about == ABOUT_RENAMED ? regs->si : regs->r10));
+	else
+		tell_file(&path, file);
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);
 		return;
 	}
 	fill_head((struct head *)e, s->kind, s->function, t->start, now - t->start);
-	e->fd = regs->di;
-	e->status = result < 0 ? result : 0;
-	e->bytes = result < 0 ? Z_NULL : result;
-	e->miss_bytes = sees_page_cache ? t->miss_bytes : Z_NULL;
+	e->fd = fd;
+	e->status = status_of(result);
+	e->bytes = bytes_of(s, result);
+	e->miss_bytes = sees_page_cache && s->about == ABOUT_INPUT ? t->miss_bytes : Z_NULL;
 	e->io_ns = sees_io_wait ? blocked_on_io(t) : Z_NULL;
 	e->path = path;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
@@ -151,7 +224,7 @@ static __always_inline void send_open(struct pt_regs *regs, struct system_call *
 	}
 	fill_head((struct head *)e, s->kind, s->function, t->start, now - t->start);
 	e->fd = result < 0 ? Z_NULL32 : result;
-	e->status = result < 0 ? result : 0;
+	e->status = status_of(result);
 	e->writable = is_writable(file);
 	e->path = path;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
@@ -188,7 +261,7 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 	__s32 fd = Z_NULL32;
 	struct wait *e;
 
-	if (s->about == ABOUT_FD)
+	if (s->about == ABOUT_FD || s->about == ABOUT_LOCK)
 		fd = regs->di;
 	else if (s->about == ABOUT_POLLFDS)
 		fd = polled_fd(regs);
@@ -202,7 +275,7 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 		return;
 	}
 	fill_head((struct head *)e, s->kind, s->function, t->start, now - t->start);
-	e->status = result < 0 ? result : 0;
+	e->status = status_of(result);
 	e->fd = fd;
 	e->addr = s->about == ABOUT_FUTEX || s->about == ABOUT_FUTEXES ? regs->di : Z_NULL;
 	e->object = object;

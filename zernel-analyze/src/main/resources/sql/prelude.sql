@@ -38,6 +38,18 @@ CREATE MACRO duration_of(kind, waits) AS CASE
     ELSE 'wall'
 END;
 
+-- Whether an event of kind `io` is a read, and no write, flush or renaming.
+CREATE MACRO is_read(name) AS name IN (
+    'read', 'pread64', 'readv', 'preadv', 'preadv2', 'page_fault',
+    'io_uring_read', 'io_uring_readv', 'io_uring_read_fixed'
+);
+
+-- Whether a `wait` is one for a lock or until something is ready, as that of an idle worker for its next order; and no
+-- sleep, nor for a socket or another process.
+CREATE MACRO is_idle(name) AS name IN (
+    'futex', 'futex_waitv', 'poll', 'ppoll', 'select', 'pselect6', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'
+);
+
 -- How long stretches of time are by which the span of an event is found: 2^bits ns, at most half a short span, or `least`.
 -- Then a span has few of them, and few spans are in one, which would each be tried for every event there.
 CREATE MACRO stretch_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);

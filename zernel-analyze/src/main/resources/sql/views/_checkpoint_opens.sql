@@ -63,7 +63,7 @@ WITH
     read_calls AS (
         SELECT recording, pid, ts_ns, path
         FROM events
-        WHERE kind = 'io' AND bytes > 0 AND path IN (SELECT path FROM named WHERE writable IS NULL)
+        WHERE kind = 'io' AND is_read(name) AND bytes > 0 AND path IN (SELECT path FROM named WHERE writable IS NULL)
     ),
     was_read AS (
         SELECT DISTINCT named.recording, named.pid, named.path, named.ts_ns

@@ -42,7 +42,9 @@ WITH
                 ON threads.recording = events.recording
                 AND threads.pid = events.pid
                 AND threads.tid = events.tid
-            WHERE (events.kind IN ('wait', 'io')) IS TRUE AND events.dur_ns > 0
+            WHERE (events.kind IN ('wait', 'io')) IS TRUE
+                AND events.dur_ns > 0
+                AND CASE WHEN events.kind = 'io' THEN is_read(events.name) ELSE is_idle(events.name) END
         ) AS calls
         ASOF JOIN placed
             ON placed.thread = calls.thread

@@ -41,7 +41,7 @@ WITH
             ON threads.recording = events.recording
             AND threads.pid = events.pid
             AND threads.tid = events.tid
-        WHERE events.kind = 'io' AND events.dur_ns IS NOT NULL AND threads.loads_in_process
+        WHERE events.kind = 'io' AND is_read(events.name) AND events.dur_ns IS NOT NULL AND threads.loads_in_process
     ),
     own_reads AS (
         SELECT read_calls.recording, read_calls.pid, read_calls.tid, sum(read_calls.dur_ns) AS read_ns

@@ -19,7 +19,7 @@ WITH
             quantiles(dur_ns, [0.5, 0.99]) AS q,
             max(dur_ns) AS max_ns
         FROM events
-        WHERE kind = 'io'
+        WHERE kind = 'io' AND is_read(name)
         GROUP BY ALL
     )
 SELECT

@@ -21,7 +21,7 @@ WITH
             sum(io_ns) AS disk_ns,
             max(dur_ns) AS max_ns
         FROM events
-        WHERE kind = 'io' AND path IS NOT NULL
+        WHERE kind = 'io' AND is_read(name) AND path IS NOT NULL
         GROUP BY ALL
     )
 SELECT

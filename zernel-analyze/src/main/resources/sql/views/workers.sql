@@ -1,7 +1,7 @@
 -- DataLoader workers (threads that PyTorch names pt_data_worker), and what each did.
 --
 -- Blocked time is exact for recorded calls: waits of at least the recorder's threshold, and reads. The rest of the
--- window is on a CPU, runnable, or in a call that was not probed, so `other_ns` is an upper bound of CPU time. The
+-- window is on a CPU, runnable, or in another call, so `other_ns` is an upper bound of CPU time. The
 -- window is the worker's life within the time that its parent trained.
 --
 -- needs: _threads, _process_info, _switches, events, training_threads
@@ -61,7 +61,9 @@ WITH
             ON windows.recording = events.recording
             AND windows.pid = events.pid
             AND windows.pid = events.tid
-        WHERE (events.kind IN ('wait', 'io')) IS TRUE AND events.dur_ns IS NOT NULL
+        WHERE (events.kind IN ('wait', 'io')) IS TRUE
+            AND events.dur_ns IS NOT NULL
+            AND CASE WHEN events.kind = 'io' THEN is_read(events.name) ELSE is_idle(events.name) END
     ),
     calls AS (
         SELECT
@@ -100,7 +102,7 @@ SELECT
     coalesce(calls.reads, 0) AS reads, -- read calls
     CAST(coalesce(calls.read_bytes, 0) AS BIGINT) AS read_bytes, -- [bytes] read
     windows.end_ns - windows.start_ns - CAST(coalesce(calls.wait_ns, 0) + coalesce(calls.io_ns, 0) AS BIGINT)
-        AS other_ns, -- [ns] the rest: on a CPU, runnable, or in a call that was not probed
+        AS other_ns, -- [ns] the rest: on a CPU, runnable, or in another call
     CAST(coalesce(ready.runq_ns, 0) AS BIGINT) AS runq_ns -- [ns] ready to run, without a CPU
 FROM windows
 LEFT JOIN calls ON calls.recording = windows.recording AND calls.pid = windows.pid

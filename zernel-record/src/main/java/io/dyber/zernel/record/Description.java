@@ -79,6 +79,7 @@ final class Description {
                 border,
                 attachments.functions().counts(decoder.counts(), ended),
                 kinds,
+                kernel.filtered(),
                 Map.copyOf(losses.byKind()),
                 losses.ends(),
                 ended);
@@ -166,6 +167,7 @@ final class Description {
             row.put("state", state.state());
             row.put("why", state.why());
             row.put("events", to.eventsSince(from, probe.kind()));
+            to.filteredSince(from, probe.kind()).ifPresent(count -> row.put("filtered", count));
             row.putAll(attachments.functions().layers(probe.kind(), from.functions(), to.functions()));
             kinds.add(row);
         }

@@ -14,6 +14,9 @@ import java.util.Set;
 /// The BPF objects that watch system calls, the scheduler and the page cache. A kernel may refuse some of them; the
 /// others then do without. Not thread-safe.
 final class KernelEvents implements AutoCloseable {
+    /// Of these, what is short is counted and no event.
+    static final Set<String> KINDS = Set.of("io", "wait", "sched");
+
     private static final Set<String> SYSTEM_CALLS = Set.of("io", "io_open", "wait");
 
     private final KernelSide kernel;

@@ -188,6 +188,17 @@ final class KernelSide implements AutoCloseable {
         return names;
     }
 
+    /// Calls that are no rows because they were short, by kind.
+    Map<String, Long> filtered() {
+        Map<String, Long> sums = new HashMap<>();
+        names.forEach((id, function) -> {
+            if (KernelEvents.KINDS.contains(function.kind())) {
+                sums.merge(function.kind(), counters(id)[FunctionCounts.FILTERED], Long::sum);
+            }
+        });
+        return sums;
+    }
+
     /// Kinds that this machine cannot record, with the reason.
     Map<String, String> unavailable() {
         return unavailable;

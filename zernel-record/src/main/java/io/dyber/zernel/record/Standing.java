@@ -3,6 +3,7 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.sink.RecordingFile.Border;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /// How far a recording is at a moment: what a file holds and what it lost is the difference of two.
 ///
@@ -11,6 +12,7 @@ import java.util.Map;
 /// @param border in the file
 /// @param functions sums of each, by number
 /// @param kinds events of each kind
+/// @param filtered calls of each kind that the kernel side left out, where it does
 /// @param lost events of each kind
 /// @param ends lost
 /// @param ended whether nothing is recorded any more
@@ -20,12 +22,13 @@ record Standing(
         Border border,
         Map<Integer, FunctionCounts> functions,
         Map<String, Long> kinds,
+        Map<String, Long> filtered,
         Map<String, Long> lost,
         long ends,
         boolean ended) {
     /// Before the first event.
     static Standing first(long nanos) {
-        return new Standing(1, nanos, new Border(0, 0), Map.of(), Map.of(), Map.of(), 0, false);
+        return new Standing(1, nanos, new Border(0, 0), Map.of(), Map.of(), Map.of(), Map.of(), 0, false);
     }
 
     long events(Standing before) {
@@ -35,6 +38,11 @@ record Standing(
     /// Events of a kind after the other.
     long eventsSince(Standing before, String kind) {
         return kinds.getOrDefault(kind, 0L) - before.kinds.getOrDefault(kind, 0L);
+    }
+
+    /// Calls of a kind that were left out after the other, where any can be.
+    Optional<Long> filteredSince(Standing before, String kind) {
+        return Optional.ofNullable(filtered.get(kind)).map(count -> count - before.filtered.getOrDefault(kind, 0L));
     }
 
     /// What was lost after the other, by kind.

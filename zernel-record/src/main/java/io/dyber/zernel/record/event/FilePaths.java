@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
@@ -130,15 +131,25 @@ final class FilePaths {
         };
     }
 
-    /// As `/proc/PID/fd` shows it.
+    /// As `/proc/PID/fd` shows it, of a socket with its protocol.
     private static String special(int mode, long inode, List<String> names) {
         return switch (mode & TYPE) {
-            case SOCKET -> "socket:[" + inode + "]";
+            case SOCKET -> "socket:[" + inode + "]" + protocol(String.join("", names));
             case PIPE -> "pipe:[" + inode + "]";
             default -> {
                 String name = String.join("", names);
                 yield name.startsWith("[") ? "anon_inode:" + name : "/" + name;
             }
         };
+    }
+
+    /// By the kernel's name of it, such as `TCPv6` or `UNIX-STREAM`.
+    private static String protocol(String name) {
+        for (String protocol : List.of("TCP", "UDP", "UNIX", "NETLINK", "MPTCP")) {
+            if (name.startsWith(protocol)) {
+                return " " + protocol.toLowerCase(Locale.ROOT);
+            }
+        }
+        return "";
     }
 }

@@ -10,13 +10,13 @@ public final class Probes {
             "process", "process", "", List.of(), "start, exec, exit and names of processes and threads");
 
     private static final Probe IO =
-            new Probe("io", "syscalls", "", List.of(), "reads of files, pipes and sockets: bytes and time blocked");
+            new Probe("io", "syscalls", "", List.of(), "reads, writes, fsync and renames of files: bytes and time blocked");
 
     private static final Probe IO_OPEN =
             new Probe("io_open", "syscalls", "", List.of(), "opening files, also without success");
 
     private static final Probe WAIT = new Probe(
-            "wait", "syscalls", "", List.of(), "blocking in futex, poll, select and epoll for 50 us or longer");
+            "wait", "syscalls", "", List.of(), "blocking for 50 us or longer: locks, sleeps, sockets, poll, child processes");
 
     private static final Probe SCHED = new Probe(
             "sched", "sched", "", List.of(), "threads off their CPUs for 50 us or longer, and how long for want of one");

@@ -79,7 +79,7 @@ final class FilePathsTest {
         learn(-1, 3, FileRecord.NO_DIRECTORY, 0, 19, "[eventfd]\0");
         learn(-1, 4, FileRecord.NO_DIRECTORY, REGULAR, 20, "memfd:weights\0");
         assertThat(List.of(text(-1, 1), text(-1, 2), text(-1, 3), text(-1, 4)))
-                .containsExactly("pipe:[17]", "socket:[18]", "anon_inode:[eventfd]", "/memfd:weights");
+                .containsExactly("pipe:[17]", "socket:[18] unix", "anon_inode:[eventfd]", "/memfd:weights");
     }
 
     @Test

@@ -91,7 +91,7 @@ class FilesIT {
     @Test
     void whatIsInNoFolderIsNamedAsInProc() {
         long socket = truth.of("socket").path("inode").asLong();
-        assertThat(reads(703)).containsExactly("read 5 socket:[" + socket + "]");
+        assertThat(reads(703)).containsExactly("read 5 socket:[" + socket + "] unix");
         assertThat(reads(704)).containsExactly("read 8 anon_inode:[eventfd]");
         assertThat(reads(705)).containsExactly("read 3 /memfd:z-memory");
     }

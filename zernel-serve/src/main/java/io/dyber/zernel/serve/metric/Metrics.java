@@ -19,6 +19,9 @@ import java.util.Map;
 ///
 /// The first six families carry zerneld's names and labels. All durations are measured on the CPU.
 public final class Metrics {
+    /// As `is_read` of the analyzer's `prelude.sql`.
+    private static final String READS = "read|readv|pread*|page_fault|io_uring_read*";
+
     public static final Metric GPU_MEMORY_USED = gauge("zernel_gpu_memory_used_bytes",
             "GPU memory allocated and not freed, as the allocation calls say.", "pid", "gpu_id");
     public static final Metric GPU_MEMORY_PEAK = gauge("zernel_gpu_memory_peak_bytes",
@@ -120,9 +123,9 @@ public final class Metrics {
             .from("gpu_process", "memory_used", VALUE);
 
     public static final Metric IO = summary("zernel_io_seconds",
-            "Time a read system call took.", "pid").from("io", DURATION);
+            "Time a read took.", "pid").from("io", READS, DURATION);
     public static final Metric IO_BYTES = counter("zernel_io_bytes_total",
-            "Bytes read by system calls.", "pid").from("io", BYTES);
+            "Bytes read by system calls.", "pid").from("io", READS, BYTES);
     public static final Metric WAIT = summary("zernel_wait_seconds",
             "Time blocked in a waiting system call, by call.", "pid", "name").from("wait", DURATION);
     public static final Metric CALL = summary("zernel_call_seconds",
