@@ -7,8 +7,6 @@ import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.host.HostSampler;
 import io.dyber.zernel.record.host.HostSampler.LeftOut;
 import io.dyber.zernel.record.host.HostValue;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -88,7 +86,7 @@ final class HostRows {
                 next += interval.toNanos();
                 long late = Math.max(0, (System.nanoTime() - next) / interval.toNanos());
                 next += late * interval.toNanos();
-                state = new State(state.rounds() + 1, state.missed() + late, ownCpuNanos(), sampler.leftOut());
+                state = new State(state.rounds() + 1, state.missed() + late, HostSampler.ownCpuNanos(), sampler.leftOut());
                 awaitTime(next);
             }
         } catch (RuntimeException e) {
@@ -99,15 +97,6 @@ final class HostRows {
     private void awaitTime(long next) {
         for (long left = next - System.nanoTime(); left > 0 && !stopping; left = next - System.nanoTime()) {
             LockSupport.parkNanos(this, Math.min(left, TimeUnit.SECONDS.toNanos(1)));
-        }
-    }
-
-    /// The first number of `schedstat` is the thread's time on CPUs.
-    private static long ownCpuNanos() {
-        try {
-            return Long.parseLong(Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[0]);
-        } catch (IOException | NumberFormatException _) {
-            return 0;
         }
     }
 

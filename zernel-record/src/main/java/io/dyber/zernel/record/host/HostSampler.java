@@ -48,7 +48,7 @@ public final class HostSampler implements AutoCloseable {
         this.cgroups = new Cgroups(root);
         this.links = new Links(root, files);
         this.processes = new WatchedProcesses(proc);
-        this.shared = new SharedMemory(System::nanoTime);
+        this.shared = new SharedMemory(System::nanoTime, HostSampler::ownCpuNanos);
     }
 
     /// What was left out so far.
@@ -84,6 +84,15 @@ public final class HostSampler implements AutoCloseable {
         });
         files.closeUnused();
         return List.copyOf(values);
+    }
+
+    /// CPU time of the calling thread so far: the first number of its `schedstat`.
+    public static long ownCpuNanos() {
+        try {
+            return Long.parseLong(Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[0]);
+        } catch (IOException | NumberFormatException _) {
+            return 0;
+        }
     }
 
     public LeftOut leftOut() {

@@ -13,21 +13,24 @@ import java.util.function.LongSupplier;
 /// How much of its memory a process shares, from `smaps_rollup`.
 ///
 /// For that the kernel walks over all pages of the process, which takes milliseconds for each gigabyte. So each is asked
-/// every five seconds at most, and all of them together get a hundredth of a CPU: those that wait longest come first.
+/// every two seconds at most, and all of them together get a hundredth of a CPU: those that wait longest come first.
 final class SharedMemory {
-    private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long SHARE = 100;
     private static final long MOST_CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long FIRST_CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final LongSupplier time;
+    private final LongSupplier cost;
     private long credit = FIRST_CREDIT_NANOS;
     private long before;
     private long refused;
 
     /// @param time nanoseconds that pass
-    SharedMemory(LongSupplier time) {
+    /// @param cost CPU time of this thread
+    SharedMemory(LongSupplier time, LongSupplier cost) {
         this.time = time;
+        this.cost = cost;
         this.before = time.getAsLong();
     }
 
@@ -54,10 +57,10 @@ final class SharedMemory {
             if (credit <= 0) {
                 return;
             }
-            long begin = time.getAsLong();
+            long begin = cost.getAsLong();
             ask(process, taker);
-            credit -= time.getAsLong() - begin;
-            process.sharedAt(begin);
+            credit -= cost.getAsLong() - begin;
+            process.sharedAt(start);
         }
     }
 
