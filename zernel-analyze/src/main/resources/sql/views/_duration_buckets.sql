@@ -18,6 +18,6 @@ SELECT
 FROM events
 WHERE dur_ns > 0
     AND coalesce(depth, 0) = 0
-    AND kind NOT IN ('wait', 'sched', 'gpu_sample', 'gpu_process', 'mark', 'lost', 'process')
+    AND kind NOT IN ('wait', 'sched', 'gpu_sample', 'gpu_process', 'host_sample', 'mark', 'lost', 'process')
     AND NOT (kind IN ('cuda_launch', 'torch_alloc', 'torch_free') AND count IS NOT NULL)
 GROUP BY ALL

@@ -236,7 +236,9 @@ WITH
         JOIN (SELECT DISTINCT recording, pid FROM all_hangs) AS culprits
             ON culprits.recording = events.recording
             AND culprits.pid = events.pid
-        WHERE events.kind NOT IN ('wait', 'sched', 'process', 'gpu_process', 'gpu_sample', 'mark', 'lost', 'torch_free')
+        WHERE events.kind NOT IN (
+            'wait', 'sched', 'process', 'gpu_process', 'gpu_sample', 'host_sample', 'mark', 'lost', 'torch_free'
+        )
         GROUP BY ALL
     ),
     doing AS (

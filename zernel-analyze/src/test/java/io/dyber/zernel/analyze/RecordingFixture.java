@@ -131,6 +131,18 @@ public final class RecordingFixture {
         return event("gpu_sample", metric, atMs, null, "device = 0, value = " + value + ", unit = " + quote(unit));
     }
 
+    /// A value of the machine; of a cgroup or link where `object` is not empty.
+    public RecordingFixture hostSample(String name, String object, double atMs, long value) {
+        return event("host_sample", name, atMs, null, "pid = NULL, tid = NULL, comm = NULL, cpu = NULL, value = " + value
+                + (object.isEmpty() ? "" : ", object = " + quote(object)));
+    }
+
+    /// A value of a process, with the cgroup that limits it where there is one.
+    public RecordingFixture processSample(long process, String name, String group, double atMs, long value) {
+        return event("host_sample", name, atMs, null, "pid = " + process + ", tid = NULL, cpu = NULL, value = " + value
+                + (group.isEmpty() ? "" : ", object = " + quote(group)));
+    }
+
     /// One event; `columns` is a list of assignments to further columns.
     public RecordingFixture event(
             String kind, @Nullable String name, double startMs, @Nullable Double durMs, String columns) {

@@ -202,6 +202,9 @@ final class Description {
         if (!asked) {
             return new KindState("off", probe.isOptIn() ? "no --probe given" : "left out by --kinds");
         }
+        if (kind.equals(HostRows.KIND) && options.hostInterval().isZero()) {
+            return new KindState("off", "--host-interval off");
+        }
         if (GpuRows.KINDS.contains(kind)) {
             return gpuState();
         }

@@ -20,7 +20,7 @@ import java.util.List;
 public final class Programs {
     private static final String FUNCTIONS = "functions-session";
     static final List<String> OBJECTS =
-            List.of(FUNCTIONS, "torch", "cuda", "nccl", "process", "syscalls", "sched", "nvml", "recorder");
+            List.of(FUNCTIONS, "torch", "cuda", "nccl", "process", "syscalls", "sched", "nvml", "host", "recorder");
 
     private Programs() {}
 

@@ -26,6 +26,7 @@ import java.util.Set;
 /// @param probes the user's own
 /// @param waitMin shorter waits are not recorded
 /// @param gpuInterval between two samples of the GPUs; zero for none
+/// @param hostInterval between two samples of the host; zero for none
 /// @param launches how much of the calls that come by the thousand
 /// @param overheadBudget share of one CPU that the probes may take from all recorded processes together
 /// @param backend forced instead of the best one
@@ -43,6 +44,7 @@ public record RecordOptions(
         List<ProbeSpec> probes,
         Duration waitMin,
         Duration gpuInterval,
+        Duration hostInterval,
         Launches launches,
         OptionalDouble overheadBudget,
         Optional<Backend> backend,
@@ -53,6 +55,7 @@ public record RecordOptions(
         boolean hold) {
     static final Duration WAIT_MIN = Duration.ofNanos(50_000);
     static final Duration GPU_INTERVAL = Duration.ofSeconds(1);
+    static final Duration HOST_INTERVAL = Duration.ofSeconds(1);
 
     public RecordOptions {
         command = List.copyOf(command);
@@ -75,6 +78,7 @@ public record RecordOptions(
                 List.of(),
                 WAIT_MIN,
                 GPU_INTERVAL,
+                HOST_INTERVAL,
                 Launches.ALL,
                 OptionalDouble.empty(),
                 Optional.empty(),
@@ -88,19 +92,19 @@ public record RecordOptions(
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, hostInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, hostInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, hostInterval, launches, overheadBudget, backend, owner, words, redact, division, hold);
     }
 
     /// How command lines are written down.

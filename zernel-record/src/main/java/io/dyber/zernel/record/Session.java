@@ -44,6 +44,7 @@ final class Session {
     private final Losses losses;
     private final TargetSet targets;
     private final GpuRows gpus;
+    private final HostRows host;
     private final MarkRows marking;
     private final Description description;
     private final Parts parts;
@@ -97,6 +98,7 @@ final class Session {
         this.losses = new Losses(kernel, pump, schema, clock, texts);
         this.targets = new TargetSet(kernel, options, pump, schema, job, clock, texts);
         this.gpus = new GpuRows(options, pump, schema, clock, texts);
+        this.host = new HostRows(options, pump, schema, clock, texts, targets::recorded);
         this.marking = new MarkRows(options, pump, schema, clock, texts);
         this.description = new Description(
                 options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
@@ -105,7 +107,9 @@ final class Session {
         description.add("zernel.kernels", kernelNames::describe);
         description.add("zernel.launches", frequent::describe);
         description.add("zernel.clock", clocks::describe);
+        description.add("zernel.host", host::describe);
         description.caveat(targets::caveats);
+        description.caveat(host::caveats);
         description.caveat(kernelNames::caveats);
         description.caveat(texts::caveats);
         description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits(cost)));
@@ -186,6 +190,7 @@ final class Session {
                 attachments.functions().anyLeft() ? cost.left().recorded() : 0,
                 libraries.idle()));
         libraries.begin();
+        host.start();
         workload.ifPresent(Workload::resume);
     }
 
@@ -198,6 +203,7 @@ final class Session {
             holding.close();
         }
         gpus.stop();
+        host.stop();
         pump.finish();
         workload.ifPresent(Workload::terminate);
         file.discard();
@@ -307,6 +313,7 @@ final class Session {
         }
         Set<Integer> _ = code.handle();
         gpus.stop();
+        host.stop();
         gpus.notices().forEach(progress::notice);
         count();
         kernelNames.resolve();

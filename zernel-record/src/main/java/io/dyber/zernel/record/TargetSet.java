@@ -28,6 +28,7 @@ final class TargetSet {
     private final Clock clock;
     private final Texts texts;
     private final Map<Integer, ProcessFacts> known = new LinkedHashMap<>();
+    private volatile Set<Integer> recorded = Set.of();
     private long forgotten;
     private long swept = System.nanoTime() - SWEEP_NANOS;
 
@@ -95,7 +96,7 @@ final class TargetSet {
 
     /// The processes that may have loaded a library since the last call.
     Set<Integer> scan() {
-        Set<Integer> recorded = kernel.targets();
+        recorded = Set.copyOf(kernel.targets());
         boolean sweep = System.nanoTime() - swept >= SWEEP_NANOS;
         Set<Integer> changed = kernel.takeCodeChanges();
         if (sweep) {
@@ -111,18 +112,23 @@ final class TargetSet {
             }
         }
         if (known.size() > MOST) {
-            forget(recorded);
+            forget();
         }
         return changed;
     }
 
-    private void forget(Set<Integer> recorded) {
+    private void forget() {
         List<Integer> ended = known.keySet().stream()
                 .filter(pid -> !recorded.contains(pid))
                 .limit(MOST / 10)
                 .toList();
         known.keySet().removeAll(ended);
         forgotten += ended.size();
+    }
+
+    /// The recorded processes that ran at the last scan. May be called by any thread.
+    Set<Integer> recorded() {
+        return recorded;
     }
 
     /// What is missing of the processes.

@@ -66,6 +66,7 @@ final class EventReferenceTest {
         }
         if (probe.hooks().isEmpty()) {
             return probe.object().equals("nvml") ? "Asked of NVIDIA's driver."
+                    : probe.object().equals("host") ? "Read from `/proc` and `/sys`."
                     : probe.object().equals("recorder") ? "Written by the recorder." : "Seen in the kernel.";
         }
         return "Seen in " + probe.hooks().stream()

@@ -7,13 +7,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/// What has a value over time: memory, outstanding collectives, and what the driver says about GPUs.
+/// What has a value over time: memory, outstanding collectives, and what the driver says about GPUs and the kernel
+/// about the host.
 ///
 /// @param tracks makes them
 /// @param format takes them
 record CounterTracks(Database database, Selection selection, Tracks tracks, TraceFormat format) {
     /// The kinds of events that are counters here and no slices.
-    static final Set<String> SAMPLES = Set.of("gpu_sample", "gpu_process");
+    static final Set<String> SAMPLES = Set.of("gpu_sample", "gpu_process", "host_sample");
 
     private record Counter(int recording, long pid, String name) {}
 
@@ -24,6 +25,7 @@ record CounterTracks(Database database, Selection selection, Tracks tracks, Trac
         String samples = "(SELECT recording, CASE kind WHEN 'gpu_process' THEN pid END AS pid, device, name, unit, value, ts_ns "
                 + "FROM events WHERE kind IN ('gpu_sample', 'gpu_process'))";
         write("'GPU ' || device || ' ' || name", "unit", "value", "ts_ns", samples);
+        write("coalesce(object || ' ', '') || name", "unit", "value", "at_ns", "host_curve");
     }
 
     private void write(String name, String unit, String value, String at, String view) throws IOException {

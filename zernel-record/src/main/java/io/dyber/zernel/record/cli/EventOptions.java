@@ -47,9 +47,17 @@ final class EventOptions {
     @Option(
             names = "--gpu-interval",
             paramLabel = "TIME",
-            converter = GpuInterval.class,
+            converter = SampleInterval.class,
             description = "between samples of GPUs, or 'off' (default: 1s)")
     Optional<Duration> gpuInterval = Optional.empty();
+
+    @Option(
+            names = "--host-interval",
+            paramLabel = "TIME",
+            hidden = true, // Help leaves it to the manual page.
+            converter = SampleInterval.class,
+            description = "between samples of the host's CPUs, memory and network, or 'off' (default: 1s)")
+    Optional<Duration> hostInterval = Optional.empty();
 
     @Option(
             names = "--launches",

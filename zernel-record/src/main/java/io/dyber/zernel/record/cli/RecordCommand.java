@@ -133,6 +133,7 @@ final class RecordCommand implements Callable<Integer> {
                 events.specs(line),
                 events.waitMin.orElse(defaults.waitMin()),
                 events.gpuInterval.orElse(defaults.gpuInterval()),
+                events.hostInterval.orElse(defaults.hostInterval()),
                 events.launches,
                 events.overheadBudget,
                 events.backend,

@@ -30,6 +30,9 @@ public final class Probes {
     private static final Probe GPU_PROCESS =
             new Probe("gpu_process", "nvml", "", List.of(), "load and memory of each process on each GPU, from the driver");
 
+    private static final Probe HOST_SAMPLE = new Probe(
+            "host_sample", "host", "", List.of(), "CPUs, memory, limits and links of the host, and of each recorded process");
+
     private static final Probe MARK = new Probe(
             "mark", "recorder", "", List.of(), "moments that you name with 'zernel-record mark'");
 
@@ -40,7 +43,7 @@ public final class Probes {
                     TorchProbes.all(),
                     CudaProbes.all(),
                     NcclProbes.all(),
-                    List.of(PROCESS, IO, IO_OPEN, WAIT, SCHED, CALL, GPU_SAMPLE, GPU_PROCESS, MARK, LOST))
+                    List.of(PROCESS, IO, IO_OPEN, WAIT, SCHED, CALL, GPU_SAMPLE, GPU_PROCESS, HOST_SAMPLE, MARK, LOST))
             .flatMap(List::stream)
             .toList();
 

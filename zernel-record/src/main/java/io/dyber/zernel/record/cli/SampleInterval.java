@@ -5,7 +5,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /// A [Time] of at least 10 ms, or `off`, which is zero.
-final class GpuInterval implements ITypeConverter<Duration> {
+final class SampleInterval implements ITypeConverter<Duration> {
     private static final Duration LEAST = Duration.ofMillis(10);
 
     @Override

@@ -1,0 +1,110 @@
+-- Host memory grows, or is almost full. When it is, the kernel ends a process of the job.
+--
+-- Looked at is the second half of the training: what the training process has in place, and the pages that each
+-- DataLoader worker has for itself. All of it must grow, not once but from sample to sample. Workers that are forked
+-- share the data of their parent until they touch it: Python counts references inside its objects, so reading a list
+-- copies it, page by page, into each worker.
+-- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
+--
+-- needs: host_memory_use, memory_room, files
+-- severity: high when the memory is full within an hour, or nearly is, else medium
+-- hint: the view host_curve has all samples
+WITH
+    thresholds AS (
+        SELECT
+            20 AS min_life_s, -- [s] of a process, so that its second half is no warm-up
+            0.1 AS min_growth, -- over the second half, as a share of the level
+            1e8 AS min_bytes, -- [bytes] over the second half: what allocators take and keep is less
+            0.95 AS min_full, -- share of the memory that is nearly all
+            60 AS soon_minutes -- minutes until the memory is full that are few
+    ),
+    lives AS (
+        SELECT host_memory_use.*, last_bytes - middle_bytes AS growth_bytes
+        FROM host_memory_use
+        CROSS JOIN thresholds
+        WHERE life_ns >= 1e9 * thresholds.min_life_s AND last_bytes IS NOT NULL AND middle_bytes IS NOT NULL
+    ),
+    sides AS (
+        SELECT
+            recording,
+            trainer AS pid,
+            works,
+            count(*) AS processes,
+            sum(middle_bytes) AS middle_bytes,
+            sum(last_bytes) AS last_bytes,
+            sum(growth_bytes) AS growth_bytes,
+            sum(bytes_per_minute) AS bytes_per_minute,
+            bool_and(measure = 'private') AS own,
+            min(life_ns) AS life_ns,
+            bool_and(coalesce(least_per_minute > 0, FALSE)) AS steady
+        FROM lives
+        GROUP BY recording, trainer, works
+    ),
+    growing AS (
+        SELECT
+            sides.*,
+            room.place,
+            room.total_bytes,
+            room.room_bytes,
+            room.room_bytes / sides.bytes_per_minute AS minutes_left
+        FROM sides
+        CROSS JOIN thresholds
+        LEFT JOIN memory_room AS room ON room.recording = sides.recording AND room.pid = sides.pid
+        WHERE sides.steady
+            AND sides.bytes_per_minute > 0
+            AND sides.growth_bytes >= greatest(thresholds.min_bytes, thresholds.min_growth * sides.middle_bytes)
+    ),
+    full_ones AS (
+        SELECT room.recording, room.pid, room.place, room.total_bytes, room.room_bytes, room.peak_bytes
+        FROM memory_room AS room
+        CROSS JOIN thresholds
+        WHERE room.peak_bytes >= thresholds.min_full * room.total_bytes
+    ),
+    both_kinds AS (
+        SELECT
+            growing.recording,
+            CASE
+                WHEN growing.works THEN format('{} workers of ', growing.processes)
+                ELSE ''
+            END || thread_label(growing.recording, growing.pid, growing.pid) AS subject,
+            round(growing.bytes_per_minute / 1e6, 1) AS value,
+            'MB per minute' AS unit,
+            CASE WHEN growing.minutes_left < thresholds.soon_minutes THEN 'high' ELSE 'medium' END AS severity,
+            format('{} rose from {} to {} in {:.1f} minutes',
+                CASE WHEN growing.own THEN 'what they do not share' ELSE 'memory in place' END,
+                size(growing.middle_bytes), size(growing.last_bytes), growing.life_ns / 1.2e11)
+                || coalesce(format('; {} has {} left of {}, full in about {:.0f} minutes at this rate',
+                    growing.place, size(growing.room_bytes), size(growing.total_bytes), growing.minutes_left), '')
+                AS evidence,
+            CASE
+                WHEN growing.works
+                THEN 'keep what workers read in NumPy arrays or tensors, not in lists and dicts; or use fewer workers'
+                ELSE 'look for what is kept: lists of tensors, caches without a limit; tracemalloc says which line'
+            END AS advice
+        FROM growing
+        CROSS JOIN thresholds
+        UNION ALL
+        SELECT
+            recording,
+            thread_label(recording, pid, pid),
+            round(100 * peak_bytes / total_bytes, 1),
+            '% of the memory',
+            'high',
+            format('{} has {} left of {}; {} were used at most', place, size(room_bytes), size(total_bytes),
+                size(peak_bytes)),
+            'use less: fewer workers, a smaller prefetch_factor, memory-mapped data; or raise the limit'
+        FROM full_ones
+    )
+SELECT
+    subject, -- process, or workers of a process
+    value, -- megabytes per minute, or percent in use
+    unit, -- unit of value
+    severity, -- high or medium
+    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
+    CAST(NULL AS DOUBLE) AS max_speedup, -- none
+    evidence, -- what it rests on
+    advice, -- what to try
+    format('zernel-analyze sql {} "FROM host_memory_use"', file_label(recording)) AS next_command -- to see more
+FROM both_kinds
+ORDER BY severity, value DESC, subject
+LIMIT 20

@@ -1,0 +1,149 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.bpf.Capabilities;
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.host.HostSampler;
+import io.dyber.zernel.record.host.HostSampler.LeftOut;
+import io.dyber.zernel.record.host.HostValue;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
+
+/// Samples the host on a thread of its own, and turns the values into rows of the recording.
+final class HostRows {
+    static final String KIND = "host_sample";
+
+    private static final long PATIENCE_MILLIS = 2_000;
+
+    private final EventPump pump;
+    private final Schema schema;
+    private final Texts texts;
+    private final Supplier<Set<Integer>> recorded;
+    private final Duration interval;
+    private final boolean wanted;
+    private final long clockOffset;
+    private final Thread thread = new Thread(this::run, "zernel-host");
+    private volatile boolean stopping;
+    private volatile String problem = "";
+    private volatile State state = new State(0, 0, 0, new LeftOut(0, 0, 0));
+
+    /// @param missed rounds that were left out because one took too long
+    /// @param cpuNanos CPU time of all rounds
+    private record State(long rounds, long missed, long cpuNanos, LeftOut leftOut) {}
+
+    /// @param recorded the recorded processes, asked on the sampler's thread
+    HostRows(
+            RecordOptions options,
+            EventPump pump,
+            Schema schema,
+            Clock clock,
+            Texts texts,
+            Supplier<Set<Integer>> recorded) {
+        this.pump = pump;
+        this.schema = schema;
+        this.texts = texts;
+        this.recorded = recorded;
+        this.interval = options.hostInterval();
+        this.wanted = options.kinds().contains(KIND) && !interval.isZero();
+        this.clockOffset = clock.offsetNanos();
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        if (wanted) {
+            thread.start();
+        }
+    }
+
+    /// Waits a moment for the round that is going on.
+    void stop() {
+        stopping = true;
+        LockSupport.unpark(thread);
+        try {
+            boolean _ = !wanted || thread.getState() == Thread.State.NEW
+                    || thread.join(Duration.ofMillis(PATIENCE_MILLIS));
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        Capabilities.keepThoseOfRecording();
+        Path root = Path.of(System.getProperty(HostSampler.ROOT_PROPERTY, "/"));
+        try (HostSampler sampler = new HostSampler(root, Clock::monotonicNanos)) {
+            long next = System.nanoTime();
+            while (!stopping) {
+                take(sampler.sample(recorded.get()));
+                next += interval.toNanos();
+                long late = Math.max(0, (System.nanoTime() - next) / interval.toNanos());
+                next += late * interval.toNanos();
+                state = new State(state.rounds() + 1, state.missed() + late, HostSampler.ownCpuNanos(), sampler.leftOut());
+                awaitTime(next);
+            }
+        } catch (RuntimeException e) {
+            problem = "reading /proc and /sys: " + e;
+        }
+    }
+
+    private void awaitTime(long next) {
+        for (long left = next - System.nanoTime(); left > 0 && !stopping; left = next - System.nanoTime()) {
+            LockSupport.parkNanos(this, Math.min(left, TimeUnit.SECONDS.toNanos(1)));
+        }
+    }
+
+    private void take(List<HostValue> values) {
+        List<long[]> rows = values.stream().map(this::row).toList();
+        pump.later(decoder -> rows.forEach(row -> decoder.add(KIND, row)));
+    }
+
+    private long[] row(HostValue found) {
+        LongStream.Builder row = LongStream.builder()
+                .add(schema.index("name")).add(texts.id(found.name()))
+                .add(schema.index("ts_ns")).add(found.nanos() + clockOffset)
+                .add(schema.index("value")).add(found.value());
+        if (found.ofProcess()) {
+            row.add(schema.index("pid")).add(found.pid());
+        }
+        put(row, "comm", found.comm());
+        put(row, "object", found.object());
+        put(row, "unit", found.unit());
+        return row.build().toArray();
+    }
+
+    private void put(LongStream.Builder row, String column, String text) {
+        if (!text.isEmpty()) {
+            row.add(schema.index(column)).add(texts.id(text));
+        }
+    }
+
+    /// Why the host was not sampled to the end.
+    List<String> caveats() {
+        return problem.isEmpty() ? List.of() : List.of(problem);
+    }
+
+    /// The footer's `zernel.host`; empty when the host is not sampled.
+    Map<String, Object> describe() {
+        Map<String, Object> described = new LinkedHashMap<>();
+        if (wanted) {
+            State now = state;
+            described.put("why", problem);
+            described.put("interval_ns", interval.toNanos());
+            described.put("rounds", now.rounds());
+            described.put("missed_rounds", now.missed());
+            described.put("cpu_ns", now.cpuNanos());
+            described.put("processes_left_out", now.leftOut().processes());
+            described.put("links_left_out", now.leftOut().links());
+            described.put("refused", now.leftOut().refused());
+        }
+        return described;
+    }
+}
