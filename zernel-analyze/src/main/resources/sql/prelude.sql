@@ -73,6 +73,18 @@ CREATE MACRO thread_label(recording, pid, tid) AS
     CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
     || CASE WHEN pid = tid THEN format('pid {}', pid) ELSE format('pid {} tid {}', pid, tid) END;
 
+-- What data workers did, as text: '2 workers: 10 % waiting for an index, 80 % blocked (socket, sleep), 0 % in reads, ...'.
+CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu) AS
+    format('{} worker{}: {} waiting for an index, {} blocked elsewhere, {} in reads, at most {} on the CPU',
+        workers, CASE WHEN workers = 1 THEN '' ELSE 's' END, pct(waiting), pct(blocked), pct(reading), pct(on_cpu));
+
+-- CPUs that a job could have and nothing uses, as text that says whether they were measured.
+CREATE MACRO _cpus_text(idle, cpus, measured) AS CASE
+    WHEN measured THEN format('; {:.1f} of {} CPUs were idle', idle, cpus)
+    WHEN cpus IS NULL THEN ''
+    ELSE format('; the job leaves {:.1f} of {} CPUs (what else uses them was not measured)', idle, cpus)
+END;
+
 -- The command line's name of a recording, quoted where a shell needs it.
 CREATE MACRO file_label(recording_index) AS (
     SELECT CASE WHEN regexp_matches(path, '^[\w./+-]+$') THEN path ELSE '''' || path || '''' END

@@ -26,22 +26,15 @@ SELECT
         || CASE
             WHEN cause = 'unseen' THEN 'no data worker was seen'
             WHEN loads_in_process THEN 'the training thread loads the data itself (num_workers=0)'
-            ELSE format(
-                    '{} worker{}: {} in waits, {} in reads, {} other (CPU at most)',
-                    at_once, CASE WHEN at_once = 1 THEN '' ELSE 's' END,
-                    pct(wait_share), pct(io_share), pct(other_share)
-                )
-                || format(', {} of {} CPUs idle', idle_cpus, cpus)
+            ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
+        || CASE WHEN cause = 'unseen' THEN '' ELSE _cpus_text(idle_cpus, cpus, idle_measured) END
         || CASE WHEN idle_ns IS NULL THEN '' ELSE format('; the GPU is idle for {}', ms(idle_ns)) END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause
         WHEN 'unseen' THEN 'the recording does not show the workers; record them too: leave out -p'
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
-        ELSE format(
-            'make transforms cheaper, or do them on the GPU: {} worker{} would be needed, and no CPU is left for them',
-            workers_needed, CASE WHEN workers_needed = 1 THEN '' ELSE 's' END
-        )
+        ELSE format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free', workers_needed)
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
 FROM data_wait_causes

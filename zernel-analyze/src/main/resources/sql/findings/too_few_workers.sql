@@ -1,13 +1,14 @@
--- Training waits for data while CPUs are idle. The workers are busy, and there are too few of them.
+-- Training waits for data that more workers would make in time. Loading waits for something remote, or CPUs are idle.
 --
--- Lost is the wait, at most as the GPU is idle by the driver's samples. The CPUs that are idle are those of the machine
--- less two for each training process and less the busy time of the workers; each worker more must have a whole one.
--- Does not apply where a container or an affinity forbids the other CPUs, where other jobs that were not recorded use
--- them, where the workers mostly read (storage_bound), or to one late rank of several (nccl_straggler).
+-- Lost is what more workers bring: a step is then as long as the training thread's own work, or as all work on the CPU
+-- takes on the CPUs that the job has and those that are idle, as measured with affinity and quota. At most as much is
+-- lost as the GPU is idle by the driver's samples. Workers that are blocked, in a socket or asleep, need no CPU.
+-- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
+-- one late rank of several (nccl_straggler).
 --
 -- needs: data_wait_causes, files
 -- severity: high from 25 % of step time, medium from 10 %
--- hint: more workers than CPUs do not help; persistent_workers=True keeps them between epochs
+-- hint: workers that compute need a CPU each; persistent_workers=True keeps them between epochs
 WITH
     thresholds AS (
         SELECT
@@ -19,18 +20,16 @@ SELECT
     round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
     '% of step time' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] wait per step, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when no wait is left
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that more workers save, at most as the GPU is idle
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound with workers enough
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
-            WHEN loads_in_process THEN 'the training thread loads the data itself (num_workers=0)'
-            ELSE format(
-                    '{} worker{}: {} in waits, {} in reads, {} other (CPU at most)',
-                    at_once, CASE WHEN at_once = 1 THEN '' ELSE 's' END,
-                    pct(wait_share), pct(io_share), pct(other_share)
-                )
+            WHEN loads_in_process
+                THEN format('the training thread loads the data itself (num_workers=0), {} of it on the CPU',
+                    pct(load_cpu_share))
+            ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
-        || format(', {} of {} CPUs idle', idle_cpus, cpus)
+        || _cpus_text(idle_cpus, cpus, idle_measured)
         || CASE WHEN idle_ns IS NULL THEN '' ELSE format('; the GPU is idle for {}', ms(idle_ns)) END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed) AS advice, -- what to try

@@ -1,28 +1,53 @@
--- Most of the time is unexplained. No recorded call covers it, so no statement about its cause can be made.
+-- A large part of each step is unexplained. The training thread is off its CPU, and no recorded call says why.
 --
--- Typical reasons: Python code between the calls, an input pipeline that is not a DataLoader, evaluation without
--- backward, compiled or graph-captured steps.
+-- Where time off the CPU was not recorded, it is all time outside every recorded call.
+-- Typical reasons: system calls that are not recorded, faults of memory that is swapped, a debugger, a kernel that did not
+-- show what the thread did.
 --
--- needs: phases, files
--- severity: always low: it limits what the report can say, and is no fault of the job
--- hint: name the suspects with torch.profiler.record_function and record again; no profiler needs to run
+-- needs: step_states, kinds, files
+-- severity: high from 25 % of step time
+-- hint: cat /proc/PID/stack and py-spy dump --pid PID say what a thread waits for at a moment
 WITH
     thresholds AS (
-        SELECT 0.4 AS min_share -- share of wall time that is Unknown
+        SELECT
+            5 AS min_steps, -- steps of kind train
+            0.25 AS min_share -- of step time
+    ),
+    means AS (
+        SELECT
+            states.recording,
+            states.pid,
+            states.tid,
+            count(*) AS steps,
+            avg(states.dur_ns) AS step_ns,
+            any_value(coalesce(kinds.state = 'attached', FALSE)) AS by_states,
+            avg(CASE WHEN kinds.state = 'attached' THEN states.unexplained_ns ELSE states.between_ns END)
+                AS unexplained_ns
+        FROM step_states AS states
+        LEFT JOIN kinds ON kinds.recording = states.recording AND kinds.kind = 'sched'
+        WHERE states.step_kind = 'train'
+        GROUP BY states.recording, states.pid, states.tid
     )
 SELECT
-    thread_label(phases.recording, phases.pid, phases.tid) AS subject, -- training thread
-    round(100 * phases.share, 1) AS value, -- share of wall time that is Unknown
-    '% of wall time' AS unit, -- unit of value
-    'low' AS severity, -- always low
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- not known
-    CAST(NULL AS DOUBLE) AS max_speedup, -- not known
-    format('{} of {} lie outside every recorded call', ms(phases.total_ns), ms(phases.wall_ns))
-        AS evidence, -- what it rests on
-    'put `with torch.profiler.record_function("...")` around the suspects and record again' AS advice, -- what to try
-    format('sudo zernel-record -p {} -o again.parquet', phases.pid) AS next_command -- to see more
-FROM phases
+    thread_label(recording, pid, tid) AS subject, -- training thread
+    round(100 * unexplained_ns / step_ns, 1) AS value, -- share of step time
+    '% of step time' AS unit, -- unit of value
+    severity_of(unexplained_ns / step_ns) AS severity, -- high, medium or low
+    round(unexplained_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] of which nothing is known
+    speedup(step_ns, unexplained_ns) AS max_speedup, -- bound when none of it is needed
+    format('mean of {} steps: {} of {} ', steps, ms(unexplained_ns), ms(step_ns))
+        || CASE
+            WHEN by_states THEN 'off the CPU in no recorded call; '
+            ELSE 'outside every recorded call, and time off the CPU was not recorded; '
+        END
+        || bound_text(step_ns, unexplained_ns) AS evidence, -- what it rests on
+    CASE
+        WHEN by_states THEN 'see where it waits: py-spy dump --pid PID while it runs'
+        ELSE 'record again with the probe sched, or put `with torch.profiler.record_function("...")` around the suspects'
+    END AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM states"', file_label(recording)) AS next_command -- to see more
+FROM means
 CROSS JOIN thresholds
-WHERE phases.phase = 'Unknown' AND phases.share >= thresholds.min_share
-ORDER BY value DESC, subject
+WHERE steps >= thresholds.min_steps AND unexplained_ns >= thresholds.min_share * step_ns
+ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -22,9 +22,10 @@ SELECT
     count(*) AS processes, -- worker processes in all
     CAST(quantile_disc(siblings.alive, 0.5) AS BIGINT) AS at_once, -- workers alive at once
     CAST(sum(workers.window_ns) AS BIGINT) AS window_ns, -- [ns] their lives together
-    sum(workers.wait_ns) / sum(workers.window_ns) AS wait_share, -- share blocked in waits, 0 to 1
-    sum(workers.io_ns) / sum(workers.window_ns) AS io_share, -- share blocked in reads, 0 to 1
-    sum(workers.other_ns) / sum(workers.window_ns) AS other_share, -- share of the rest: CPU time at most
+    sum(workers.idle_ns) / sum(workers.window_ns) AS idle_share, -- share waiting for an index, 0 to 1
+    sum(workers.blocked_ns) / sum(workers.window_ns) AS blocked_share, -- share blocked on something else but files
+    sum(workers.io_ns) / sum(workers.window_ns) AS io_share, -- share in read calls of files
+    sum(workers.cpu_ns) / sum(workers.window_ns) AS cpu_share, -- share of the rest: on a CPU, at most
     sum(workers.runq_ns) / sum(workers.window_ns) AS runq_share, -- share ready to run, without a CPU, 0 to 1
     CAST(sum(workers.read_bytes) AS BIGINT) AS read_bytes -- [bytes] read
 FROM workers

@@ -25,7 +25,7 @@ WITH
             forks.epoch,
             any_value(forks.forked_ns) AS forked_ns,
             any_value(crews.at_once) AS at_once,
-            any_value(crews.window_ns * (crews.io_share + crews.other_share)) AS loading_ns,
+            any_value(crews.window_ns * (1 - crews.idle_share)) AS loading_ns,
             min(data_wait.start_ns) AS start_ns,
             count(*) AS waits,
             sum(data_wait.dur_ns) AS wait_ns

@@ -45,67 +45,91 @@ WITH
             lives.ppid,
             lives.forked_ns,
             greatest(lives.first_ns, coalesce(parents.first_ns, lives.first_ns)) AS start_ns,
-            least(lives.last_ns, coalesce(parents.last_ns, lives.last_ns)) AS end_ns
+            least(lives.last_ns, coalesce(parents.last_ns, lives.last_ns))
+                - greatest(lives.first_ns, coalesce(parents.first_ns, lives.first_ns)) AS window_ns
         FROM lives
         LEFT JOIN parents ON parents.recording = lives.recording AND parents.pid = lives.ppid
     ),
-    blocked AS (
+    reads AS (
         SELECT
             windows.recording,
             windows.pid,
-            events.kind,
-            events.bytes,
-            least(events.ts_ns + events.dur_ns, windows.end_ns) - greatest(events.ts_ns, windows.start_ns) AS dur_ns
+            sum(greatest(
+                least(events.ts_ns + events.dur_ns, windows.start_ns + windows.window_ns)
+                    - greatest(events.ts_ns, windows.start_ns),
+                0
+            )) AS io_ns,
+            count(*) AS reads,
+            sum(events.bytes) AS read_bytes
         FROM events
         JOIN windows
             ON windows.recording = events.recording
             AND windows.pid = events.pid
             AND windows.pid = events.tid
-        WHERE (events.kind IN ('wait', 'io')) IS TRUE
+        WHERE events.kind = 'io'
+            AND is_read(events.name)
             AND events.dur_ns IS NOT NULL
-            AND CASE WHEN events.kind = 'io' THEN is_read(events.name) ELSE is_idle(events.name) END
+            AND NOT coalesce(events.path LIKE 'pipe:%' OR events.path LIKE 'socket:%', FALSE)
+            AND events.ts_ns + events.dur_ns > windows.start_ns
+            AND events.ts_ns < windows.start_ns + windows.window_ns
+        GROUP BY windows.recording, windows.pid
     ),
-    calls AS (
+    inside AS (
+        SELECT
+            windows.recording,
+            windows.pid,
+            spans.state,
+            least(spans.runq_ns, spans.dur_ns) AS runq_ns,
+            greatest(
+                least(spans.start_ns + spans.dur_ns, windows.start_ns + windows.window_ns)
+                    - greatest(spans.start_ns, windows.start_ns) - spans.runq_ns,
+                0
+            ) AS blocked_ns
+        FROM off_cpu_spans AS spans
+        JOIN windows
+            ON windows.recording = spans.recording
+            AND windows.pid = spans.pid
+            AND windows.pid = spans.tid
+        WHERE spans.start_ns + spans.dur_ns > windows.start_ns
+            AND spans.start_ns < windows.start_ns + windows.window_ns
+    ),
+    states AS (
         SELECT
             recording,
             pid,
-            sum(CASE WHEN kind = 'wait' THEN dur_ns END) AS wait_ns,
-            sum(CASE WHEN kind = 'io' THEN dur_ns END) AS io_ns,
-            count(CASE WHEN kind = 'io' THEN 1 END) AS reads,
-            sum(CASE WHEN kind = 'io' THEN bytes END) AS read_bytes
-        FROM blocked
-        WHERE dur_ns > 0
+            sum(CASE WHEN state = 'pipe' THEN blocked_ns ELSE 0 END) AS idle_ns,
+            sum(CASE WHEN state NOT IN ('pipe', 'storage', 'runnable') THEN blocked_ns ELSE 0 END) AS blocked_ns,
+            sum(runq_ns) AS runq_ns
+        FROM inside
         GROUP BY ALL
     ),
-    ready AS (
-        SELECT windows.recording, windows.pid, sum(switches.runq_ns) AS runq_ns
-        FROM _switches AS switches
-        JOIN windows
-            ON windows.recording = switches.recording
-            AND windows.pid = switches.pid
-            AND windows.pid = switches.tid
-        WHERE switches.dur_ns IS NOT NULL
-            AND switches.ts_ns + switches.dur_ns > windows.start_ns
-            AND switches.ts_ns < windows.end_ns
-            AND switches.dur_ns > 0
-        GROUP BY ALL
+    summed AS (
+        SELECT
+            windows.*,
+            CAST(coalesce(states.idle_ns, 0) AS BIGINT) AS idle_ns,
+            CAST(coalesce(states.blocked_ns, 0) AS BIGINT) AS blocked_ns,
+            CAST(coalesce(reads.io_ns, 0) AS BIGINT) AS io_ns,
+            coalesce(reads.reads, 0) AS reads,
+            CAST(coalesce(reads.read_bytes, 0) AS BIGINT) AS read_bytes,
+            CAST(coalesce(states.runq_ns, 0) AS BIGINT) AS runq_ns
+        FROM windows
+        LEFT JOIN reads ON reads.recording = windows.recording AND reads.pid = windows.pid
+        LEFT JOIN states ON states.recording = windows.recording AND states.pid = windows.pid
+        WHERE windows.window_ns > 0
     )
 SELECT
-    windows.recording, -- recording
-    windows.pid, -- worker process
-    windows.ppid, -- process that trains, if known
-    windows.forked_ns, -- [ns] when it was forked, if that was seen
-    windows.start_ns, -- [ns] begin of the window
-    windows.end_ns - windows.start_ns AS window_ns, -- [ns] length of the window
-    CAST(coalesce(calls.wait_ns, 0) AS BIGINT) AS wait_ns, -- [ns] blocked in waits: idle, or its queue was full
-    CAST(coalesce(calls.io_ns, 0) AS BIGINT) AS io_ns, -- [ns] blocked in read calls
-    coalesce(calls.reads, 0) AS reads, -- read calls
-    CAST(coalesce(calls.read_bytes, 0) AS BIGINT) AS read_bytes, -- [bytes] read
-    windows.end_ns - windows.start_ns - CAST(coalesce(calls.wait_ns, 0) + coalesce(calls.io_ns, 0) AS BIGINT)
-        AS other_ns, -- [ns] the rest: on a CPU, runnable, or in another call
-    CAST(coalesce(ready.runq_ns, 0) AS BIGINT) AS runq_ns -- [ns] ready to run, without a CPU
-FROM windows
-LEFT JOIN calls ON calls.recording = windows.recording AND calls.pid = windows.pid
-LEFT JOIN ready ON ready.recording = windows.recording AND ready.pid = windows.pid
-WHERE windows.end_ns > windows.start_ns
-ORDER BY windows.recording, windows.pid
+    recording, -- recording
+    pid, -- worker process
+    ppid, -- process that trains, if known
+    forked_ns, -- [ns] when it was forked, if that was seen
+    start_ns, -- [ns] begin of the window
+    window_ns, -- [ns] length of the window
+    idle_ns, -- [ns] waiting for an index
+    blocked_ns, -- [ns] blocked on something else than an index and files: a socket, a sleep, a thread, or not known
+    io_ns, -- [ns] in read calls of files
+    reads, -- read calls of files
+    read_bytes, -- [bytes] read by them
+    runq_ns, -- [ns] ready to run, without a CPU
+    greatest(window_ns - idle_ns - blocked_ns - io_ns - runq_ns, 0) AS cpu_ns -- [ns] the rest: on a CPU, at most
+FROM summed
+ORDER BY recording, pid

@@ -24,7 +24,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
     private static final int MOST_REASONS = 3;
 
     /// Findings about the recording and not about the job.
-    private static final Set<String> LIMITS = Set.of("lost_events", "unattached_probes", "unexplained_time");
+    private static final Set<String> LIMITS = Set.of("lost_events", "unattached_probes");
 
     /// Sorts of answers.
     public enum Kind {

@@ -1,0 +1,66 @@
+-- The training thread sleeps by itself in every step: it polls, waits for a time, or limits its own rate.
+--
+-- Counted is the median step, so that single long sleeps do not count (slow_steps), without sleeps while data is made.
+-- Lost is that time, at most as the GPU is idle by the driver's samples.
+-- Does not apply where time off the CPU was not recorded.
+--
+-- needs: _off_cpu_steps, steps, gpu_busy, files
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: py-spy dump --pid PID names the function that sleeps
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_steps, -- steps of kind train
+            0.05 AS min_share -- what can be saved, as a share of step time
+    ),
+    sleeps AS (
+        SELECT recording, pid, tid, step, sum(blocked_ns) AS asleep_ns, count(*) AS sleeps, mode(call) AS call
+        FROM _off_cpu_steps
+        WHERE state = 'asleep' AND part <> 'data_wait'
+        GROUP BY ALL
+    ),
+    means AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            count(*) AS steps,
+            median(steps.dur_ns) AS step_ns,
+            median(coalesce(sleeps.asleep_ns, 0)) AS asleep_ns,
+            avg(coalesce(sleeps.sleeps, 0)) AS sleeps,
+            mode(sleeps.call) AS call
+        FROM steps
+        LEFT JOIN sleeps
+            ON sleeps.recording = steps.recording
+            AND sleeps.pid = steps.pid
+            AND sleeps.tid = steps.tid
+            AND sleeps.step = steps.step
+        WHERE steps.step_kind = 'train'
+        GROUP BY ALL
+    ),
+    costs AS (
+        SELECT
+            means.*,
+            least(means.asleep_ns, busy.idle_ns) AS lost_ns,
+            least(means.asleep_ns, busy.most_idle_ns) AS bound_ns
+        FROM means
+        LEFT JOIN gpu_busy AS busy ON busy.recording = means.recording AND busy.pid = means.pid
+    )
+SELECT
+    thread_label(recording, pid, tid) AS subject, -- thread that sleeps
+    round(100 * asleep_ns / step_ns, 1) AS value, -- share of step time
+    '% of step time' AS unit, -- unit of value
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] asleep, at most as the GPU is idle
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when it does not sleep
+    format('median of {} steps: {} of {} asleep in {}, {:.1f} times a step; ',
+        steps, ms(asleep_ns), ms(step_ns), call, sleeps)
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+    'take the sleep out of the training loop, or wait for what it waits for (an event, a condition) instead'
+        AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM states"', file_label(recording)) AS next_command -- to see more
+FROM costs
+CROSS JOIN thresholds
+WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
+ORDER BY lost_ms_per_step DESC, subject
+LIMIT 20

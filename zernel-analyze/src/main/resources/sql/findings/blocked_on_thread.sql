@@ -1,0 +1,57 @@
+-- The training thread waits for another thread of its process: a lock, a queue that it fills, or its end.
+--
+-- Lost is the time blocked on locks in steps of kind train, at most as the GPU is idle by the driver's samples.
+-- Does not apply to threads that work for the training thread, such as those of OpenMP and autograd, nor to Python's
+-- lock (gil_contention), to waits for data workers (data_bound), and to waits for the GPU or for ranks.
+--
+-- needs: thread_waits, _threads, gpu_busy, files
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: py-spy dump --pid PID names what both threads are in
+WITH
+    thresholds AS (
+        SELECT
+            5 AS min_steps, -- steps of kind train
+            0.03 AS min_share -- what can be saved, as a share of step time
+    ),
+    names AS (
+        SELECT recording, pid, tid, arg_max(comm, events) AS comm
+        FROM _threads
+        GROUP BY ALL
+    ),
+    costs AS (
+        SELECT
+            waits.*,
+            names.comm,
+            least(waits.blocked_ns, busy.idle_ns) AS lost_ns,
+            least(waits.blocked_ns, busy.most_idle_ns) AS bound_ns
+        FROM thread_waits AS waits
+        LEFT JOIN names
+            ON names.recording = waits.recording
+            AND names.pid = waits.pid
+            AND names.tid = waits.waker_tid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = waits.recording AND busy.pid = waits.pid
+        WHERE waits.kind = 'lock'
+    )
+SELECT
+    thread_label(recording, pid, tid) AS subject, -- thread that waits
+    round(100 * blocked_ns / step_ns, 1) AS value, -- share of step time
+    '% of step time' AS unit, -- unit of value
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] blocked, at most as the GPU is idle
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when it never waits
+    format('mean of {} steps: {} of {} blocked on another thread, in {} waits of {} (median)',
+        steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
+        || CASE
+            WHEN waker_tid IS NULL THEN ''
+            ELSE format('; thread {}{} ended most of {} of them',
+                waker_tid, coalesce(' (' || comm || ')', ''), woken)
+        END
+        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+    'let the other thread hold the lock for less time, fill its queue ahead, or give its work to more threads'
+        AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command -- to see more
+FROM costs
+CROSS JOIN thresholds
+WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
+ORDER BY lost_ms_per_step DESC, subject
+LIMIT 20

@@ -1,0 +1,95 @@
+-- Much of each step is work on the CPU in no recorded call. The training thread runs Python or NumPy between its calls.
+--
+-- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single stalls
+-- do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call either: it
+-- is assumed to take half as long as the backward pass, and taken off. Lost is the rest: whether the work can be given to
+-- another process, made cheaper or left out, only its author knows.
+-- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps in
+-- which it is below a millisecond, which any loop in Python has.
+--
+-- needs: step_states, phase_parts, _launched, kinds, files
+-- severity: high from 25 % of step time
+-- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_steps, -- steps of kind train
+            0.25 AS min_share, -- of the step
+            1000000 AS min_ns, -- [ns] of it
+            0.5 AS forward_share -- of a backward pass, that a forward pass takes
+    ),
+    threads AS (
+        SELECT states.recording, states.pid, states.tid, count(*) AS steps
+        FROM step_states AS states
+        JOIN kinds ON kinds.recording = states.recording AND kinds.kind = 'sched' AND kinds.state = 'attached'
+        WHERE states.step_kind = 'train'
+            AND (states.recording, states.pid) NOT IN (SELECT recording, pid FROM _launched)
+        GROUP BY states.recording, states.pid, states.tid
+    ),
+    -- Where the forward pass was told apart, nothing of it is in no call.
+    passes AS (
+        SELECT
+            threads.recording,
+            threads.pid,
+            threads.tid,
+            CASE
+                WHEN bool_or(parts.part = 'forward') THEN 0
+                ELSE sum(CASE WHEN parts.part = 'backward' THEN parts.total_ns ELSE 0 END)
+            END AS backward_ns
+        FROM threads
+        JOIN phase_parts AS parts
+            ON parts.recording = threads.recording
+            AND parts.pid = threads.pid
+            AND parts.tid = threads.tid
+        GROUP BY ALL
+    ),
+    medians AS (
+        SELECT
+            states.recording,
+            states.pid,
+            states.tid,
+            any_value(threads.steps) AS steps,
+            median(states.dur_ns) AS step_ns,
+            median(states.between_ns) AS between_ns,
+            median(states.called_ns) AS called_ns
+        FROM step_states AS states
+        JOIN threads
+            ON threads.recording = states.recording
+            AND threads.pid = states.pid
+            AND threads.tid = states.tid
+        WHERE states.step_kind = 'train'
+        GROUP BY states.recording, states.pid, states.tid
+    ),
+    costs AS (
+        SELECT
+            medians.*,
+            least(thresholds.forward_share * passes.backward_ns / medians.steps, medians.between_ns) AS forward_ns,
+            greatest(medians.between_ns - thresholds.forward_share * passes.backward_ns / medians.steps, 0) AS lost_ns
+        FROM medians
+        JOIN passes ON passes.recording = medians.recording AND passes.pid = medians.pid AND passes.tid = medians.tid
+        CROSS JOIN thresholds
+    )
+SELECT
+    thread_label(recording, pid, tid) AS subject, -- training thread
+    round(100 * lost_ns / step_ns, 1) AS value, -- share of step time
+    '% of step time' AS unit, -- unit of value
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, without the forward pass
+    speedup(step_ns, lost_ns) AS max_speedup, -- bound when there is no such work
+    format('median of {} steps: {} of {} on the CPU in no recorded call, {} in calls; ',
+        steps, ms(between_ns), ms(step_ns), ms(called_ns))
+        || CASE
+            WHEN forward_ns > 0
+                THEN format('{} of it may be the forward pass (assumed: half of backward); ', ms(forward_ns))
+            ELSE ''
+        END
+        || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on
+    'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers' AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM states"', file_label(recording)) AS next_command -- to see more
+FROM costs
+CROSS JOIN thresholds
+WHERE steps >= thresholds.min_steps
+    AND lost_ns >= thresholds.min_share * step_ns
+    AND lost_ns >= thresholds.min_ns
+ORDER BY lost_ms_per_step DESC, subject
+LIMIT 20

@@ -1,0 +1,45 @@
+-- Another thread of the process holds Python's lock (GIL). The training thread waits for it and computes nothing.
+--
+-- Counted are waits for the lock in steps of kind train, also inside the forward pass, backward and the optimizer: each
+-- call from Python into PyTorch needs the lock when it returns. Lost is all of that time, at most as the GPU is idle by
+-- the driver's samples.
+-- Does not apply where the lock is held for less than 5 ms at a time (blocked_on_thread), nor to interpreters without
+-- the lock.
+--
+-- needs: thread_waits, gpu_busy, files
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: py-spy dump --pid PID names the function that the other thread runs
+WITH
+    thresholds AS (
+        SELECT
+            5 AS min_steps, -- steps of kind train
+            0.03 AS min_share -- what can be saved, as a share of step time
+    ),
+    costs AS (
+        SELECT
+            waits.*,
+            least(waits.blocked_ns, busy.idle_ns) AS lost_ns,
+            least(waits.blocked_ns, busy.most_idle_ns) AS bound_ns
+        FROM thread_waits AS waits
+        LEFT JOIN gpu_busy AS busy ON busy.recording = waits.recording AND busy.pid = waits.pid
+        WHERE waits.kind = 'gil'
+    )
+SELECT
+    thread_label(recording, pid, tid) AS subject, -- thread that waits
+    round(100 * blocked_ns / step_ns, 1) AS value, -- share of step time
+    '% of step time' AS unit, -- unit of value
+    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] waiting for the lock, at most as the GPU is idle
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when it is always free
+    format('mean of {} steps: {} of {} blocked for Python''s lock, in {} waits of {} (median)',
+        steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
+        || CASE WHEN waker_tid IS NULL THEN '' ELSE format('; thread {} hands it over', waker_tid) END
+        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+    'move the work of the other thread to a process (multiprocessing), or into code that releases the lock'
+        AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command -- to see more
+FROM costs
+CROSS JOIN thresholds
+WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
+ORDER BY lost_ms_per_step DESC, subject
+LIMIT 20
