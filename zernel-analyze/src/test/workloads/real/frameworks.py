@@ -104,7 +104,7 @@ def lbfgs(run):
 
 def accumulation(run):
     """Four batches are accumulated for a step; their transform is slow."""
-    accumulate(run, Blur(9) if run.planted else None, workers=1 if run.advice else 0)
+    accumulate(run, Blur(20) if run.planted else None, workers=1 if run.advice else 0)
 
 
 def accumulation_healthy(run):
@@ -172,14 +172,14 @@ def compiled_transform(run):
 
 
 def recompiled(run):
-    """Each 50 steps a batch has another length, and a model of static shapes is compiled again."""
+    """Each 40 steps a batch has another length, and a model of static shapes is compiled again."""
     torch.manual_seed(7)
     model = nn.Sequential(nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 10))
-    compiled_model = torch.compile(model, dynamic=False)
+    compiled_model = torch.compile(model, dynamic=bool(run.advice))
     optimizer = sgd(model)
     inputs, labels = torch.rand(256, 512), torch.arange(256) % 10
     for step in range(run.steps):
-        size = 256 - step // 50 if run.planted else 256
+        size = 256 - step // 40 if run.planted else 256
         optimizer.zero_grad()
         F.cross_entropy(compiled_model(inputs[:size]), labels[:size]).backward()
         optimizer.step()

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from training import BATCH, Blur, Pictures, fit, network, pictures, sgd
 
-SLOW = Blur(14)
+SLOW = Blur(30)
 LATENCY_S = 0.0025
 OBJECT_BYTES = 3 * 32 * 32
 
@@ -22,15 +22,15 @@ def transform_0(run):
 
 
 def transform_1(run):
-    fit(run, pictures(run, Blur(30) if run.planted else None, num_workers=1))
+    fit(run, pictures(run, Blur(65) if run.planted else None, num_workers=1))
 
 
 def transform_2(run):
-    fit(run, pictures(run, Blur(36) if run.planted else None, num_workers=2))
+    fit(run, pictures(run, Blur(120) if run.planted else None, num_workers=2))
 
 
 def transform_4(run):
-    fit(run, pictures(run, Blur(36) if run.planted else None, num_workers=4))
+    fit(run, pictures(run, Blur(120) if run.planted else None, num_workers=4))
 
 
 def transform_python(run):

@@ -52,7 +52,7 @@ def ddp_late_data(run):
 
 def late_data(run, rank):
     workers = 1 if run.advice and rank == 1 else 0
-    slow = Blur(24) if run.planted and rank == 1 else None
+    slow = Blur(60) if run.planted and rank == 1 else None
     fit(run, pictures(run, slow, batch=BATCH // 2, num_workers=workers), parallel(network(16)))
 
 

@@ -61,7 +61,7 @@ def lock_sleep(run):
 def lock_work(run):
     """The same with a thread that computes while it holds the lock."""
     lock = threading.Lock()
-    blur, picture = Blur(150), torch.rand(3, 64, 64)
+    blur, picture = Blur(80), torch.rand(3, 64, 64)
 
     def shrink(done):
         while not done.is_set():
@@ -104,7 +104,7 @@ def prefetch_thread(run):
 def prefetch_thread_cpu(run):
     """The same; the thread decodes with the CPU, outside the GIL."""
     filled = queue.Queue(maxsize=4)
-    blur = Blur(14 if run.planted else 0)
+    blur = Blur(40 if run.planted else 0)
 
     def fill():
         for inputs, labels in in_memory(run):
