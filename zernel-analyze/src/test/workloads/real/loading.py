@@ -35,7 +35,7 @@ def transform_4(run):
 
 def transform_python(run):
     """A tokenizer in pure Python, in the training process."""
-    fit(run, pictures(run, Tokens(60) if run.planted else None, num_workers=1 if run.advice else 0))
+    fit(run, pictures(run, Tokens(500) if run.planted else None, num_workers=1 if run.advice else 0))
 
 
 class Tokens:
@@ -155,13 +155,13 @@ def startup(run):
 
 
 def startup_slow(run):
-    """Workers that open an index of half a second before their first sample."""
+    """Workers that build an index before their first sample."""
     epochs(run, 25, persistent_workers=not run.planted or run.advice, worker_init_fn=open_index)
 
 
 def open_index(_):
     words = {}
-    for number in range(250_000):
+    for number in range(1_200_000):
         words[number] = str(number)
 
 
@@ -179,7 +179,7 @@ def big_collate(run):
 
 
 def slow_collate(samples):
-    pad = Tokens(60)
+    pad = Tokens(500)
     for picture, _ in samples:
         pad(picture)
     return torch.stack([picture for picture, _ in samples]), torch.tensor([label for _, label in samples])

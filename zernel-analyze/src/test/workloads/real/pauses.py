@@ -12,7 +12,7 @@ from training import BATCH, fit, in_memory, network, sgd
 
 def gc_collect(run):
     """Python's collector is told to run every ten steps, over many objects."""
-    cache = [{"id": number, "name": str(number)} for number in range(400_000)]
+    cache = [{"id": number, "name": str(number)} for number in range(200_000)]
     if run.advice:
         gc.freeze()
     steps = iter(range(1, run.steps + 1))
@@ -64,7 +64,7 @@ def python_between(run):
     def statistics():
         if run.planted:
             words = {}
-            for number in range(45_000):
+            for number in range(75_000):
                 words[number % 97] = words.get(number % 97, 0) + number * number % 7
 
     fit(run, in_memory(run), after_step=statistics)
@@ -81,7 +81,7 @@ def manual(run):
     inputs = torch.rand(BATCH, 3, 32, 32)
     for _ in range(run.steps):
         if run.planted:
-            noise = random.normal(size=(BATCH * 8, 3, 32, 32))
+            noise = random.normal(size=(BATCH * 16, 3, 32, 32))
             inputs = torch.from_numpy(numpy.sort(noise, axis=3)[:BATCH].astype(numpy.float32))
         optimizer.zero_grad()
         F.cross_entropy(model(inputs), labels).backward()
@@ -90,7 +90,7 @@ def manual(run):
 
 
 def evaluation(run):
-    """Every 30 steps the model is evaluated on 25 batches."""
+    """Every 30 steps the model is evaluated on 50 batches."""
     model = network()
     steps = iter(range(1, run.steps + 1))
 

@@ -12,7 +12,7 @@ import torch.multiprocessing
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from training import BATCH, Blur, fit, in_memory, network, pictures, sgd
+from training import Blur, fit, in_memory, network, pictures, sgd
 
 
 def ddp_late_compute(run):
@@ -24,10 +24,10 @@ def late_compute(run, rank):
     def monitor():
         if run.planted and rank == 1:
             words = {}
-            for number in range(60_000):
+            for number in range(70_000):
                 words[number % 97] = words.get(number % 97, 0) + number * number % 7
 
-    fit(run, in_memory(run, BATCH // 2), parallel(network(16)), after_step=monitor)
+    fit(run, in_memory(run), parallel(network(16)), after_step=monitor)
 
 
 def ddp_late_sleep(run):
@@ -42,7 +42,7 @@ def late_sleep(run, rank):
                 time.sleep(0.015)
             return inputs
 
-    fit(run, in_memory(run, BATCH // 2), parallel(nn.Sequential(Waits(), *network(16))))
+    fit(run, in_memory(run), parallel(nn.Sequential(Waits(), *network(16))))
 
 
 def ddp_late_data(run):
@@ -52,8 +52,8 @@ def ddp_late_data(run):
 
 def late_data(run, rank):
     workers = 1 if run.advice and rank == 1 else 0
-    slow = Blur(60) if run.planted and rank == 1 else None
-    fit(run, pictures(run, slow, batch=BATCH // 2, num_workers=workers), parallel(network(16)))
+    slow = Blur(30) if run.planted and rank == 1 else None
+    fit(run, pictures(run, slow, num_workers=workers), parallel(network(16)))
 
 
 def ddp_large(run):
@@ -72,7 +72,7 @@ def large(run, rank):
             return self.inner(inputs) + self.table.sum()
 
     model = parallel(Wide())
-    fit(run, in_memory(run, BATCH // 2), model, torch.optim.SGD(model.module.inner.parameters(), lr=0.01))
+    fit(run, in_memory(run), model, torch.optim.SGD(model.module.inner.parameters(), lr=0.01))
 
 
 def ddp_healthy(run):
@@ -81,7 +81,7 @@ def ddp_healthy(run):
 
 
 def healthy(run, rank):
-    fit(run, in_memory(run, BATCH // 2), parallel(network(16)))
+    fit(run, in_memory(run), parallel(network(16)))
 
 
 def parallel(model):
