@@ -5,8 +5,8 @@
     python3 job.py NAME [--without] [--advice] [--steps N] [--truth FILE]
 
 A job trains for some seconds, keeps its own clock, and knows nothing of a recorder. `--without` runs it without its cause,
-`--advice` runs it with what a finding advises, where that is mechanical. What it measured is written as JSON: pids, cause, steps, and
-in milliseconds mean_ms, p50_ms, min_ms and all of step_ms, the first steps left out.
+`--advice` with what a finding advises, where that is mechanical. What it measured is written as JSON: pids, cause, steps, and in
+milliseconds mean_ms, p50_ms, min_ms and all of step_ms, the first steps left out.
 """
 
 import argparse
@@ -52,7 +52,8 @@ def main():
         sys.exit(f"job.py: running '{options.name}': no such job; --list tells them")
     if options.advice and not job["advice"]:
         sys.exit(f"job.py: running '{options.name}' with advice: the advice for it is not mechanical")
-    with tempfile.TemporaryDirectory(prefix="real-job-") as folder:
+    # Not in /tmp, which may be memory.
+    with tempfile.TemporaryDirectory(prefix="real-job-", dir="/var/tmp") as folder:
         truth = run(job, options, folder)
     text = json.dumps(truth)
     if options.truth:

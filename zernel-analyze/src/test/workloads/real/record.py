@@ -16,7 +16,7 @@ import time
 
 from job import HERE, jobs
 
-LIMIT_S = 120
+LIMIT_S = 300
 
 
 def main():

@@ -2,6 +2,7 @@
 """Files: samples that are not in memory, checkpoints, logs, dumps."""
 
 import os
+import threading
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -37,7 +38,7 @@ class Shards(Dataset):
 
 
 def cold_0(run):
-    fit(run, shards(run, num_workers=1 if run.advice else 0), wide())
+    fit(run, shards(run, num_workers=0), wide())
 
 
 def cold_2(run):
@@ -54,21 +55,35 @@ def wide():
 
 
 def checkpoint(run):
-    """Model and optimizer are saved and synced every 20 steps."""
+    """Model and embedding are saved and synced every 20 steps; as advised, a thread saves a copy of them."""
     model = network()
-    parts = {"model": model.state_dict(), "embedding": torch.rand(12 << 20)}
+    parts = {**model.state_dict(), "embedding": torch.rand(12 << 20)}
     steps = iter(range(1, run.steps + 1))
+    writers = []
 
     def save():
         if next(steps) % 20 == 0 and run.planted:
-            path = os.path.join(run.folder, "last.ckpt")
-            with open(path + ".tmp", "wb") as file:
-                torch.save(parts, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(path + ".tmp", path)
+            if run.advice:
+                for writer in writers:
+                    writer.join()
+                copy = {name: part.clone() for name, part in parts.items()}
+                writers.append(threading.Thread(target=write, args=(run.folder, copy)))
+                writers[-1].start()
+            else:
+                write(run.folder, parts)
 
     fit(run, in_memory(run), model, after_step=save)
+    for writer in writers:
+        writer.join()
+
+
+def write(folder, parts):
+    path = os.path.join(folder, "last.ckpt")
+    with open(path + ".tmp", "wb") as file:
+        torch.save(parts, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + ".tmp", path)
 
 
 def log_fsync(run):
@@ -89,12 +104,12 @@ def dump(run):
     """Each step writes its activations to a file, unbuffered."""
     activations = torch.rand(2 << 20).numpy()
 
-    def write():
+    def keep():
         if run.planted:
             with open(os.path.join(run.folder, "activations.bin"), "wb", buffering=0) as file:
                 file.write(activations)
 
-    fit(run, in_memory(run), after_step=write)
+    fit(run, in_memory(run), after_step=keep)
 
 
 def warm_cache(run):
