@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 
-/// `docs/diagnosis.md`: what came out of all runs.
+/// The part of `docs/diagnosis.md` about simulated jobs: what came out of all runs.
 @NullMarked
 final class DiagnosisDocument {
     private static final String NONE = "none";
@@ -25,11 +25,6 @@ final class DiagnosisDocument {
                 .collect(Collectors.groupingBy(
                         run -> run.planted().scenario().label(), TreeMap::new, Collectors.toList()));
         return """
-                # Diagnosis: is the right cause named, and is its cost right?
-
-                Generated, do not edit: `./mvnw -pl zernel-record,zernel-analyze verify -Dtest=DiagnosisTest -Ddiagnosis=full
-                -Dsurefire.failIfNoSpecifiedTests=false` (`-Ddiagnosis.seeds=N` for fewer than 20). The usual build tries one seed.
-
                 `zernel-record --simulate` models a training job (workers, prefetch queue, launches into a bounded GPU queue,
                 syncs, collectives, allocator) and plants a cause in it. Seeds vary everything else. What the cause costs is
                 not assumed, but simulated: the same job runs again with only this cause removed. The findings see the events
@@ -41,12 +36,12 @@ final class DiagnosisDocument {
                 say so with bounds that hold the truth. `mixed` plants two causes that add up; it leaves out the start of
                 workers, which costs more where the other cause keeps the program from being ahead of the GPU.
 
-                ## Which cause was named
+                ### Which cause was named
 
                 Rows: what was planted. Columns: the finding that came first, in how many of the runs. `none`: no finding.
 
                 %s
-                ## What it costs
+                ### What it costs
 
                 *Gain* is how much faster the job gets without the cause, step time by step time without; the error is that of
                 the estimate (`lost_ms_per_step`) against the simulated truth. *Lost* is the same in milliseconds of a step.
@@ -55,7 +50,7 @@ final class DiagnosisDocument {
                 need not be, which is why `mixed` lacks some.
 
                 %s
-                ## What falls short
+                ### What falls short
 
                 %s"""
                 .formatted(setting(runs), matrix(byScenario), errors(byScenario), shortfalls(runs));

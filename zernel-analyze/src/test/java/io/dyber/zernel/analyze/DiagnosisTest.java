@@ -58,8 +58,11 @@ class DiagnosisTest {
     static void writeTheDocument() throws IOException {
         List<DiagnosedRun.Case> order = cases();
         RUNS.sort(Comparator.comparingInt(run -> order.indexOf(run.planted())));
-        boolean whole = FULL && ONLY.isEmpty();
-        Path document = Path.of(whole ? "../docs/diagnosis.md" : "target/diagnosis.md");
-        Path _ = Files.writeString(document, DiagnosisDocument.of(RUNS));
+        String results = DiagnosisDocument.of(RUNS);
+        if (FULL && ONLY.isEmpty()) {
+            WrittenBlock.SIMULATED_JOBS.write(results);
+        } else {
+            Path _ = Files.writeString(Path.of("target/diagnosis.md"), results);
+        }
     }
 }

@@ -35,14 +35,8 @@ class PlantedCausesIT {
             return findings.stream().filter(finding -> finding.name().equals(name)).findFirst();
         }
 
-        /// The finding that costs the most, want of a CPU aside where the machine that runs this is short of them.
         String first() {
-            return findings.stream()
-                    .filter(finding -> !shortOfCpus()
-                            || !List.of("cpu_preempted", "noisy_neighbour").contains(finding.name()))
-                    .map(Finding::name)
-                    .findFirst()
-                    .orElse("none");
+            return PlantedCausesIT.first(findings);
         }
     }
 
@@ -127,6 +121,16 @@ class PlantedCausesIT {
     void filesThatAreReadAndModulesThatAreImportedAreNoCheckpoints() throws IOException, InterruptedException {
         Run run = run("shards", Files.createDirectory(folder.resolve("checkpoints")).toString());
         assertThat(run.finding("checkpoint_stall")).isEmpty();
+    }
+
+    /// The finding that costs the most, want of a CPU aside where the machine that runs this is short of them.
+    static String first(List<Finding> findings) {
+        return findings.stream()
+                .filter(finding ->
+                        !shortOfCpus() || !List.of("cpu_preempted", "noisy_neighbour").contains(finding.name()))
+                .map(Finding::name)
+                .findFirst()
+                .orElse("none");
     }
 
     /// Whether others run on the machine too, or it has fewer CPUs than a training with a hog and the recorder use.

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a job runs, and the clock that it keeps."""
+
+import os
+import time
+from dataclasses import dataclass, field
+
+WARM_UP = 5
+
+
+@dataclass
+class Run:
+    """How a job runs: with its cause, without it, or with the advice that a finding gives; `clock` has the ends of steps."""
+
+    steps: int
+    folder: str
+    without: bool = False
+    advice: bool = False
+    pids: list = field(default_factory=lambda: [os.getpid()])
+    clock: list = field(default_factory=list)
+    more: dict = field(default_factory=dict)
+
+    @property
+    def planted(self):
+        return not self.without
+
+    def tick(self):
+        self.clock.append(time.perf_counter())
+
+    def truth(self):
+        """Times in milliseconds; the first steps are not in them."""
+        ends = self.clock[WARM_UP:]
+        steps = [1000 * (end - begin) for begin, end in zip(ends, ends[1:])]
+        steps_sorted = sorted(steps)
+        return {
+            "pids": self.pids,
+            "steps": len(self.clock),
+            "mean_ms": sum(steps) / len(steps),
+            "p50_ms": steps_sorted[len(steps) // 2],
+            "min_ms": steps_sorted[0],
+            "step_ms": [round(step, 4) for step in steps],
+            **self.more,
+        }

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data that comes too late: expensive transforms, remote stores, workers that start anew."""
+
+import select
+import socket
+import subprocess
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from training import BATCH, Blur, Pictures, fit, network, pictures, sgd
+
+SLOW = Blur(30)
+LATENCY_S = 0.0025
+OBJECT_BYTES = 3 * 32 * 32
+
+
+def transform_0(run):
+    fit(run, pictures(run, SLOW if run.planted else None, num_workers=1 if run.advice else 0))
+
+
+def transform_1(run):
+    fit(run, pictures(run, Blur(65) if run.planted else None, num_workers=1))
+
+
+def transform_2(run):
+    fit(run, pictures(run, Blur(120) if run.planted else None, num_workers=2))
+
+
+def transform_4(run):
+    fit(run, pictures(run, Blur(120) if run.planted else None, num_workers=4))
+
+
+def transform_python(run):
+    """A tokenizer in pure Python, in the training process."""
+    fit(run, pictures(run, Tokens(500) if run.planted else None, num_workers=1 if run.advice else 0))
+
+
+class Tokens:
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __call__(self, picture):
+        words = {}
+        for line in range(self.lines):
+            for word in f"the quick brown fox {line} jumps over the lazy dog {line}".split():
+                words[word] = words.get(word, 0) + len(word)
+        return picture
+
+
+class Remote(Dataset):
+    """Samples of a store behind a network; each worker has a connection of its own."""
+
+    def __init__(self, count, port, timeout):
+        self.count = count
+        self.port = port
+        self.timeout = timeout
+        self.connection = None
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        if self.connection is None:
+            self.connection = socket.create_connection(("127.0.0.1", self.port))
+            self.connection.settimeout(self.timeout)
+        self.connection.sendall(index.to_bytes(4, "little"))
+        data = bytearray()
+        while len(data) < OBJECT_BYTES:
+            data += self.connection.recv(1 << 16)
+        return torch.frombuffer(data, dtype=torch.uint8).view(3, 32, 32) / 255, index % 10
+
+
+class Sleepy:
+    """A transform that asks a service and waits for the answer."""
+
+    def __call__(self, picture):
+        time.sleep(LATENCY_S)
+        return picture
+
+
+def remote_sleep(run):
+    fit(run, pictures(run, Sleepy() if run.planted else None, num_workers=4 if run.advice else 1))
+
+
+def remote_sleep_0(run):
+    fit(run, pictures(run, Sleepy() if run.planted else None, num_workers=4 if run.advice else 0))
+
+
+def remote_recv(run):
+    fetch(run, None, workers=1)
+
+
+def remote_poll(run):
+    fetch(run, 10, workers=1)
+
+
+def remote_recv_0(run):
+    fetch(run, None, workers=0)
+
+
+def remote_poll_0(run):
+    fetch(run, 10, workers=0)
+
+
+def fetch(run, timeout, workers):
+    with Store(LATENCY_S if run.planted else 0) as store:
+        batches = DataLoader(
+            Remote(run.steps * BATCH, store.port, timeout), BATCH, num_workers=4 if run.advice else workers)
+        fit(run, batches)
+
+
+class Store:
+    """A server in a process of its own that answers each request after some time."""
+
+    def __init__(self, latency_s):
+        self.server = subprocess.Popen(
+            [sys.executable, __file__, str(latency_s)], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+        self.port = int(self.server.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.stdin.close()
+        self.server.wait()
+
+
+def serve(latency_s):
+    """Answers after the latency; many requests may be under way at once. Ends with its input."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    print(listening.getsockname()[1], flush=True)
+    answers = []  # (when, connection), in order of time
+    clients = []
+    while True:
+        wait = max(0, answers[0][0] - time.monotonic()) if answers else None
+        for ready in select.select([listening, sys.stdin, *clients], [], [], wait)[0]:
+            if ready is sys.stdin:
+                return
+            if ready is listening:
+                clients.append(listening.accept()[0])
+            elif len(ready.recv(4)) == 4:
+                answers.append((time.monotonic() + latency_s, ready))
+            else:
+                clients.remove(ready)
+        while answers and answers[0][0] <= time.monotonic():
+            answers.pop(0)[1].sendall(bytes(OBJECT_BYTES))
+
+
+def startup(run):
+    """Short epochs, whose workers are forked and joined in each."""
+    epochs(run, 12, persistent_workers=not run.planted or run.advice)
+
+
+def startup_slow(run):
+    """Workers that build an index before their first sample."""
+    epochs(run, 25, persistent_workers=not run.planted or run.advice, worker_init_fn=open_index)
+
+
+def open_index(_):
+    words = {}
+    for number in range(1_200_000):
+        words[number] = str(number)
+
+
+def epochs(run, length, **options):
+    model = network()
+    optimizer = sgd(model)
+    batches = DataLoader(Pictures(length * BATCH), BATCH, num_workers=2, **options)
+    for _ in range(run.steps // length):
+        fit(run, batches, model, optimizer)
+
+
+def big_collate(run):
+    """The batch is put together by Python code in the training process."""
+    fit(run, pictures(run, collate_fn=slow_collate if run.planted else None, num_workers=1 if run.advice else 0))
+
+
+def slow_collate(samples):
+    pad = Tokens(500)
+    for picture, _ in samples:
+        pad(picture)
+    return torch.stack([picture for picture, _ in samples]), torch.tensor([label for _, label in samples])
+
+
+if __name__ == "__main__":
+    serve(float(sys.argv[1]))

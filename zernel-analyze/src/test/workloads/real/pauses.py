@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work and rest of the training thread itself, between the calls of a step."""
+
+import gc
+import time
+
+import torch
+import torch.nn.functional as F
+
+from training import BATCH, fit, in_memory, network, sgd
+
+
+def gc_collect(run):
+    """Python's collector is told to run every ten steps, over many objects."""
+    cache = [{"id": number, "name": str(number)} for number in range(200_000)]
+    if run.advice:
+        gc.freeze()
+    steps = iter(range(1, run.steps + 1))
+
+    def collect():
+        if run.planted and next(steps) % 10 == 0:
+            gc.collect()
+
+    fit(run, in_memory(run), after_step=collect)
+    cache.clear()
+
+
+def gc_natural(run):
+    """Objects that live long make the collector look through all of them again and again."""
+    history = []
+    if run.without or run.advice:
+        gc.disable()
+
+    def remember():
+        history.extend([number] for number in range(6000))
+
+    fit(run, in_memory(run), after_step=remember)
+
+
+def sleep_periodic(run):
+    """Every 20 steps the loop sleeps, as one does that polls for a file or a lock."""
+    steps = iter(range(1, run.steps + 1))
+
+    def poll():
+        if run.planted and next(steps) % 20 == 0:
+            time.sleep(0.3)
+
+    fit(run, in_memory(run), after_step=poll)
+
+
+def sleep_each(run):
+    """A pause of 8 ms in each step, forgotten after a test."""
+
+    def pause():
+        if run.planted:
+            time.sleep(0.008)
+
+    fit(run, in_memory(run), after_step=pause)
+
+
+def python_between(run):
+    """Statistics in pure Python between the steps, such as metrics over a batch."""
+
+    def statistics():
+        if run.planted:
+            words = {}
+            for number in range(75_000):
+                words[number % 97] = words.get(number % 97, 0) + number * number % 7
+
+    fit(run, in_memory(run), after_step=statistics)
+
+
+def manual(run):
+    """No DataLoader: the loop makes its batches with NumPy."""
+    import numpy
+
+    random = numpy.random.default_rng(1)
+    model = network()
+    optimizer = sgd(model)
+    labels = torch.arange(BATCH) % 10
+    inputs = torch.rand(BATCH, 3, 32, 32)
+    for _ in range(run.steps):
+        if run.planted:
+            noise = random.normal(size=(BATCH * 16, 3, 32, 32))
+            inputs = torch.from_numpy(numpy.sort(noise, axis=3)[:BATCH].astype(numpy.float32))
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+        run.tick()
+
+
+def evaluation(run):
+    """Every 30 steps the model is evaluated on 50 batches."""
+    model = network()
+    steps = iter(range(1, run.steps + 1))
+
+    def evaluate():
+        if run.planted and next(steps) % 30 == 0:
+            model.eval()
+            with torch.no_grad():
+                right = sum((model(inputs).argmax(1) == labels).sum().item()
+                            for inputs, labels in in_memory(type(run)(50, run.folder)))
+            model.train()
+            run.more["right"] = right
+
+    fit(run, in_memory(run), model, after_step=evaluate)
+
+
+def memory_growth(run):
+    """Losses are kept with their graphs: memory of the host grows by megabytes in each step."""
+    kept = []
+    model = network()
+    optimizer = sgd(model)
+    for inputs, labels in in_memory(run):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(inputs), labels)
+        loss.backward(retain_graph=run.planted)
+        optimizer.step()
+        kept.append(loss if run.planted else loss.item())
+        run.tick()

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that never load PyTorch."""
+
+import math
+import time
+
+
+def numpy_only(run):
+    """Gradient descent written with NumPy; it does not import PyTorch."""
+    import numpy
+
+    random = numpy.random.default_rng(1)
+    inputs, weights = random.normal(size=(800, 400)), numpy.zeros(400)
+    truth = inputs @ random.normal(size=400)
+    for _ in range(run.steps):
+        for _ in range(20):
+            weights -= 0.1 * inputs.T @ (inputs @ weights - truth) / len(truth)
+        run.tick()
+
+
+def python_waits(run):
+    """A loop in pure Python that waits for something in each of its rounds."""
+    for _ in range(run.steps):
+        sum(math.sqrt(number) for number in range(40_000))
+        if run.planted:
+            time.sleep(0.02)
+        run.tick()

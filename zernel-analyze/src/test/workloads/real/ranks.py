@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two ranks that train together over gloo."""
+
+import json
+import os
+import time
+from dataclasses import replace
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from training import Blur, fit, in_memory, network, pictures, sgd
+
+
+def ddp_late_compute(run):
+    """Rank 1 computes a loss of its own in Python before it goes on."""
+    together(run, late_compute)
+
+
+def late_compute(run, rank):
+    def monitor():
+        if run.planted and rank == 1:
+            words = {}
+            for number in range(70_000):
+                words[number % 97] = words.get(number % 97, 0) + number * number % 7
+
+    fit(run, in_memory(run), parallel(network(16)), after_step=monitor)
+
+
+def ddp_late_sleep(run):
+    """Rank 1 waits 15 ms in each forward pass, as for a lock or a license."""
+    together(run, late_sleep)
+
+
+def late_sleep(run, rank):
+    class Waits(nn.Module):
+        def forward(self, inputs):
+            if run.planted and rank == 1:
+                time.sleep(0.015)
+            return inputs
+
+    fit(run, in_memory(run), parallel(nn.Sequential(Waits(), *network(16))))
+
+
+def ddp_late_data(run):
+    """Rank 1 has the samples that are expensive to transform."""
+    together(run, late_data)
+
+
+def late_data(run, rank):
+    workers = 1 if run.advice and rank == 1 else 0
+    slow = Blur(30) if run.planted and rank == 1 else None
+    fit(run, pictures(run, slow, num_workers=workers), parallel(network(16)))
+
+
+def ddp_large(run):
+    """Gradients of a large embedding are reduced in each step, although few of them are used."""
+    together(run, large)
+
+
+def large(run, rank):
+    class Wide(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = network(16)
+            self.table = nn.Parameter(torch.zeros(3 << 20 if run.planted else 16))
+
+        def forward(self, inputs):
+            return self.inner(inputs) + self.table.sum()
+
+    model = parallel(Wide())
+    fit(run, in_memory(run), model, torch.optim.SGD(model.module.inner.parameters(), lr=0.01))
+
+
+def ddp_healthy(run):
+    """Both ranks have as much to do, and little to send."""
+    together(run, healthy)
+
+
+def healthy(run, rank):
+    fit(run, in_memory(run), parallel(network(16)))
+
+
+def parallel(model):
+    return DistributedDataParallel(model)
+
+
+def together(run, train):
+    """Starts the ranks as torch.multiprocessing does, and takes the clock of rank 0."""
+    torch.multiprocessing.spawn(begin, (run, train), nprocs=2)
+    ranks = []
+    for rank in range(2):
+        with open(os.path.join(run.folder, f"rank{rank}.json")) as file:
+            ranks.append(json.load(file))
+    run.pids[:] = [one["pid"] for one in ranks]
+    run.clock[:] = ranks[0]["clock"]
+
+
+def begin(rank, run, train):
+    torch.set_num_threads(1)
+    mine = replace(run, clock=[], more={})
+    dist.init_process_group("gloo", init_method=f"file://{run.folder}/store", rank=rank, world_size=2)
+    train(mine, rank)
+    dist.barrier()
+    with open(os.path.join(run.folder, f"rank{rank}.json"), "w") as file:
+        json.dump({"pid": os.getpid(), "clock": mine.clock}, file)
+    dist.destroy_process_group()

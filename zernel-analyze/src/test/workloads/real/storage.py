@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files: samples that are not in memory, checkpoints, logs, dumps."""
+
+import os
+import threading
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from training import fit, in_memory, network
+
+FILES = 16
+FILE_BYTES = 4 << 20
+SAMPLES = 4
+
+
+class Shards(Dataset):
+    """Each sample is a read of a file; a cold one is not in the page cache, as with a data set larger than memory."""
+
+    def __init__(self, run, cold):
+        self.count = run.steps * SAMPLES
+        self.cold = cold
+        self.paths = [os.path.join(run.folder, f"{number}.bin") for number in range(FILES)]
+        for path in self.paths:
+            with open(path, "wb") as file:
+                file.write(os.urandom(FILE_BYTES))
+                os.fsync(file.fileno())
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        with open(self.paths[index % FILES], "rb", buffering=0) as file:
+            if self.cold:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            data = bytearray(file.read(FILE_BYTES)[:3 * 64 * 64])
+        return torch.frombuffer(data, dtype=torch.uint8).view(3, 64, 64) / 255, index % 10
+
+
+def cold_0(run):
+    fit(run, shards(run, num_workers=0), wide())
+
+
+def cold_2(run):
+    fit(run, shards(run, num_workers=2), wide())
+
+
+def shards(run, **options):
+    return DataLoader(Shards(run, cold=run.planted), SAMPLES, **options)
+
+
+def wide():
+    model = network()
+    return model[:-1].append(torch.nn.Linear(4 * model[-1].in_features, 10))
+
+
+def checkpoint(run):
+    """Model and embedding are saved and synced every 20 steps; as advised, a thread saves a copy of them."""
+    model = network()
+    parts = {**model.state_dict(), "embedding": torch.rand(12 << 20)}
+    steps = iter(range(1, run.steps + 1))
+    writers = []
+
+    def save():
+        if next(steps) % 20 == 0 and run.planted:
+            if run.advice:
+                for writer in writers:
+                    writer.join()
+                copy = {name: part.clone() for name, part in parts.items()}
+                writers.append(threading.Thread(target=write, args=(run.folder, copy)))
+                writers[-1].start()
+            else:
+                write(run.folder, parts)
+
+    fit(run, in_memory(run), model, after_step=save)
+    for writer in writers:
+        writer.join()
+
+
+def write(folder, parts):
+    path = os.path.join(folder, "last.ckpt")
+    with open(path + ".tmp", "wb") as file:
+        torch.save(parts, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + ".tmp", path)
+
+
+def log_fsync(run):
+    """Each step appends lines to several logs, each of them synced."""
+    logs = [open(os.path.join(run.folder, f"rank{number}.log"), "a") for number in range(3)]
+
+    def log():
+        for file in logs:
+            print("step done, loss 0.1234, accuracy 0.9876", file=file)
+            if run.planted and not run.advice:
+                file.flush()
+                os.fsync(file.fileno())
+
+    fit(run, in_memory(run), after_step=log)
+
+
+def dump(run):
+    """Each step writes its activations to a file, unbuffered."""
+    activations = torch.rand(2 << 20).numpy()
+
+    def keep():
+        if run.planted:
+            with open(os.path.join(run.folder, "activations.bin"), "wb", buffering=0) as file:
+                file.write(activations)
+
+    fit(run, in_memory(run), after_step=keep)
+
+
+def warm_cache(run):
+    """Healthy: the files are read each time, but from the page cache, by workers that keep up."""
+    fit(run, DataLoader(Shards(run, cold=False), SAMPLES, num_workers=1), wide())
