@@ -41,6 +41,7 @@ final class SimulateCommand {
                 settings,
                 new Simulation.Target(output, schema.columns(), schemaJson, options),
                 line.getParseResult().originalArgs());
+        result.notice().ifPresent(notice -> line.getErr().println("zernel-record: " + notice));
         line.getErr()
                 .printf(
                         Locale.ROOT,
