@@ -49,6 +49,18 @@ class SimulateCommandTest {
         assertThat(folder.resolve("run.1.parquet")).hasContent("precious");
     }
 
+    @Test
+    void quietMeansThatNothingIsPrinted() {
+        assertThat(run("-q", "--simulate", "--steps=5")).isZero();
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void helpNamesTheOptionsOfASimulation() {
+        assertThat(new CommandLine(new RecordCommand()).getUsageMessage())
+                .contains("--seed N", "--steps N", "--ranks N", "--strength 30%", "at most 80%");
+    }
+
     private int run(String... options) {
         CommandLine line = new CommandLine(new RecordCommand()).setErr(new PrintWriter(err, true));
         String[] all = new String[options.length + 2];
