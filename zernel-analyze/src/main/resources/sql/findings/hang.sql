@@ -1,4 +1,4 @@
--- The job stands still. A rank never came to a collective, or a call never returned.
+-- The job hangs. A rank never came to a collective, or a call never returned.
 --
 -- Nothing else is worth fixing before. Named is the rank that the others wait for, and what it did last; ranks that
 -- call different collectives are named with their calls. A call that is open because of a missing rank is not a finding

@@ -275,7 +275,7 @@ SELECT
         || CASE cause
             WHEN 'GPU clock' THEN ''
             WHEN 'data wait' THEN format('it waits {} longer for data than the others; ', ms(cause_ns))
-            WHEN 'preemption' THEN format('it is ready without a CPU for {} longer; ', ms(cause_ns))
+            WHEN 'preemption' THEN format('it waits {} longer for a CPU than the other ranks; ', ms(cause_ns))
             WHEN 'allocation' THEN format('it allocates device memory for {} longer; ', ms(cause_ns))
             WHEN 'checkpoint' THEN format('it opens checkpoint files and takes {} longer; ', ms(cause_ns))
             WHEN 'compute' THEN format('its forward, backward and optimizer take {} longer on the CPU; ', ms(cause_ns))
@@ -287,7 +287,7 @@ SELECT
         || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     CASE cause
         WHEN 'data wait' THEN 'look at the input of this rank: its shard, its storage, its workers'
-        WHEN 'preemption' THEN 'free CPUs for this rank: other load on its machine, CPU limits, affinity'
+        WHEN 'preemption' THEN 'free CPUs for this rank: other processes on its machine, CPU limits, affinity'
         WHEN 'allocation' THEN 'look at why only this rank allocates: longer inputs, less free memory'
         WHEN 'checkpoint' THEN 'write checkpoints in the background, or from all ranks (torch.distributed.checkpoint)'
         WHEN 'compute' THEN 'look at what this rank computes more: longer sequences, uneven shards, a slower CPU'

@@ -37,7 +37,7 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what it may take, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when it takes no time
-    format('mean of {} steps: {} of {} in the optimizer, {} of a step taken as usual; ',
+    format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal); ',
         steps, ms(optimizer_ns), ms(step_ns), pct(usual_share))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'fused=True or foreach=True, no Python of your own in step(); or step less often: accumulate gradients'

@@ -1,4 +1,4 @@
--- Something was not probed. What the report does not show of it may have happened all the same.
+-- Some probes could not be attached. What the report does not show of it may have happened all the same.
 --
 -- Not named are kinds that were switched off on purpose, kinds whose library no process had loaded (a job without NCCL
 -- has nothing to probe there) unless steps and phases rest on them, samples of GPUs where no job used one, and

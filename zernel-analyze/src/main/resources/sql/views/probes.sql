@@ -21,7 +21,7 @@ SELECT
     probe.name AS name, -- name that its events carry, if fixed
     probe.library AS library, -- file that holds the function
     probe.symbol AS symbol, -- the function
-    probe.state AS state, -- attached, missing or failed
+    probe.state AS state, -- attached, off, waiting (nobody loaded the library), missing or failed
     probe.why AS why, -- reason when it is not attached
     probe.cost AS cost, -- emulated (cheap) or single-stepped
     probe.entries AS entries, -- calls seen

@@ -75,7 +75,7 @@ WITH
         SELECT
             waits.recording,
             waits.pid,
-            'how much communication compute hides' AS question,
+            'how much communication overlaps with compute' AS question,
             waits.exposed_ns / waits.step_ns AS lower_share,
             waits.most_ns / waits.step_ns AS upper_share,
             format('at least {} of a step is not hidden: its threads were blocked for it alone; at most {}: ',

@@ -70,13 +70,20 @@ run_java() {
     # What lib/make-aot left; another JDK than it ran on goes without, and says nothing.
     cache=$zernel_home/lib/$artifact.aot
     [ -r "$cache" ] || cache=
+    # The JVM decodes its arguments and names of files by the locale that it starts in; no option changes that. The recorder
+    # starts its command in the user's own again.
+    locale_flag=
+    if [ "$(locale charmap 2> /dev/null || true)" != UTF-8 ]; then
+        locale_flag=-Dzernel.lc_all=${LC_ALL-}
+        export LC_ALL=C.UTF-8
+    fi
     # The jar's manifest names the jars beside it that it needs. picocli.disable.closures: not to look for Groovy in all of
     # them. ZERNEL_JAVA_OPTS is split into words on purpose.
     # shellcheck disable=SC2086
     exec "$java_home/bin/java" $mode_flags ${cache:+"-XX:AOTCache=$cache" '-Xlog:aot*=off' '-Xlog:cds*=off'} \
         --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED \
         --sun-misc-unsafe-memory-access=allow \
-        -Djava.library.path="$zernel_home/lib" -Dzernel.home="$zernel_home" -Dpicocli.disable.closures=true \
+        ${locale_flag:+"$locale_flag"} -Djava.library.path="$zernel_home/lib" -Dzernel.home="$zernel_home" -Dpicocli.disable.closures=true \
         ${ZERNEL_JAVA_OPTS:-} \
         -cp "$zernel_home/lib/$artifact-@VERSION@.jar" "$main" "$@"
 }

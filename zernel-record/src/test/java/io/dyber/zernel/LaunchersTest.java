@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,6 +71,26 @@ final class LaunchersTest {
         assertThat(answer.output()).startsWith("zernel: finding a JDK: ").contains("hint: apt-get install openjdk-25-jdk");
     }
 
+    /// The JVM decodes its arguments by the locale that it is started in, whatever its options say.
+    @Test
+    void wordsThatAreNotAsciiArriveInTheCLocaleToo() throws Exception {
+        Path program = Files.writeString(folder.resolve("Show.java"), """
+                void main(String[] words) {
+                    IO.println(words[0].equals("\\u00fc") + " " + java.nio.file.Path.of(words[0]).getNameCount()
+                            + " [" + System.getProperty("zernel.lc_all") + "]");
+                }
+                """);
+        String run = "zernel_home=/nonexistent; . \"$0\"; run_java none \"$1\" short \u00fc";
+        String jdk = System.getProperty("java.home");
+
+        assertThat(shell(run, Map.of("LC_ALL", "C", "ZERNEL_JAVA_HOME", jdk), program.toString()))
+                .isEqualTo(new Answer(0, "true 1 [C]\n"));
+        assertThat(shell(run, Map.of("LANG", "xx_YY.UTF-8", "ZERNEL_JAVA_HOME", jdk), program.toString()))
+                .isEqualTo(new Answer(0, "true 1 []\n"));
+        assertThat(shell(run, Map.of("LC_ALL", "C.UTF-8", "ZERNEL_JAVA_HOME", jdk), program.toString()))
+                .isEqualTo(new Answer(0, "true 1 [null]\n"));
+    }
+
     private String jdk(String name, String version) throws IOException {
         Path home = folder.resolve(name);
         Path java = Files.createDirectories(home.resolve("bin")).resolve("java");
@@ -79,10 +101,16 @@ final class LaunchersTest {
     }
 
     private static Answer find(Map<String, String> variables) throws Exception {
-        ProcessBuilder shell =
-                new ProcessBuilder("sh", "-euc", ". \"$0\"; find_java; echo \"$java_home $java_version\"", JAVA_SH.toString())
-                        .redirectErrorStream(true);
-        Map<String, String> environment = new LinkedHashMap<>(Map.of("PATH", "/usr/bin:/bin", "ZERNEL_JAVA_MIN", "90"));
+        Map<String, String> old = new LinkedHashMap<>(Map.of("ZERNEL_JAVA_MIN", "90"));
+        old.putAll(variables);
+        return shell(". \"$0\"; find_java; echo \"$java_home $java_version\"", old);
+    }
+
+    private static Answer shell(String script, Map<String, String> variables, String... words) throws Exception {
+        List<String> command = new ArrayList<>(List.of("sh", "-euc", script, JAVA_SH.toString()));
+        command.addAll(List.of(words));
+        ProcessBuilder shell = new ProcessBuilder(command).redirectErrorStream(true);
+        Map<String, String> environment = new LinkedHashMap<>(Map.of("PATH", "/usr/bin:/bin"));
         environment.putAll(variables);
         shell.environment().clear();
         shell.environment().putAll(environment);

@@ -6,6 +6,9 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /// Opened recordings as SQL: the view `events` over all of them, one view per kind with only that kind's columns,
@@ -24,6 +27,7 @@ public final class Database implements AutoCloseable {
     private final Map<String, String> eventColumns;
     private final SqlLibrary library;
     private final OnDemand onDemand;
+    private final DamagedPages damage;
 
     Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library) {
         this.duckDb = duckDb;
@@ -32,6 +36,7 @@ public final class Database implements AutoCloseable {
         this.eventColumns = eventColumns(attached);
         duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
         fillTables(attached);
+        this.damage = new DamagedPages(duckDb, attached);
         this.onDemand = new OnDemand(duckDb, library, columns(), exactQuantilesFit(rows(), duckDb.memoryLimit()));
     }
 
@@ -54,14 +59,14 @@ public final class Database implements AutoCloseable {
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Table query(String sql, Object... parameters) {
-        return onDemand.withViews(() -> duckDb.query(sql, parameters));
+        return run(() -> duckDb.query(sql, parameters));
     }
 
     /// The first rows of a query's result.
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Table head(int most, String sql) {
-        return onDemand.withViews(() -> duckDb.head(most, sql));
+        return run(() -> duckDb.head(most, sql));
     }
 
     /// Ends the query that another thread runs, which then fails. May be called from any thread.
@@ -73,14 +78,22 @@ public final class Database implements AutoCloseable {
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Cursor stream(String sql, Object... parameters) {
-        return onDemand.withViews(() -> duckDb.stream(sql, parameters));
+        return run(() -> duckDb.stream(sql, parameters));
     }
 
     /// Runs a statement that writes rows, such as COPY, and returns how many.
     ///
     /// @throws RecordingException if DuckDB refuses it
     public long write(String sql) {
-        return onDemand.withViews(() -> duckDb.write(sql));
+        return run(() -> duckDb.write(sql));
+    }
+
+    private <T> T run(Supplier<T> statement) {
+        try {
+            return onDemand.withViews(statement);
+        } catch (RecordingException e) {
+            throw damage.behind(e);
+        }
     }
 
     /// The connection, for results as Arrow batches. Call [#prepare] before a query that reads library views.
@@ -128,6 +141,18 @@ public final class Database implements AutoCloseable {
         }
     }
 
+    /// Fails when there are no such kinds of events.
+    ///
+    /// @throws RecordingException if no recording knows one of them
+    public void requireKinds(List<String> wanted) {
+        Set<String> known = wanted.isEmpty() ? Set.of() : new TreeSet<>(query("SELECT DISTINCT kind FROM kinds").texts("kind"));
+        for (String kind : wanted) {
+            if (!known.contains(kind)) {
+                throw new RecordingException("selecting '" + kind + "': no such kind of event", Suggestion.hint(kind, known));
+            }
+        }
+    }
+
     @Override
     public void close() {
         duckDb.close();
@@ -161,6 +186,9 @@ public final class Database implements AutoCloseable {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 selects.add(selectSql(recording.recording().index(), relation));
             }
+        }
+        if (selects.isEmpty()) {
+            return selectSql(0, new AttachedRecording.Relation("(SELECT 1) WHERE false", Map.of()));
         }
         return String.join("\nUNION ALL\n", selects);
     }

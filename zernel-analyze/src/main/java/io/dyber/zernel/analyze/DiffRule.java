@@ -38,17 +38,16 @@ public record DiffRule(
     public static DiffRule parse(String text) {
         Matcher form = FORM.matcher(text.strip());
         if (!form.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is no rule: write it like 'step_p50 > +5%'"
-                    + " or 'step_p99 > 250ms'");
+            throw new IllegalArgumentException("'" + text + "' is not a rule (e.g. 'step_p50 > +5%', 'step_p99 > 250ms')");
         }
         if (!MEASURES.contains(form.group(1))) {
-            throw new IllegalArgumentException("'" + form.group(1) + "' is no measure of a step: the measures are "
+            throw new IllegalArgumentException("'" + form.group(1) + "' is not a measure of a step: the measures are "
                     + String.join(", ", MEASURES));
         }
         boolean percent = "%".equals(form.group(6));
         boolean change = !form.group(4).isEmpty();
         if (percent && !change) {
-            throw new IllegalArgumentException("'" + text + "' is no rule: percent are of a change, so write a sign, as in '"
+            throw new IllegalArgumentException("'" + text + "' is not a rule: percent are of a change, so write a sign, as in '"
                     + form.group(1) + " > +5%'");
         }
         double number = Double.parseDouble(form.group(4) + form.group(5));

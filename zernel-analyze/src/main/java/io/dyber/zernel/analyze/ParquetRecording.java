@@ -20,7 +20,7 @@ final class ParquetRecording {
     /// The footer format that this version reads.
     private static final int FORMAT = 1;
 
-    private static final String COPY_AGAIN = "copy it again from where it was recorded";
+    static final String COPY_AGAIN = "copy it again from where it was recorded";
 
     private ParquetRecording() {}
 
@@ -118,7 +118,7 @@ final class ParquetRecording {
                 throw unreadable(path, "the file is empty", null);
             }
             if (!magic(channel, 0)) {
-                throw unreadable(path, "not a Parquet file", "zernel-analyze reads what zernel-record -o wrote");
+                throw unreadable(path, "not a Parquet file", "zernel-analyze reads what zernel-record wrote, and traces of PyTorch's profiler (.json, .json.gz)");
             }
             if (size < 12 || !magic(channel, size - 4) || footerStart(channel, size) < 4) {
                 throw unreadable(

@@ -63,6 +63,11 @@ public final class Recordings {
         return openSides(List.of(List.of(before), List.of(after)), options, library);
     }
 
+    /// No recording: all views are there, and empty.
+    public static Database none(SqlLibrary library) {
+        return new Database(DuckDb.open(DatabaseOptions.defaults()), List.of(), library);
+    }
+
     private static Database openSides(List<List<String>> sides, DatabaseOptions options, SqlLibrary library) {
         DuckDb duckDb = DuckDb.open(options);
         try {
@@ -119,8 +124,16 @@ public final class Recordings {
         if (argument.matches(".*[*?\\[].*")) {
             return matches(argument, duckDb);
         }
-        throw new RecordingException(
-                "opening '" + argument + "': no such file", "record one: sudo zernel-record -o " + argument);
+        throw new RecordingException("opening '" + argument + "': no such file", howToMake(argument));
+    }
+
+    private static String howToMake(String name) {
+        if (name.endsWith(".parquet")) {
+            return "record one: sudo zernel-record -o " + (name.contains(" ") ? "'" + name + "'" : name);
+        }
+        return name.matches(".*\\.json(\\.gz)?")
+                ? "torch.profiler writes a trace: profile.export_chrome_trace('" + name + "')"
+                : "recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz";
     }
 
     private static List<Path> matches(String glob, DuckDb duckDb) {

@@ -46,7 +46,7 @@ public record Threshold(String name, String value, String meaning) {
         boolean flag = FLAG.matcher(threshold.value()).matches();
         if (!(flag ? FLAG : NUMBER).matcher(value).matches()) {
             throw new IllegalArgumentException(
-                    "'" + value + "' is no " + (flag ? "true or false" : "number") + ": " + name + " is " + threshold.value());
+                    "'" + value + "' is " + (flag ? "neither true nor false" : "not a number") + ": " + name + " is " + threshold.value());
         }
         return object.withSql(object.sql().replaceFirst(
                 Pattern.quote(threshold.value() + " AS " + name), Matcher.quoteReplacement(value + " AS " + name)));

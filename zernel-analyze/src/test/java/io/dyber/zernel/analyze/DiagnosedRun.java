@@ -72,7 +72,7 @@ record DiagnosedRun(Case planted, GroundTruth truth, List<Finding> findings, Opt
     }
 
     private static Optional<Bounds> exposed(Database database) {
-        String question = "FROM unknowns WHERE question = 'how much communication compute hides' ORDER BY pid";
+        String question = "FROM unknowns WHERE question = 'how much communication overlaps with compute' ORDER BY pid";
         return database.query(question).rows().stream()
                 .findFirst()
                 .map(row -> new Bounds(

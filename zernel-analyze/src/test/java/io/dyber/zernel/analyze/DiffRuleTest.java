@@ -43,11 +43,11 @@ class DiffRuleTest {
     @Test
     void whatIsNoRuleIsSaid() {
         assertThatThrownBy(() -> DiffRule.parse("faster please"))
-                .hasMessage("'faster please' is no rule: write it like 'step_p50 > +5%' or 'step_p99 > 250ms'");
+                .hasMessage("'faster please' is not a rule (e.g. 'step_p50 > +5%', 'step_p99 > 250ms')");
         assertThatThrownBy(() -> DiffRule.parse("speed > +5%"))
-                .hasMessageStartingWith("'speed' is no measure of a step: the measures are step, data_loading, ");
+                .hasMessageStartingWith("'speed' is not a measure of a step: the measures are step, data_loading, ");
         assertThatThrownBy(() -> DiffRule.parse("step > 5%"))
-                .hasMessage("'step > 5%' is no rule: percent are of a change, so write a sign, as in 'step > +5%'");
+                .hasMessage("'step > 5%' is not a rule: percent are of a change, so write a sign, as in 'step > +5%'");
     }
 
     private static Diff diff(String verdict) {

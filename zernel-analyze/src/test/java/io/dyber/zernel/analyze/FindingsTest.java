@@ -42,7 +42,7 @@ class FindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
         assertThat(finding.maxSpeedup()).isEqualTo(1.67);
         assertThat(finding.evidence())
-                .isEqualTo("mean of 19 steps: 20.0 ms of 50.0 ms in the optimizer, 10 % of a step taken as usual; "
+                .isEqualTo("mean of 19 steps: 20.0 ms of 50.0 ms in the optimizer (10 % of a step is considered normal); "
                         + "saves at most 20.0 ms: 50.0 / (50.0 - 20.0) = 1.67x");
     }
 

@@ -27,7 +27,7 @@ class RankFindingsTest {
     @ParameterizedTest
     @CsvSource({
         "data wait, it waits 8.0 ms longer for data than the others",
-        "preemption, it is ready without a CPU for 8.0 ms longer",
+        "preemption, it waits 8.0 ms longer for a CPU than the other ranks",
         "allocation, it allocates device memory for 8.0 ms longer",
         "checkpoint, it opens checkpoint files and takes 8.0 ms longer",
         "compute, 'its forward, backward and optimizer take 8.0 ms longer on the CPU'"
@@ -60,7 +60,7 @@ class RankFindingsTest {
         Finding finding = only("nccl_straggler", job);
         assertThat(finding.subject()).isEqualTo("rank 2 of 4, pid 102");
         assertThat(finding.more()).containsEntry("cause", "preemption");
-        assertThat(finding.evidence()).contains("; it is ready without a CPU for 20.0 ms longer; ");
+        assertThat(finding.evidence()).contains("; it waits 20.0 ms longer for a CPU than the other ranks; ");
         assertThat(run("cpu_preempted", job)).isEmpty();
     }
 

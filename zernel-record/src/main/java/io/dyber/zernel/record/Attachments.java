@@ -72,7 +72,8 @@ final class Attachments {
             Progress progress) {
         this.kernel = kernel;
         this.account = account;
-        this.probed = new ProbedFunctions(kernel, account::isIdle);
+        this.probed = new ProbedFunctions(
+                kernel, account::isIdle, options.probes().stream().map(Hook::named).toList());
         this.pump = pump;
         this.schema = schema;
         this.job = job;

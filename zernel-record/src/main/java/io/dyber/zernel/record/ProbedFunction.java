@@ -15,7 +15,7 @@ import java.util.Map;
 /// @param site file offset that is probed, possibly some bytes into the function
 /// @param left whether it is probed where it is left instead of on its return
 /// @param cost `emulated` or `single-stepped`
-/// @param state `attached`, `off`, `missing` or `failed`
+/// @param state `attached`, `off`, `waiting`, `missing` or `failed`
 /// @param why it is not attached, or empty
 record ProbedFunction(
         int id,

@@ -2,7 +2,11 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.event.CallCounts;
 import io.dyber.zernel.record.event.Layer;
+import io.dyber.zernel.record.probe.Function;
+import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.OperatorProbe;
+import io.dyber.zernel.record.probe.PythonProbe;
+import io.dyber.zernel.record.probe.UsdtProbe;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -17,13 +21,16 @@ import java.util.stream.Stream;
 final class ProbedFunctions {
     private final KernelSide kernel;
     private final Predicate<String> idle;
+    private final List<Hook> named;
     private final List<ProbedFunction> probed = new ArrayList<>();
     private final Map<Integer, Integer> places = new HashMap<>();
 
     /// @param idle whether a library, by its path, was probed for the case that somebody loads it, and nobody has
-    ProbedFunctions(KernelSide kernel, Predicate<String> idle) {
+    /// @param named what the user wants to have probed
+    ProbedFunctions(KernelSide kernel, Predicate<String> idle, List<Hook> named) {
         this.kernel = kernel;
         this.idle = idle;
+        this.named = List.copyOf(named);
     }
 
     /// Takes in a function; one with the number of another is what has become of that one.
@@ -107,7 +114,54 @@ final class ProbedFunctions {
                 rows.add(row.describe(after.since(before), before.open(sendsEnter), after.open(sendsEnter)));
             }
         }
+        unseen().forEach(hook -> rows.add(ProbedFunction.failed(hook, hook.symbol(), hook.probe().library(), "", "waiting", notLoaded(hook))
+                .describe(FunctionCounts.NONE, 0, 0)));
         return rows;
+    }
+
+    /// Probes of the user that no file had a function for, one line each.
+    List<String> unmatched() {
+        List<String> lines = new ArrayList<>();
+        unseen().forEach(hook -> lines.add(text(hook) + " matched nothing: " + notLoaded(hook)));
+        for (Hook hook : named) {
+            List<ProbedFunction> rows = inUse().filter(row -> isOf(row, hook)).toList();
+            if (!rows.isEmpty() && rows.stream().allMatch(row -> row.state().equals("missing"))) {
+                lines.add(text(hook) + " matched nothing: " + rows.getFirst().library() + ": " + rows.getFirst().why());
+            }
+        }
+        return lines;
+    }
+
+    /// Probes of the user whose library was nowhere.
+    private Stream<Hook> unseen() {
+        return named.stream().filter(hook -> inUse().noneMatch(row -> isOf(row, hook)));
+    }
+
+    /// Whether a function was probed for what the user asked: of operators and of Python it is one of many.
+    private static boolean isOf(ProbedFunction row, Hook hook) {
+        return switch (hook.probe()) {
+            case Function _, UsdtProbe _ -> row.hook().probe().equals(hook.probe());
+            case OperatorProbe _, PythonProbe _ -> row.hook().probe().kind().equals(hook.probe().kind());
+        };
+    }
+
+    private static String notLoaded(Hook hook) {
+        return switch (hook.probe()) {
+            case PythonProbe _ -> "no recorded process is one of Python";
+            case Function _, UsdtProbe _, OperatorProbe _ -> "no recorded process has loaded " + hook.probe().library();
+        };
+    }
+
+    private static String text(Hook hook) {
+        String library = hook.probe().library();
+        return "--probe '"
+                + switch (hook.probe()) {
+                    case Function _ -> library + ":" + hook.symbol();
+                    case UsdtProbe _ -> "usdt:" + library + ":" + hook.symbol();
+                    case OperatorProbe _ -> "torch_op:" + hook.symbol();
+                    case PythonProbe _ -> "py_call:" + hook.symbol();
+                }
+                + "'";
     }
 
     /// How many rows of a kind each of CUDA's layers gave between two moments, and how many calls had theirs in the other;

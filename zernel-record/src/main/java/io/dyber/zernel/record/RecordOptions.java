@@ -17,7 +17,7 @@ import java.util.Set;
 
 /// What to record and where to.
 ///
-/// @param output the Parquet file; replaced when it exists
+/// @param output the Parquet file; one that is there is kept under another name
 /// @param command to start and record; empty for none
 /// @param pids running processes to record with their children; empty with an empty command means every process that
 ///     loads a probed library

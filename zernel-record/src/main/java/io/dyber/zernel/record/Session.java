@@ -321,6 +321,7 @@ final class Session {
         workload.ifPresent(Workload::terminate);
         written = parts.finish(stopReason);
         sayNotices();
+        attachments.functions().unmatched().forEach(progress::notice);
     }
 
     private RecordResult result() {

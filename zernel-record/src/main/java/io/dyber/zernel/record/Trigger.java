@@ -30,7 +30,7 @@ public sealed interface Trigger {
         }
         throw new IllegalArgumentException(String.format(
                 Locale.ROOT,
-                "'%s' is no trigger: write 'step > 3x median', 'KIND > 500ms' or 'NAME > 500ms'",
+                "'%s' is not a trigger: write 'step > 3x median', 'KIND > 500ms' or 'NAME > 500ms'",
                 text));
     }
 

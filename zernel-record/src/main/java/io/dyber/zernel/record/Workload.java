@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// The command being recorded. It is held before its first instruction, so that nothing of it is missed, and runs with the
 /// terminal, user and environment it would have had without the recorder. Held, it ends when the recorder does.
@@ -69,7 +70,7 @@ final class Workload {
     /// The environment that commands are started with: the one the user's shell gave to sudo, when it can be read; else what
     /// sudo left of it.
     static Map<String, String> environment(Optional<Owner> owner) {
-        Map<String, String> environment = new LinkedHashMap<>(System.getenv());
+        Map<String, String> environment = inUsersLocale(System.getenv(), System.getProperty("zernel.lc_all"));
         if (owner.isEmpty() || System.getenv("SUDO_USER") == null) {
             return environment;
         }
@@ -80,6 +81,20 @@ final class Workload {
         environment.keySet().removeIf(name -> name.startsWith("SUDO_"));
         environment.put("USER", System.getenv("SUDO_USER"));
         environment.put("LOGNAME", System.getenv("SUDO_USER"));
+        return environment;
+    }
+
+    /// The launchers start this program in a UTF-8 locale.
+    ///
+    /// @param locale what `LC_ALL` was, empty for unset; null where no launcher changed it
+    static Map<String, String> inUsersLocale(Map<String, String> ours, @Nullable String locale) {
+        Map<String, String> environment = new LinkedHashMap<>(ours);
+        if (locale != null) {
+            environment.remove("LC_ALL");
+            if (!locale.isEmpty()) {
+                environment.put("LC_ALL", locale);
+            }
+        }
         return environment;
     }
 

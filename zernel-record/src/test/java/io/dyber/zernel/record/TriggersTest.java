@@ -96,6 +96,6 @@ class TriggersTest {
         assertThatThrownBy(() -> Trigger.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("'" + text
-                        + "' is no trigger: write 'step > 3x median', 'KIND > 500ms' or 'NAME > 500ms'");
+                        + "' is not a trigger: write 'step > 3x median', 'KIND > 500ms' or 'NAME > 500ms'");
     }
 }

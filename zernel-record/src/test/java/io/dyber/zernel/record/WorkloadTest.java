@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,6 +45,15 @@ class WorkloadTest {
         awaitEnd(workload);
         assertThat(workload.exitStatus()).isZero();
         assertThat(trace()).exists();
+    }
+
+    @Test
+    void theCommandHasTheLocaleOfTheUserAndNotOurs() {
+        Map<String, String> ours = Map.of("LC_ALL", "C.UTF-8", "LANG", "de_DE.UTF-8");
+
+        assertThat(Workload.inUsersLocale(ours, "C")).isEqualTo(Map.of("LC_ALL", "C", "LANG", "de_DE.UTF-8"));
+        assertThat(Workload.inUsersLocale(ours, "")).isEqualTo(Map.of("LANG", "de_DE.UTF-8"));
+        assertThat(Workload.inUsersLocale(ours, null)).isEqualTo(ours);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Recordings;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -65,11 +66,21 @@ public final class Analyze implements Runnable {
         if (opens(arguments)) {
             Recordings.openAhead();
         }
+        StandardOutput out = new StandardOutput();
         try {
-            return commandLine(arguments).execute(arguments);
+            return execute(commandLine(arguments).setOut(out.writer()), out, arguments);
         } finally {
             Recordings.closeAhead();
         }
+    }
+
+    /// Executes a command whose standard output is `out`. That not all of it could be written is an error.
+    static int execute(CommandLine analyze, StandardOutput out, String... arguments) {
+        int status = analyze.execute(arguments);
+        analyze.getOut().flush();
+        Optional<String> problem = out.problem();
+        problem.ifPresent(why -> analyze.getErr().println("zernel-analyze: writing to standard output: " + why));
+        return problem.isPresent() && status == 0 ? Failures.DATA : status;
     }
 
     /// Whether a command follows that is not only asked for its help.

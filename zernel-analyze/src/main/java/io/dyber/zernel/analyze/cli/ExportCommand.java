@@ -19,6 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongConsumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -46,6 +48,9 @@ import picocli.CommandLine.Spec;
             "Then: open it in https://ui.perfetto.dev, or zernel-analyze report cut.parquet"
         })
 final class ExportCommand implements Runnable {
+    /// How DuckDB says that standard output cannot be written.
+    private static final Pattern COPY_FAILED = Pattern.compile("Could not write file \\\\?\"/dev/stdout\\\\?\": ([^\"]+)\"");
+
     @Mixin
     Job job = new Job();
 
@@ -72,7 +77,7 @@ final class ExportCommand implements Runnable {
     @Option(
             names = {"-o", "--output"},
             paramLabel = "OUT",
-            description = "Where to, - for standard output (default: the recording's name with another end, here).")
+            description = "Where to, - for standard output (default: the recording's name with a new extension, in this directory).")
     @Nullable String output;
 
     @Option(names = {"-f", "--force"}, description = "Overwrite the file.")
@@ -121,7 +126,24 @@ final class ExportCommand implements Runnable {
                     + String.format(Locale.ROOT, "%,d %s", rows, isTable() ? "rows" : "events") + size);
             notes.forEach(err::println);
         } catch (IOException e) {
-            throw new RecordingException("writing '" + name + "': " + e.getMessage(), null, e);
+            report(name, new RecordingException("writing '" + name + "': " + e.getMessage(), null, e));
+        } catch (RecordingException e) {
+            report(name, e);
+        }
+    }
+
+    /// A reader of standard output that has enough is nothing to speak of.
+    private static void report(String name, RecordingException failure) {
+        Throwable cause = failure.getCause();
+        String why = cause == null ? "" : String.valueOf(cause.getMessage());
+        if (!name.equals("-") || cause == null) {
+            throw failure;
+        }
+        Matcher reason = COPY_FAILED.matcher(why);
+        if (!StandardOutput.isReadersEnd(why)) {
+            throw reason.find()
+                    ? new RecordingException("writing '-': " + reason.group(1), null, cause)
+                    : failure;
         }
     }
 

@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze.cli;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Suggestion;
 import java.io.PrintWriter;
+import java.nio.file.InvalidPathException;
 import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -51,6 +52,10 @@ public final class Failures {
         return switch (exception) {
             case ParameterException usage -> wrongUsage(usage, new String[0]);
             case RecordingException data -> badData(data, command);
+            case InvalidPathException path -> badData(
+                    new RecordingException(
+                            "opening '" + path.getInput() + "': not a file's name in this locale", "start it with LC_ALL=C.UTF-8", path),
+                    command);
             default -> bug(exception, command);
         };
     }

@@ -5,6 +5,7 @@ import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.SqlLibrary;
 import io.dyber.zernel.analyze.SqlObject;
+import io.dyber.zernel.analyze.Suggestion;
 import io.dyber.zernel.analyze.report.Explanation;
 import io.dyber.zernel.analyze.report.FindingsText;
 import io.dyber.zernel.analyze.report.JsonReport;
@@ -12,7 +13,6 @@ import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.Report;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -86,10 +86,10 @@ final class FindingsCommand implements Runnable {
         if (object == null) {
             throw new RecordingException(
                     "explaining '" + name + "': no such finding or view",
-                    library.objects().stream()
+                    Suggestion.hint(name, library.objects().stream()
                             .map(SqlObject::name)
                             .filter(known -> !known.startsWith("_"))
-                            .collect(Collectors.joining(", ", "there are ", "")));
+                            .toList()));
         }
         new Explanation(page, library).write(object);
     }

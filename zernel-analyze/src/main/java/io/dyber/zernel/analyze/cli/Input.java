@@ -27,7 +27,7 @@ final class Input {
     @Option(
             names = "--threshold",
             paramLabel = "NAME=N",
-            description = "Decide by another number, repeatable: findings --explain VIEW lists the names.")
+            description = "Decide by another number, repeatable: findings --explain NAME lists them.")
     Map<String, String> thresholds = Map.of();
 
     @Spec(Spec.Target.MIXEE)

@@ -36,7 +36,7 @@ final class NcclCommand implements Runnable {
         @Option(names = "--outstanding", description = "Collectives enqueued and not done, over time.")
         boolean outstanding;
 
-        @Option(names = "--latest", paramLabel = "N", description = "The N collectives whose last rank came latest.")
+        @Option(names = "--latest", paramLabel = "N", converter = Count.class, description = "The N collectives whose last rank came latest.")
         @Nullable Integer latest;
     }
 

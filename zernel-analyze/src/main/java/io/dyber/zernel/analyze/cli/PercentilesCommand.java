@@ -36,7 +36,7 @@ final class PercentilesCommand implements Runnable {
         if (kind == null) {
             table.print(sql);
         } else {
-            table.print(sql + " WHERE kind = ?", kind);
+            table.printOfKind(kind, sql + " WHERE kind = ?");
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.report.HtmlReport;
 import io.dyber.zernel.analyze.report.JsonReport;
 import io.dyber.zernel.analyze.report.JsonSchema;
@@ -36,7 +37,7 @@ final class ReportCommand implements Runnable {
         @Option(names = "--json", description = "Print the same data as JSON, times in ns.")
         boolean json;
 
-        @Option(names = "--json-schema", description = "Print the JSON Schema of what --json prints.")
+        @Option(names = "--json-schema", description = "Print the JSON Schema of what --json prints; needs no FILE.")
         boolean schema;
 
         @Option(names = "--markdown", description = "Print Markdown, for an issue or a pull request.")
@@ -62,6 +63,13 @@ final class ReportCommand implements Runnable {
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
+        if (form.schema && job.files.isEmpty()) {
+            try (Database none = Recordings.none(job.input.library())) {
+                new JsonSchema(out, none.library()).write(Report.empty(none));
+            }
+            out.flush();
+            return;
+        }
         try (Database database = job.open()) {
             ReportFormat format = format(out, database);
             format.write(query(database, format));

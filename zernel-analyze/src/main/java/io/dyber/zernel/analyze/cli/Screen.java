@@ -7,6 +7,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -24,14 +25,25 @@ final class Screen {
     @Option(names = "--color", paramLabel = "WHEN", description = "auto, always or never (default: auto, on a terminal without NO_COLOR).")
     Colour colour = Colour.auto;
 
-    @Option(names = "--width", paramLabel = "N", description = "Columns (default: $COLUMNS, the terminal's, or 100).")
+    @Option(names = "--width", paramLabel = "N", converter = Count.class,
+            description = "Columns, 60 or more (default: $COLUMNS, the terminal's, or 100).")
     @Nullable Integer width;
 
     Page page(PrintWriter out) {
         boolean terminal = isTerminal(1);
         boolean colours = colour == Colour.always
-                || (colour == Colour.auto && terminal && System.getenv().getOrDefault("NO_COLOR", "").isEmpty());
+                || (colour == Colour.auto && terminal && hasColours(System.getenv()));
         return new Page(out, Math.max(NARROWEST, columns(terminal)), colours, showsUnicode());
+    }
+
+    /// Whether a terminal of this environment shows colours, and its user wants them.
+    static boolean hasColours(Map<String, String> environment) {
+        return environment.getOrDefault("NO_COLOR", "").isEmpty() && !isDumb(environment);
+    }
+
+    /// Whether a terminal of this environment cannot go back to the begin of a line.
+    static boolean isDumb(Map<String, String> environment) {
+        return environment.getOrDefault("TERM", "").equals("dumb");
     }
 
     private int columns(boolean terminal) {
@@ -45,9 +57,12 @@ final class Screen {
         return terminal ? terminalWidth() : DEFAULT_WIDTH;
     }
 
+    /// What the locale says; the launchers start this program in one of UTF-8 and say that the user's is another.
     private static boolean showsUnicode() {
         String encoding = System.getProperty("stdout.encoding", "UTF-8");
-        return Charset.isSupported(encoding) && Charset.forName(encoding).equals(StandardCharsets.UTF_8);
+        return System.getProperty("zernel.lc_all") == null
+                && Charset.isSupported(encoding)
+                && Charset.forName(encoding).equals(StandardCharsets.UTF_8);
     }
 
     /// Whether a file descriptor is a terminal: `System.console()` would look at standard input too.

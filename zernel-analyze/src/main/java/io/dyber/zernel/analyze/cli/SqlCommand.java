@@ -5,11 +5,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -29,6 +32,9 @@ import picocli.CommandLine.Spec;
             "Then: zernel-analyze export --csv --view steps run.parquet"
         })
 final class SqlCommand implements Runnable {
+    private static final Pattern STATEMENT =
+            Pattern.compile("(?i)^\\s*(select|from|with|describe|summarize|show|explain)\\s");
+
     @Parameters(
             arity = "1..*",
             paramLabel = "FILE... [QUERY]",
@@ -52,9 +58,17 @@ final class SqlCommand implements Runnable {
     @Override
     public void run() {
         boolean hasQuery = words.size() > 1 && !isRecording(words.getLast());
+        for (String word : words.subList(0, words.size() - 1)) {
+            if (!isRecording(word) && STATEMENT.matcher(word).find()) {
+                throw new ParameterException(
+                        spec.commandLine(), "the query comes last: zernel-analyze sql " + words.getLast() + " \"" + word + "\"");
+            }
+        }
         try (Database database = input.open(hasQuery ? words.subList(0, words.size() - 1) : words)) {
             if (hasQuery && !words.getLast().equals("-")) {
-                output.print(database.query(words.getLast()), spec.commandLine().getOut(), false);
+                for (String statement : Statements.of(words.getLast())) {
+                    output.print(database.query(statement), spec.commandLine().getOut(), false);
+                }
             } else if (!hasQuery && Screen.isTerminal(0)) {
                 SqlShell.run(database, output);
             } else {
@@ -64,7 +78,11 @@ final class SqlCommand implements Runnable {
     }
 
     private static boolean isRecording(String word) {
-        return word.endsWith(".parquet") || (word.indexOf('\0') < 0 && Files.exists(Path.of(word)));
+        try {
+            return word.endsWith(".parquet") || Files.exists(Path.of(word));
+        } catch (InvalidPathException _) {
+            return false;
+        }
     }
 
     private void script(Database database, String text) {

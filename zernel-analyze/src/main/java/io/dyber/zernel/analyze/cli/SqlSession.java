@@ -78,11 +78,18 @@ final class SqlSession {
         return true;
     }
 
+    /// What Tab offers where a table has to come.
+    Set<String> tableNames() {
+        Set<String> tables = new LinkedHashSet<>(names().keySet());
+        tables.addAll(kinds());
+        return tables;
+    }
+
     /// What Tab offers.
     Set<String> words() {
         Set<String> words = new LinkedHashSet<>(COMMANDS);
         words.addAll(KEYWORDS);
-        words.addAll(names().keySet());
+        words.addAll(tableNames());
         words.addAll(database.columns());
         for (SqlObject object : database.library().objects()) {
             Matcher column = COLUMN.matcher(object.sql().substring(Math.max(0, object.sql().lastIndexOf("\nSELECT\n"))));
@@ -109,11 +116,17 @@ final class SqlSession {
     private void tables() {
         Page page = output.screen.page(out);
         names().forEach((name, title) -> page.paragraph(String.format(Locale.ROOT, "%-26s ", name), title));
+        page.out().println();
+        page.paragraph("", "and each kind of events, with its columns only: " + String.join(", ", kinds()));
+    }
+
+    private List<String> kinds() {
+        return database.query("SELECT DISTINCT kind FROM kinds ORDER BY kind").texts("kind");
     }
 
     private void schema(String name) {
         if (!name.matches("\\w+")) {
-            throw new RecordingException("describing '" + name + "': that is no name", ".schema steps");
+            throw new RecordingException("describing '" + name + "': that is not a name", ".schema steps");
         }
         statement("SELECT column_name, column_type FROM (DESCRIBE " + name + ")");
     }
@@ -124,9 +137,6 @@ final class SqlSession {
         names.put("events", "All events.");
         names.put("files", "The opened recordings.");
         names.put("footer", "What recordings say of themselves, as JSON.");
-        for (String kind : database.query("SELECT DISTINCT kind FROM kinds").texts("kind")) {
-            names.put(kind, "The events of this kind.");
-        }
         for (SqlObject object : database.library().objects()) {
             if (object.role() == SqlObject.Role.VIEW && !object.name().startsWith("_")) {
                 names.put(object.name(), object.title());

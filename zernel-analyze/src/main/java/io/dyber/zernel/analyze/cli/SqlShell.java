@@ -44,14 +44,17 @@ final class SqlShell {
 
     void run(Path history) {
         Set<String> words = session.words();
+        Set<String> tables = session.tableNames();
         LineReader reader = LineReaderBuilder.builder()
                 .terminal(terminal)
                 .appName("zernel-analyze")
                 .parser(new SqlParser())
-                .completer((_, _, candidates) -> words.forEach(word -> candidates.add(new Candidate(word))))
+                .completer((_, line, candidates) ->
+                        (namesTable(line) ? tables : words).forEach(word -> candidates.add(new Candidate(word))))
                 .variable(LineReader.HISTORY_FILE, history)
                 .variable(LineReader.SECONDARY_PROMPT_PATTERN, "     > ")
                 .option(LineReader.Option.CASE_INSENSITIVE, true)
+                .option(LineReader.Option.AUTO_MENU, false) // a second Tab would put in the first of many
                 .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
                 .build();
         terminal.writer().println("Statements end with ; and .help says more.");
@@ -73,6 +76,12 @@ final class SqlShell {
                 failed(e);
             }
         }
+    }
+
+    /// Whether the name of a table or view has to come where the cursor is.
+    private static boolean namesTable(ParsedLine line) {
+        String before = line.wordIndex() == 0 ? "" : line.words().get(line.wordIndex() - 1);
+        return before.matches("(?i)from|join|describe|summarize|\\.schema");
     }
 
     private void failed(RecordingException e) {

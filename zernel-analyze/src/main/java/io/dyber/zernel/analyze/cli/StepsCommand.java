@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
             "PyTorch marks the step."
         })
 final class StepsCommand implements Runnable {
-    @Option(names = "--slowest", paramLabel = "N", description = "Only the N slowest, slowest first.")
+    @Option(names = "--slowest", paramLabel = "N", converter = Count.class, description = "Only the N slowest, slowest first.")
     @Nullable Integer slowest;
 
     @Mixin

@@ -2,12 +2,15 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Table;
+import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /// What the commands share that print one table: recordings in, table out.
 final class TableCommand {
+    private static final String NOTHING = "nothing of this was recorded; zernel-analyze info says what was probed";
+
     @Mixin
     Job job = new Job();
 
@@ -20,22 +23,33 @@ final class TableCommand {
 
     /// Prints the result of a query, and says on standard error where it is empty.
     void print(String sql, Object... parameters) {
-        printOr("nothing of this was recorded; zernel-analyze info says what was probed", sql, parameters);
+        printOr(NOTHING, sql, parameters);
+    }
+
+    /// Prints the result of a query whose parameter is a kind of events.
+    ///
+    /// @throws io.dyber.zernel.analyze.RecordingException if there is no such kind
+    void printOfKind(String kind, String sql) {
+        show(NOTHING, query(List.of(kind), sql, kind));
     }
 
     /// Prints the result of a query, and says `ifEmpty` on standard error where it is empty.
     void printOr(String ifEmpty, String sql, Object... parameters) {
-        Table table = query(sql, parameters);
+        show(ifEmpty, query(List.of(), sql, parameters));
+    }
+
+    private void show(String ifEmpty, Table table) {
         output.print(table, spec.commandLine().getOut(), true);
         if (table.rows().isEmpty()) {
             spec.commandLine().getErr().println(ifEmpty);
         }
     }
 
-    private Table query(String sql, Object... parameters) {
+    private Table query(List<String> kinds, String sql, Object... parameters) {
         try (Waiting waiting = job.waiting();
                 Database database = job.open()) {
             database.requireEvents();
+            database.requireKinds(kinds);
             waiting.at("querying", 0);
             return database.query(sql, parameters);
         }

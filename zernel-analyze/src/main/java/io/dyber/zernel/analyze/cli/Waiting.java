@@ -14,6 +14,7 @@ final class Waiting implements AutoCloseable {
     private final PrintWriter err;
     private final Thread thread;
     private volatile String line = "";
+    private int shown;
 
     private Waiting(PrintWriter err) {
         this.err = err;
@@ -24,7 +25,7 @@ final class Waiting implements AutoCloseable {
     /// @param err where the line is shown, if somebody looks at standard error
     static Waiting on(PrintWriter err) {
         Waiting waiting = new Waiting(err);
-        if (Screen.isTerminal(2)) {
+        if (Screen.isTerminal(2) && !Screen.isDumb(System.getenv())) {
             waiting.thread.start();
         }
         return waiting;
@@ -52,15 +53,22 @@ final class Waiting implements AutoCloseable {
             while (!done.await(millis, TimeUnit.MILLISECONDS)) {
                 millis = NEXT_MILLIS;
                 long seconds = (System.nanoTime() - start) / 1_000_000_000;
-                err.print("\r\u001B[K" + "analyzing: " + line + " (" + seconds + " s)");
-                err.flush();
+                show("analyzing: " + line + " (" + seconds + " s)");
             }
             if (millis == NEXT_MILLIS) {
-                err.print("\r\u001B[K");
+                show("");
+                err.print("\r");
                 err.flush();
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /// In place of what is shown. With blanks and not with an escape sequence, which NO_COLOR asks not to see in logs.
+    private void show(String text) {
+        err.print("\r" + text + " ".repeat(Math.max(0, shown - text.length())));
+        err.flush();
+        shown = text.length();
     }
 }

@@ -31,7 +31,7 @@ public record Cut(Database database, Selection selection) {
     public Map<String, String> footer() {
         Recording whole = database.recordings().getFirst();
         Map<String, String> footer = new LinkedHashMap<>(whole.metadata());
-        if (whole.state() == Recording.State.FOREIGN) {
+        if (whole.state() == Recording.State.FOREIGN || isWhole()) {
             return footer;
         }
         footer.put("zernel.recording", about(whole).toString());
@@ -43,6 +43,15 @@ public record Cut(Database database, Selection selection) {
         return footer;
     }
 
+    /// Whether nothing is left out.
+    private boolean isWhole() {
+        return events() == database.rows();
+    }
+
+    private long events() {
+        return database.query("SELECT count(*) AS n FROM events WHERE " + selection.where()).only().integer("n");
+    }
+
     private ObjectNode about(Recording whole) {
         ObjectNode about =
                 JSON.readTree(whole.metadata().getOrDefault("zernel.recording", "{}")).asObject();
@@ -52,7 +61,7 @@ public record Cut(Database database, Selection selection) {
         cut.set("pids", JSON.valueToTree(selection.pids()));
         about.put("started_ns", Math.max(selection.from(), about.path("started_ns").asLong(Long.MIN_VALUE)));
         about.put("ended_ns", Math.min(selection.to(), about.path("ended_ns").asLong(Long.MAX_VALUE)));
-        about.put("events", database.query("SELECT count(*) AS n FROM events WHERE " + selection.where()).only().integer("n"));
+        about.put("events", events());
         about.remove("series");
         if (!selection.kinds().isEmpty() || !selection.pids().isEmpty()) {
             about.put("complete", false);

@@ -1,11 +1,8 @@
 package io.dyber.zernel.analyze.export;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.RecordingException;
-import io.dyber.zernel.analyze.Suggestion;
 import io.dyber.zernel.analyze.Table;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -28,13 +25,7 @@ public record Selection(List<String> kinds, List<Long> pids, long from, long to,
             List<Long> pids,
             @Nullable Double fromSeconds,
             @Nullable Double toSeconds) {
-        TreeSet<String> known = new TreeSet<>(database.query("SELECT DISTINCT kind FROM kinds").texts("kind"));
-        for (String kind : kinds) {
-            if (!known.contains(kind)) {
-                throw new RecordingException(
-                        "selecting '" + kind + "': no such kind of event", Suggestion.hint(kind, known));
-            }
-        }
+        database.requireKinds(kinds);
         List<Long> shifts = shifts(database);
         String at = at("ts_ns", "recording", shifts);
         Table.Row span = database.query("SELECT coalesce((SELECT min(" + at("started_ns", "recording", shifts)

@@ -87,6 +87,19 @@ final class DiffTables {
                 rows);
     }
 
+    /// What the column `change` is, where it is not what somebody would reckon from the two medians beside it.
+    static Optional<String> explanation(Table steps) {
+        boolean reckoned = steps.rows().stream().allMatch(row -> {
+            String unit = row.requiredText("unit");
+            double difference = real(row, "after_p50") - real(row, "before_p50");
+            return signed(real(row, "shift"), unit).equals(signed(difference, unit));
+        });
+        return reckoned
+                ? Optional.empty()
+                : Optional.of("change: the median of the differences between every step before and every step after, which the"
+                        + " interval and p are of (Hodges-Lehmann); not the difference of the two medians");
+    }
+
     /// Kinds and names, the most changed first.
     static Table calls(Table calls, int most) {
         List<Table.Row> rows = new ArrayList<>();

@@ -18,6 +18,7 @@ public record DiffText(Page page) implements DiffFormat {
         if (!diff.steps().rows().isEmpty()) {
             page.blank();
             tables.write(DiffTables.steps(diff.steps()));
+            DiffTables.explanation(diff.steps()).ifPresent(text -> page.paragraph("", text));
         }
         page.blank();
         tables.write(DiffTables.calls(diff.calls(), MOST_CALLS));
@@ -27,7 +28,7 @@ public record DiffText(Page page) implements DiffFormat {
         }
         if (!verdicts.isEmpty()) {
             page.blank();
-            verdicts.forEach(verdict -> page.line((verdict.broken() ? page.severity("high", "FAILS ") : "holds ")
+            verdicts.forEach(verdict -> page.line((verdict.broken() ? page.severity("high", "BROKEN  ") : "ok      ")
                     + verdict.rule().text() + ": " + verdict.why()));
         }
     }

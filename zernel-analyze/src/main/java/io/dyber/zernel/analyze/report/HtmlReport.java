@@ -43,7 +43,8 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
                 + (row.flag("simulated") ? ", simulated: not a real job" : "") + ", "
                 + Quantity.count(row.integer("events")) + " events"
                 + (row.isNull("ended_ns") ? "" : " in " + Quantity.glued(Quantity.time(length)))
-                + (row.isNull("host") || row.flag("simulated") ? "" : " on " + Html.text(row.text("host"))) + "</p>");
+                + (row.isNull("host") || row.flag("simulated") ? "" : " on " + Html.text(row.text("host")))
+                + Started.text(row).map(moment -> ", recorded " + Html.text(moment)).orElse("") + "</p>");
         for (String column : List.of("command", "note", "incomplete_because")) {
             String value = row.text(column);
             if (value != null && !value.isEmpty()) {
@@ -108,7 +109,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
 
     private void unknowns(Map<String, String> bounds) {
         if (!bounds.isEmpty()) {
-            out.println("<h2>Cannot be known from here, without records of GPU activity</h2>\n<dl>");
+            out.println("<h2>Unknown without a GPU trace</h2>\n<dl>");
             bounds.forEach((question, bound) ->
                     out.println("<dt>" + Html.text(question) + "</dt><dd>" + Html.prose(bound) + "</dd>"));
             out.println("</dl>");
@@ -143,7 +144,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         tables.put("collectives", "Collectives, time to enqueue");
         tables.put("late_ranks", "Ranks that came last");
         tables.put("dist_waits", "Waits for other ranks, blocked time");
-        tables.put("preemption", "Ready to run, without a CPU");
+        tables.put("preemption", "Runnable, waiting for a CPU");
         tables.put("marks", "Marks");
         tables.put("kinds", "What was probed");
         tables.put("losses", "Lost events");

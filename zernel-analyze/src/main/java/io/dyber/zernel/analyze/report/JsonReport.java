@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The report as one JSON object: `format`, `verdict`, each view as an array of rows, `findings`, and `skipped_findings`,
+/// The report as one JSON object: `format`, `verdict`, `recorded` (when, ISO 8601), each view as an array of rows, `findings`, and `skipped_findings`,
 /// those that could not run, each with its reason. [JsonSchema] describes it.
 ///
 /// Times are nanoseconds (`_ns`), sizes bytes; shares go from 0 to 1. Members are only ever added.
@@ -24,6 +24,8 @@ public record JsonReport(PrintWriter out) implements ReportFormat {
     public void write(Report report) {
         out.print("{\n  \"format\": " + FORMAT + ",\n  \"verdict\": ");
         new Json(out).value(verdict(report.verdict()));
+        out.print(",\n  \"recorded\": ");
+        new Json(out).value(recorded(report));
         out.println(",");
         report.sections().forEach((name, table) -> {
             out.print("  \"" + name + "\": ");
@@ -35,6 +37,10 @@ public record JsonReport(PrintWriter out) implements ReportFormat {
         out.print(",\n  \"skipped_findings\": ");
         new Json(out).value(skipped(report.diagnosis()));
         out.println("\n}");
+    }
+
+    private static @Nullable String recorded(Report report) {
+        return report.section("recordings").rows().stream().findFirst().flatMap(Started::iso).orElse(null);
     }
 
     private static Map<String, String> verdict(Verdict verdict) {

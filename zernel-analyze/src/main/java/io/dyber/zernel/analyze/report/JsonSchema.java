@@ -24,6 +24,9 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
                 "kind", Map.of("enum", List.of("bottleneck", "risk", "healthy", "unknown")),
                 "sentence", Map.of("type", "string"),
                 "reason", Map.of("type", "string"))));
+        members.put("recorded", Map.of(
+                "type", List.of("string", "null"),
+                "description", "When the recording, or the first of them, began, in the time zone of the reader (ISO 8601)."));
         report.sections().forEach((name, table) -> members.put(name, rows(library.find(name), table)));
         members.put("findings", rows(null, JsonReport.table(report.diagnosis().findings())));
         members.put("skipped_findings", Map.of(

@@ -23,7 +23,8 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
             out.println("# " + escaped(recording.requiredText("path")) + "\n");
             out.println((recording.flag("complete") ? "complete, " : "**INCOMPLETE**, ")
                     + (recording.flag("simulated") ? "**simulated: not a real job**, " : "")
-                    + Quantity.count(recording.integer("events")) + " events\n");
+                    + Quantity.count(recording.integer("events")) + " events"
+                    + Started.text(recording).map(moment -> ", recorded " + moment).orElse("") + "\n");
             String why = recording.text("incomplete_because");
             if (!recording.flag("complete") && why != null && !why.isEmpty()) {
                 out.println("Incomplete: " + escaped(why) + "\n");
@@ -56,7 +57,7 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
 
     private void unknowns(Map<String, String> bounds) {
         if (!bounds.isEmpty()) {
-            out.println("## Cannot be known from here, without records of GPU activity\n");
+            out.println("## Unknown without a GPU trace\n");
             bounds.forEach((question, bound) -> out.println("- " + escaped(question) + ": " + escaped(bound)));
             out.println();
         }

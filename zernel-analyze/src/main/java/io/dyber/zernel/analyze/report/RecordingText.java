@@ -16,17 +16,24 @@ record RecordingText(Page page, Report report) {
         String path = recording.requiredText("path");
         String state = recording.flag("complete") ? "complete" : page.severity("high", "INCOMPLETE");
         String simulated = recording.flag("simulated") ? "  SIMULATED: not a real job" : "";
-        page.line(page.bold(path) + "  " + state + page.severity("medium", simulated));
+        String recorded = Started.text(recording).map(moment -> "recorded " + moment).orElse("");
+        String date = whole || recorded.isEmpty() ? "" : "  " + recorded;
+        page.line(page.bold(path) + "  " + state + page.severity("medium", simulated) + date);
         incompleteBecause(recording);
         if (!whole) {
             return;
         }
-        page.paragraph("  ", facts(recording));
+        page.paragraph("  ", facts(recording) + (recorded.isEmpty() ? "" : ", " + oneWord(recorded)));
         String command = recording.text("command");
         if (command != null && !command.isEmpty()) {
             page.line("  $ " + page.fit(command, page.width() - 4));
         }
         limits(recording.integer("recording"));
+    }
+
+    /// A date is not broken.
+    private static String oneWord(String text) {
+        return text.replace(' ', '\u00A0');
     }
 
     private static String facts(Table.Row recording) {
@@ -51,7 +58,7 @@ record RecordingText(Page page, Report report) {
         return switch (stop) {
             case "command-exited" -> "the command ended";
             case "target-exited" -> "the process ended";
-            case "duration" -> "the time was over";
+            case "duration" -> "the time limit";
             case "signal" -> "it was stopped";
             case "disk-full" -> "the disk was full";
             default -> stop;
@@ -142,13 +149,14 @@ record RecordingText(Page page, Report report) {
             if (row.integer("recording") != recording || row.isNull("hits")) {
                 continue;
             }
-            text.append("; recording cost: ").append(Quantity.count(row.integer("hits"))).append(" probed calls");
+            text.append("; recording cost: ").append(Quantity.count(row.integer("hits")))
+                    .append(" calls of probed functions, recorded or not,");
             if (row.isNull("cost_ns")) {
                 text.append(" of unknown cost (").append(row.text("method")).append(")");
             } else {
                 text.append(" x ").append(Quantity.time(row.integer("cost_ns"))).append(" = ");
-                text.append(Quantity.time(row.integer("cpu_ns"))).append(" of CPU, ");
-                text.append(Quantity.percent(row, "share")).append(" of one").append(dearest(recording));
+                text.append(Quantity.time(row.integer("cpu_ns"))).append(" of CPU time (");
+                text.append(Quantity.percent(row, "share")).append(" of one core").append(dearest(recording)).append(')');
             }
         }
         return text.toString();
@@ -160,7 +168,7 @@ record RecordingText(Page page, Report report) {
                 .limit(4)
                 .map(row -> "pid " + row.text("pid") + " " + Quantity.percent(row, "share"))
                 .toList();
-        return processes.isEmpty() ? "" : " (" + String.join(", ", processes) + ")";
+        return processes.isEmpty() ? "" : "; " + String.join(", ", processes);
     }
 
     private static double shareOf(Table.Row row) {

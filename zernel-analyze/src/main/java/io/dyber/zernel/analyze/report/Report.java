@@ -74,6 +74,15 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
         return new Report(sections, diagnose(database));
     }
 
+    /// The form of a report without any content.
+    ///
+    /// @param database opened by [io.dyber.zernel.analyze.Recordings#none]
+    public static Report empty(Database database) {
+        Map<String, Table> sections = new LinkedHashMap<>();
+        SECTIONS.forEach(view -> sections.put(view, database.query("FROM " + view)));
+        return new Report(sections, new Diagnosis(List.of(), List.of()));
+    }
+
     /// What the findings say, of inference in its own words.
     public static Diagnosis diagnose(Database database) {
         Table threads = database.query("FROM training_threads");

@@ -119,7 +119,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     private void unknowns(Map<String, String> bounds) {
         if (!bounds.isEmpty()) {
             page.blank();
-            page.heading("Cannot be known from here, without records of GPU activity");
+            page.heading("Unknown without a GPU trace");
             bounds.forEach((question, bound) -> page.paragraph("  ", question + ": " + bound));
         }
     }

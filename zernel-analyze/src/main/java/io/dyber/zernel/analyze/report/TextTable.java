@@ -41,9 +41,44 @@ public record TextTable(Page page, boolean human) implements TableFormat {
             oneRow(cells);
         } else if (human && total(natural(cells)) > page.width() && cells.size() > 2) {
             withoutWhatIsTheSame(cells, table.columns());
+        } else if (!human && least(natural(cells), table.columns()) > page.width() && cells.size() > 2) {
+            asManyAsFit(cells, table.columns());
         } else {
             rows(cells, table.columns());
         }
+    }
+
+    /// The width when texts are cut as far as may be.
+    private static int least(int[] widths, List<Table.Column> columns) {
+        int[] least = widths.clone();
+        for (int i = 0; i < least.length; i++) {
+            least[i] = NUMBERS.contains(columns.get(i).type()) ? least[i] : Math.min(NARROWEST, least[i]);
+        }
+        return total(least);
+    }
+
+    /// Without the columns that are empty in all rows, and then without the last ones; says which.
+    private void asManyAsFit(List<List<String>> cells, List<Table.Column> columns) {
+        List<Integer> kept = new ArrayList<>();
+        List<String> left = new ArrayList<>();
+        for (int i = 0; i < columns.size(); i++) {
+            int column = i;
+            if (cells.stream().skip(1).anyMatch(line -> !line.get(column).equals("-"))) {
+                kept.add(i);
+            }
+        }
+        int empty = columns.size() - kept.size();
+        while (kept.size() > 1 && least(natural(only(cells, kept)), only(List.of(columns), kept).getFirst()) > page.width()) {
+            left.addFirst(columns.get(kept.removeLast()).name());
+        }
+        rows(only(cells, kept), only(List.of(columns), kept).getFirst());
+        String more = left.isEmpty() ? "" : "no room for " + String.join(", ", left);
+        String none = empty == 0 ? "" : empty + " column" + (empty == 1 ? "" : "s") + " without a value";
+        page.paragraph("", "(" + more + (more.isEmpty() || none.isEmpty() ? "" : "; ") + none + "; --csv and --json print all)");
+    }
+
+    private static <T> List<List<T>> only(List<List<T>> lines, List<Integer> kept) {
+        return lines.stream().map(line -> kept.stream().map(line::get).toList()).toList();
     }
 
     private void rows(List<List<String>> cells, List<Table.Column> columns) {

@@ -136,7 +136,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
     /// A GPU that waits for the network in a collective is as busy as one that computes.
     private static String communication(Report report) {
         return report.section("unknowns").rows().stream()
-                .filter(row -> "how much communication compute hides".equals(row.text("question")))
+                .filter(row -> "how much communication overlaps with compute".equals(row.text("question")))
                 .filter(row -> !row.isNull("upper_share"))
                 .map(row -> Double.parseDouble(row.requiredText("upper_share")))
                 .max(Double::compare)

@@ -77,8 +77,11 @@ class AnalyzeTest {
         Outcome failed = Outcome.of("diff", "--markdown", "--fail-on", "step_p50 > +5%", "--fail-on", "step > 1s", before, after);
         assertThat(failed.status()).isEqualTo(3);
         assertThat(failed.out())
-                .contains("- **fails** `step_p50 > +5%`: step\\_p50 50.000 ms before, 55.000 ms after")
-                .contains("- holds `step > 1s`: ");
+                .contains("- **BROKEN** `step_p50 > +5%`: step\\_p50 50.000 ms before, 55.000 ms after")
+                .contains("- ok `step > 1s`: ")
+                .doesNotContain("Hodges-Lehmann");
+        assertThat(Outcome.of("diff", "--fail-on", "step_p50 > +5%", "--fail-on", "step > 1s", before, after).out())
+                .contains("\nBROKEN  step_p50 > +5%: ", "\nok      step > 1s: ");
 
         JsonNode json = new JsonMapper().readTree(Outcome.of("diff", "--json", before, after).out());
         assertThat(json.path("steps").get(0).path("shift").asDouble()).isEqualTo(5e6);
@@ -90,7 +93,7 @@ class AnalyzeTest {
 
         Outcome wrong = Outcome.of("diff", "--fail-on", "speed > 1", before, after);
         assertThat(wrong.status()).isEqualTo(2);
-        assertThat(wrong.err()).contains("'speed' is no measure of a step: the measures are step, ");
+        assertThat(wrong.err()).contains("'speed' is not a measure of a step: the measures are step, ");
     }
 
     @Test
@@ -205,7 +208,7 @@ class AnalyzeTest {
                 .startsWith("zernel-analyze: --threshold: there is no finding or view 'phase_rule': did you mean 'phase_rules'?");
         Outcome wrong = Outcome.of("phases", "--threshold", "phase_rules.nccl_detection=1", file);
         assertThat(wrong.status()).isEqualTo(2);
-        assertThat(wrong.err()).contains("'1' is no true or false: nccl_detection is FALSE");
+        assertThat(wrong.err()).contains("'1' is neither true nor false: nccl_detection is FALSE");
     }
 
     @Test
@@ -230,7 +233,7 @@ class AnalyzeTest {
         assertThat(Outcome.of("report", "--markdown", file.toString()).out())
                 .containsPattern("```\n +mean step +data +compute +comm +optimizer +unknown\n  rank 0 pid 100 +50.0 ms +")
                 .contains("### One rank comes late to collectives.\n\n- **low** rank 1 of 2, pid 101: 4 ms late; ")
-                .contains("\n## Cannot be known from here, without records of GPU activity\n\n- how long the GPU is busy (pid 100): ")
+                .contains("\n## Unknown without a GPU trace\n\n- how long the GPU is busy (pid 100): ")
                 .contains("\n<details><summary>late ranks</summary>\n\n| comm_id | rank |")
                 .contains("| region | a\\|b | wall | 1 |");
         assertThat(Outcome.of("report", "--markdown", "--html", file.toString()).status()).isEqualTo(2);

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.impl.DumbTerminal;
+import org.jline.terminal.impl.ExternalTerminal;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,7 +43,7 @@ class SqlShellTest {
     void anErrorIsOneLineAndTheShellGoesOn() throws IOException {
         assertThat(shell("SELECT nonsense FROM events;\n.schema x;y\n.nothing\nSELECT 40 + 2 AS n;\n"))
                 .contains("running a query: Binder Error: Referenced column \"nonsense\" not found")
-                .contains("describing 'x;y': that is no name\nhint: .schema steps\n")
+                .contains("describing 'x;y': that is not a name\nhint: .schema steps\n")
                 .contains("running '.nothing': no such command\nhint: .help lists them\n")
                 .contains(" n\n42\n")
                 .doesNotContain("LINE 1:", "Exception");
@@ -52,7 +53,7 @@ class SqlShellTest {
     void dotCommandsTellNamesColumnsAndSql() throws IOException {
         assertThat(shell(".tables\n.schema steps\n.explain data_bound\n.timing\nSELECT 1 AS one;\n"))
                 .contains("steps                      Steps of each training thread")
-                .contains("region                     The events of this kind.")
+                .contains("\nand each kind of events, with its columns only: region\n")
                 .containsPattern("data_loading_ns +BIGINT")
                 .contains("data_bound: ", "SQL of sql/findings/data_bound.sql\n")
                 .contains("timing is on\n")
@@ -72,6 +73,16 @@ class SqlShellTest {
             assertThat(new SqlSession(database, new TableOutput(), new java.io.PrintWriter(java.io.Writer.nullWriter()), 10).words())
                     .contains("SELECT", "steps", "data_loading_ns", "region", "kernel", ".explain");
         }
+    }
+
+    @Test
+    void tabOffersTablesBehindFromAndPutsNothingInThatIsOneOfMany() throws IOException {
+        assertThat(typed("SELECT count(*) AS n FROM regio\t;\n")).containsPattern("(?m)^n\\n2$");
+        // One Tab would do for a name that is the only one; of several, two put in nothing.
+        assertThat(typed("SELECT count(*) AS n FROM step_\t\t\b\b\b\b\bregion;\n"))
+                .contains("step_mean")
+                .doesNotContain("step_kind")
+                .containsPattern("(?m)^n\\n2$");
     }
 
     @Test
@@ -97,6 +108,17 @@ class SqlShellTest {
 
     private String file() {
         return recording().region("a", 1, 1).region("b", 3, 1).write(folder.resolve("run.parquet")).toString();
+    }
+
+    /// What a terminal shows that knows of keys, without its escape sequences.
+    private String typed(String keys) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (Terminal terminal = new ExternalTerminal(
+                        "test", "xterm", new ByteArrayInputStream(keys.getBytes(StandardCharsets.UTF_8)), out, StandardCharsets.UTF_8);
+                Database database = Recordings.open(file())) {
+            new SqlShell(database, new TableOutput(), terminal).run(folder.resolve("history"));
+        }
+        return out.toString(StandardCharsets.UTF_8).replaceAll("\u001B(\\[[\\d;?]*[a-zA-Z]|[=>])|\r", "");
     }
 
     private String shell(String typed) throws IOException {

@@ -144,7 +144,7 @@ class VerdictTest {
                 "step_mean", table(List.of("pid"), 100L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence"), "gpu", 0.9, "a kernel ran"),
                 "unknowns",
-                        table(List.of("question", "upper_share"), "how much communication compute hides", upper));
+                        table(List.of("question", "upper_share"), "how much communication overlaps with compute", upper));
         return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
     }
 

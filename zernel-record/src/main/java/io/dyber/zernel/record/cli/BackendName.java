@@ -13,6 +13,6 @@ final class BackendName implements ITypeConverter<Backend> {
                 .filter(backend -> backend.title().equals(text))
                 .findFirst()
                 .orElseThrow(() -> new TypeConversionException("'" + text
-                        + "' is no backend: " + Arrays.stream(Backend.values()).map(Backend::title).toList()));
+                        + "' is not a backend: " + Arrays.stream(Backend.values()).map(Backend::title).toList()));
     }
 }

@@ -17,6 +17,7 @@ final class LiveProgress implements Progress {
     private final boolean terminal = onTerminal();
     private long lastEvents;
     private long lastNanos;
+    private int lastLength;
     private boolean lineOpen;
 
     /// @param onStart called once, when events are being recorded
@@ -29,15 +30,24 @@ final class LiveProgress implements Progress {
 
     private static boolean onTerminal() {
         Console console = System.console();
-        return console != null && console.isTerminal();
+        return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM"));
     }
 
     @Override
     public void started(Started started) {
-        say("recording " + what() + " to " + options.output() + " (" + started.functions() + " functions probed, "
+        say("recording " + what() + " to " + options.output() + " (" + functions(started.functions()) + ", "
                 + started.backend() + " backend" + cost(started) + foreseen(started) + ")"
                 + (options.command().isEmpty() ? "; Ctrl-C stops" : ""));
         onStart.run();
+    }
+
+    /// None is usual at the start of a command, and no failure.
+    private static String functions(int probed) {
+        return switch (probed) {
+            case 0 -> "functions will be probed as libraries are loaded";
+            case 1 -> "1 function probed";
+            default -> probed + " functions probed";
+        };
     }
 
     private static String foreseen(Started started) {
@@ -71,16 +81,19 @@ final class LiveProgress implements Progress {
         double rate = (status.events() - lastEvents) * 1e9 / Math.max(1, status.nanos() - lastNanos);
         lastEvents = status.events();
         lastNanos = status.nanos();
-        err.printf(
+        String line = String.format(
                 Locale.ROOT,
-                "\r%4ds  %,d events  %,.0f/s  %,d lost  %s  probes ~%.2f %% of a CPU\033[K",
+                "%4ds  %,d events  %,.0f/s  %,d lost  %s  probes ~%.2f %% of a CPU",
                 status.nanos() / 1_000_000_000L,
                 status.events(),
                 rate,
                 status.lost(),
                 size(status.bytes()),
                 100 * status.probeShare());
+        // With blanks and not with an escape sequence, which NO_COLOR asks not to see in logs.
+        err.print("\r" + line + " ".repeat(Math.max(0, lastLength - line.length())));
         err.flush();
+        lastLength = line.length();
         lineOpen = true;
     }
 
@@ -120,6 +133,7 @@ final class LiveProgress implements Progress {
         if (lineOpen) {
             err.println();
             lineOpen = false;
+            lastLength = 0;
         }
         err.println("zernel-record: " + line);
         err.flush();

@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
             "  sudo zernel-record -p 4711 --probe 'libfoo.so:step(bytes=arg2)'",
             "  zernel-record --simulate=straggler-rank --ranks 4 --seed 1",
             "",
+            "--simulate takes --seed N, --steps N, --ranks N, --strength 30%% (at most 80%%).",
             "Then: zernel-analyze report run.parquet"
         })
 final class RecordCommand implements Callable<Integer> {
@@ -96,7 +97,7 @@ final class RecordCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (simulate.isPresent()) {
-            return new SimulateCommand(spec.commandLine(), files.output).call(simulate.get(), simulation);
+            return new SimulateCommand(spec.commandLine(), files.output, quiet).call(simulate.get(), simulation);
         }
         RecordOptions options = options();
         Optional<ServeProcess> serving = serve ? Optional.of(new ServeProcess(files.output, Invoker.owner())) : Optional.empty();

@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.record.sink.Recovery;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -35,14 +36,14 @@ final class RecoverCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Recovery.Result result = Recovery.recover(output);
-        spec.commandLine()
-                .getErr()
-                .printf(
-                        Locale.ROOT,
-                        "zernel-record: recovered %s: %,d events, %,d of them from the journal%n",
-                        result.output(),
-                        result.events(),
-                        result.journalEvents());
+        PrintWriter err = spec.commandLine().getErr();
+        result.kept().ifPresent(kept -> err.println("zernel-record: kept the earlier recording as " + kept));
+        err.printf(
+                Locale.ROOT,
+                "zernel-record: recovered %s: %,d events, %,d of them from the journal%n",
+                result.output(),
+                result.events(),
+                result.journalEvents());
         return 0;
     }
 }

@@ -24,7 +24,7 @@ record Rotate(Optional<Duration> time, OptionalLong bytes) {
                 return new Rotate(Optional.empty(), OptionalLong.of(atLeast(text, bytes, 1_000_000, "1MB")));
             }
             if (!text.matches("\\d+[a-z]+")) {
-                throw new TypeConversionException("'" + text + "' is no time or size: write 1h, 90s, 500MB or 1GB");
+                throw new TypeConversionException("'" + text + "' is not a duration or size (e.g. 1h, 90s, 500MB, 1GB)");
             }
             Duration time = new Time().convert(text);
             return new Rotate(

@@ -9,7 +9,7 @@ final class Share implements ITypeConverter<OptionalDouble> {
     @Override
     public OptionalDouble convert(String text) {
         if (!text.matches("[0-9]{1,4}(\\.[0-9]{1,4})?%")) {
-            throw new TypeConversionException("'" + text + "' is no percentage such as 1% or 0.5%");
+            throw new TypeConversionException("'" + text + "' is not a percentage (e.g. 1%, 0.5%)");
         }
         double share = Double.parseDouble(text.substring(0, text.length() - 1)) / 100;
         if (share == 0) {

@@ -17,10 +17,12 @@ import picocli.CommandLine;
 final class SimulateCommand {
     private final CommandLine line;
     private final Path output;
+    private final boolean quiet;
 
-    SimulateCommand(CommandLine line, Path output) {
+    SimulateCommand(CommandLine line, Path output, boolean quiet) {
         this.line = line;
         this.output = output;
+        this.quiet = quiet;
     }
 
     private static String labels() {
@@ -41,6 +43,10 @@ final class SimulateCommand {
                 settings,
                 new Simulation.Target(output, schema.columns(), schemaJson, options),
                 line.getParseResult().originalArgs());
+        if (quiet) {
+            return 0;
+        }
+        result.notice().ifPresent(notice -> line.getErr().println("zernel-record: " + notice));
         line.getErr()
                 .printf(
                         Locale.ROOT,

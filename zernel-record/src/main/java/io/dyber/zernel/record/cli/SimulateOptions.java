@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import picocli.CommandLine.Option;
 
-/// What `--simulate` makes. Help leaves these to the manual page.
+/// What `--simulate` makes. Help only names these; the manual page describes them.
 final class SimulateOptions {
     @Option(
             names = "--seed",

@@ -14,7 +14,7 @@ final class Time implements ITypeConverter<Duration> {
     public Duration convert(String text) {
         Matcher matcher = FORM.matcher(text);
         if (!matcher.matches()) {
-            throw new TypeConversionException("'" + text + "' is no time: write 10s, 5m, 1h, 250ms or 50us");
+            throw new TypeConversionException("'" + text + "' is not a duration (e.g. 10s, 5m, 1h, 250ms, 50us)");
         }
         long number = Long.parseLong(matcher.group(1));
         return switch (matcher.group(2)) {

@@ -48,7 +48,7 @@ final class CaptureParser {
         int start = in.position();
         String column = in.word();
         if (!COLUMN.matcher(column).matches()) {
-            throw in.error(start, column.isEmpty() ? "expected a column but found " + in.here() : "'" + column + "' is no column name",
+            throw in.error(start, column.isEmpty() ? "expected a column but found " + in.here() : "'" + column + "' is not a column name",
                     "a column is snake_case: a-z, 0-9 and _, starting with a letter");
         }
         if (ProbeLimits.RESERVED.contains(column)) {
@@ -107,7 +107,7 @@ final class CaptureParser {
         }
         String digits = in.word();
         if (!digits.matches("[0-9]{1,18}")) {
-            throw in.error(start, "'" + digits + "' is no number", "");
+            throw in.error(start, "'" + digits + "' is not a number", "");
         }
         return Optional.of(Constant.of(column, Long.parseLong(digits)));
     }
@@ -149,7 +149,7 @@ final class CaptureParser {
             throw in.error(start, "floating-point arguments cannot be read", NO_FLOATS);
         }
         if (!base.matches("arg[0-9]{1,9}")) {
-            throw in.error(start, base.isEmpty() ? "expected a value but found " + in.here() : "'" + base + "' is no value",
+            throw in.error(start, base.isEmpty() ? "expected a value but found " + in.here() : "'" + base + "' is not a value",
                     hint());
         }
         int argument = Integer.parseInt(base.substring(3));
@@ -217,7 +217,7 @@ final class CaptureParser {
         if (type.matches("f32|f64|float|double|fp")) {
             throw in.error(start, "floating-point values cannot be read", NO_FLOATS);
         }
-        return Width.named(type).orElseThrow(() -> in.error(start, "'" + type + "' is no type",
+        return Width.named(type).orElseThrow(() -> in.error(start, "'" + type + "' is not a type",
                 C_TYPES.containsKey(type) ? "write " + C_TYPES.get(type) : "one of " + WIDTHS));
     }
 }

@@ -119,7 +119,7 @@ public final class ProbeFile {
         List<String> texts = new ArrayList<>();
         for (JsonNode text : entry.path(key)) {
             if (!text.isString()) {
-                throw error(where + " has one of " + key + " that is no text");
+                throw error(where + " has one of " + key + " that is not a text");
             }
             texts.add(text.stringValue());
         }

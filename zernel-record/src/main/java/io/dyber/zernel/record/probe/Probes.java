@@ -19,7 +19,7 @@ public final class Probes {
             "wait", "syscalls", "", List.of(), "blocking for 50 us or longer: locks, sleeps, sockets, poll, child processes");
 
     private static final Probe SCHED = new Probe(
-            "sched", "sched", "", List.of(), "threads off their CPUs for 50 us or longer, and how long for want of one");
+            "sched", "sched", "", List.of(), "threads off their CPUs for 50 us or longer, and how long they waited for one");
 
     private static final Probe CALL =
             new Probe("call", "", "", List.of(), "calls of the functions you name with --probe");

@@ -6,6 +6,7 @@ import io.dyber.zernel.record.sink.RecordingFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -59,7 +60,9 @@ public final class Simulation {
             Path output, List<Column> columns, String schemaJson, RecordingFile.Options options) {}
 
     /// What was written.
-    public record Result(int steps, long events, long bytes) {}
+    ///
+    /// @param notice a line about the earlier recording that was in its place
+    public record Result(int steps, long events, long bytes, Optional<String> notice) {}
 
     /// A cause and how strong it was asked to be.
     record Strength(Scenario cause, double strength) {}
@@ -134,7 +137,7 @@ public final class Simulation {
             SimulationFooter footer =
                     new SimulationFooter(settings, shape, plant, training, costs(steps), timeline);
             file.finish(footer.values(target.schemaJson(), options));
-            return new Result(steps, file.events(), file.bytes());
+            return new Result(steps, file.events(), file.bytes(), file.takeNotice());
         }
     }
 

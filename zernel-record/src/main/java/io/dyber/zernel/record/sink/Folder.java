@@ -3,6 +3,7 @@ package io.dyber.zernel.record.sink;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -61,6 +62,32 @@ final class Folder implements AutoCloseable {
 
     void move(String from, Folder to, String as) throws IOException {
         stream.move(Path.of(from), to.stream, Path.of(as));
+    }
+
+    /// Gives a file the first free name of `run.1.parquet`, `run.2.parquet` and so on, and returns that. A name is taken
+    /// by making an empty file, which fails where there is one, and only that file is replaced.
+    String putAside(String name) throws IOException {
+        int dot = name.lastIndexOf('.') > 0 ? name.lastIndexOf('.') : name.length();
+        for (int number = 1; ; number++) {
+            String free = name.substring(0, dot) + "." + number + name.substring(dot);
+            if (attributes(free).isEmpty() && isTaken(free)) {
+                try {
+                    move(name, this, free);
+                    return free;
+                } catch (IOException e) {
+                    delete(free);
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private boolean isTaken(String free) throws IOException {
+        try (FileChannel _ = create(free)) {
+            return true;
+        } catch (FileAlreadyExistsException _) {
+            return false;
+        }
     }
 
     void delete(String name) throws IOException {

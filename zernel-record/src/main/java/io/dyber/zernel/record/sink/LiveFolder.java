@@ -96,14 +96,34 @@ final class LiveFolder implements AutoCloseable {
         return live.attributes(LOCK).filter(own -> own.owner().equals(file.owner())).isPresent();
     }
 
-    /// Makes a finished file of this folder the output or, under another name, a file beside it.
-    void publish(String name, String target) throws IOException {
-        if (parent.attributes(target).filter(a -> !a.isRegularFile()).isPresent()) {
+    /// Whether a file is from before this folder was made.
+    boolean isYoungerThan(PosixFileAttributes file) throws IOException {
+        return live.attributes(LOCK)
+                .filter(own -> own.lastModifiedTime().compareTo(file.lastModifiedTime()) > 0)
+                .isPresent();
+    }
+
+    /// Makes a finished file of this folder the output or, under another name, a file beside it. What is in its place is
+    /// kept.
+    ///
+    /// @return the name under which that is now
+    Optional<String> publish(String name, String target) throws IOException {
+        Optional<PosixFileAttributes> present = parent.attributes(target);
+        if (present.filter(a -> !a.isRegularFile()).isPresent()) {
             throw new RecordingException(
                     Reason.EXISTS, "writing '" + output + "': something that is not a file is in its place", "");
         }
-        live.move(name, parent, target);
+        Optional<String> kept = present.isPresent() ? Optional.of(parent.putAside(target)) : Optional.empty();
+        try {
+            live.move(name, parent, target);
+        } catch (IOException e) {
+            if (kept.isPresent()) {
+                parent.move(kept.get(), parent, target);
+            }
+            throw e;
+        }
         parent.sync();
+        return kept;
     }
 
     /// Deletes the folder; the output is safe.

@@ -180,7 +180,7 @@ public final class RecordingFile implements AutoCloseable {
         first = before;
     }
 
-    /// A line for the user about a file of the series, if there is one.
+    /// A line for the user about a file of the series, or about the earlier recording, if there is one.
     public Optional<String> takeNotice() {
         return files.takeNotice();
     }
@@ -201,7 +201,8 @@ public final class RecordingFile implements AutoCloseable {
         }
     }
 
-    /// Writes the final file with `footer` as its key-value metadata and removes the `.live` folder. After an
+    /// Writes the final file with `footer` as its key-value metadata and removes the `.live` folder. A file that is at the
+    /// output is kept under another name, which [#takeNotice] says. After an
     /// exception the folder holds everything for [Recovery].
     public void finish(Map<String, String> footer) {
         try {
@@ -227,6 +228,8 @@ public final class RecordingFile implements AutoCloseable {
             throw new IllegalStateException(file + " holds not all of " + events.get() + " events");
         }
         finalBytes = file.bytes();
+        file.kept().ifPresent(kept ->
+                files.notice("kept the earlier recording as " + folder.output().resolveSibling(kept)));
         files.prune();
         folder.remove();
     }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,8 @@ public final class Recovery {
     /// @param events events in the recovered file
     /// @param segments row groups that were complete
     /// @param journalEvents events that came from journals
-    public record Result(Path output, long events, int segments, long journalEvents) {}
+    /// @param kept where the earlier recording of the same name is now
+    public record Result(Path output, long events, int segments, long journalEvents, Optional<Path> kept) {}
 
     private static final String BECAUSE =
             "the recorder ended without finishing; what it had not written by then is missing";
@@ -88,17 +90,21 @@ public final class Recovery {
                         target,
                         (rows, last) -> Footer.recovered(known, rows, last, BECAUSE));
         folder.remove();
-        return new Result(folder.output().resolveSibling(target), file.events(), complete, journalEvents);
+        Path output = folder.output();
+        return new Result(
+                output.resolveSibling(target), file.events(), complete, journalEvents, file.kept().map(output::resolveSibling));
     }
 
-    /// The name of the file to write: in a series, of a part.
+    /// The name of the file to write: in a series, of a part. A file of that name that is no older than the folder may be
+    /// the recording itself: its recorder was killed before it could remove the folder.
     private String target(Map<String, String> known) throws IOException {
         OptionalLong partBegan = Footer.partBegan(known);
         if (partBegan.isPresent()) {
             return files.free(partBegan.getAsLong(), Set.of());
         }
         String name = String.valueOf(folder.output().getFileName());
-        if (folder.parent().attributes(name).isPresent()) {
+        Optional<PosixFileAttributes> present = folder.parent().attributes(name);
+        if (present.isPresent() && !folder.isYoungerThan(present.get())) {
             String hint = "move it away to recover again, or remove '" + folder.output() + LiveFolder.SUFFIX + "'";
             String message = "recovering '" + folder.output() + "': the file exists already";
             throw new RecordingException(Reason.EXISTS, message, hint);

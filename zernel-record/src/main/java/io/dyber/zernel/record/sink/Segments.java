@@ -130,7 +130,9 @@ final class Segments implements AutoCloseable {
     }
 
     /// The output, finished.
-    record Published(long events, long bytes) {}
+    ///
+    /// @param kept the name that the file which was in its place has now
+    record Published(long events, long bytes, Optional<String> kept) {}
 
     /// The segments from one number to another that are there.
     static List<String> names(LiveFolder folder, int from, int to) throws IOException {
@@ -154,7 +156,8 @@ final class Segments implements AutoCloseable {
     static Published join(LiveFolder folder, List<String> segments, String target, FooterOf footerOf)
             throws IOException {
         folder.delete(JOINED);
-        Published published;
+        long events;
+        long bytes;
         try (FileChannel out = folder.create(JOINED)) {
             Concatenation joined = new Concatenation(out);
             for (String name : segments) {
@@ -164,13 +167,13 @@ final class Segments implements AutoCloseable {
             }
             joined.finish(footerOf.footer(joined.rows(), joined.largest("ts_ns")));
             out.force(true);
-            published = new Published(joined.rows(), out.size());
+            events = joined.rows();
+            bytes = out.size();
         } catch (IOException e) {
             folder.delete(JOINED);
             throw e;
         }
-        folder.publish(JOINED, target);
-        return published;
+        return new Published(events, bytes, folder.publish(JOINED, target));
     }
 
     @Override

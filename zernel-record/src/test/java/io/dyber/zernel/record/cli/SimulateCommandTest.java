@@ -2,8 +2,10 @@ package io.dyber.zernel.record.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +37,28 @@ class SimulateCommandTest {
         assertThat(run("--simulate=comm-bound", "--ranks=2", "--steps=5", "--strength=20%")).isZero();
         assertThat(err.toString()).contains("simulated events, 5 steps (comm-bound, seed 1)");
         assertThat(folder.resolve("run.parquet")).isNotEmptyFile();
+    }
+
+    @Test
+    void anEarlierRecordingIsKeptAndSaidSo() throws IOException {
+        Files.writeString(folder.resolve("run.parquet"), "precious");
+
+        assertThat(run("--simulate", "--steps=5")).isZero();
+        assertThat(err.toString())
+                .contains("zernel-record: kept the earlier recording as " + folder.resolve("run.1.parquet") + "\n");
+        assertThat(folder.resolve("run.1.parquet")).hasContent("precious");
+    }
+
+    @Test
+    void quietMeansThatNothingIsPrinted() {
+        assertThat(run("-q", "--simulate", "--steps=5")).isZero();
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void helpNamesTheOptionsOfASimulation() {
+        assertThat(new CommandLine(new RecordCommand()).getUsageMessage())
+                .contains("--seed N", "--steps N", "--ranks N", "--strength 30%", "at most 80%");
     }
 
     private int run(String... options) {

@@ -100,6 +100,26 @@ class CommandLineIT {
     }
 
     @Test
+    void aProbeThatMatchesNothingIsSaidAtTheEndAndInTheFooter() {
+        Running.Outcome outcome = Recorder.recordTo(file(), "--kinds", "call", "--probe", "libnosuch.so:foo")
+                .with("--probe", Programs.built("libcalls.so") + ":calls_nosuch")
+                .with("--", "true")
+                .run();
+        assertThat(outcome.status()).isZero();
+        assertThat(outcome.err())
+                .contains("zernel-record: --probe 'libnosuch.so:foo' matched nothing: no recorded process has loaded libnosuch.so")
+                .anyMatch(line -> line.startsWith("zernel-record: --probe '" + Programs.built("libcalls.so")
+                        + ":calls_nosuch' matched nothing: " + Programs.built("libcalls.so") + ": no such "))
+                .anyMatch(line -> line.contains(" (functions will be probed as libraries are loaded, "));
+        try (Recording recording = Recording.open(file())) {
+            assertThat(recording.footer("zernel.probes").valueStream()
+                            .filter(probe -> probe.path("state").asString().equals("waiting"))
+                            .map(probe -> probe.path("library").asString() + ":" + probe.path("symbol").asString()))
+                    .containsExactly("libnosuch.so:foo");
+        }
+    }
+
+    @Test
     void withoutBtfItSaysSo() {
         Running.Outcome outcome = Recorder.recordTo(file(), "--", "true")
                 .under("unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh")

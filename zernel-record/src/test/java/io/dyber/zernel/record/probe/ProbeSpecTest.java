@@ -105,18 +105,18 @@ final class ProbeSpecTest {
             libfoo.so:f(bytes)             | 17 | expected '=' after 'bytes' but found ')'
             libfoo.so:f(=arg1)             | 12 | expected a column but found '='
             libfoo.so:f(,)                 | 12 | expected a column but found ','
-            libfoo.so:f(Bytes=arg1)        | 12 | 'Bytes' is no column name
+            libfoo.so:f(Bytes=arg1)        | 12 | 'Bytes' is not a column name
             libfoo.so:f(pid=arg1)          | 12 | column 'pid' is filled by the recorder itself
             libfoo.so:f(a=arg1,a=arg2)     | 19 | column 'a' is assigned twice
             libfoo.so:f(a=arg0)            | 14 | there is no arg0
             libfoo.so:f(a=arg13)           | 14 | there is no arg13
             libfoo.so:f(a=)                | 14 | expected a value but found ')'
-            libfoo.so:f(a=rdi)             | 14 | 'rdi' is no value
+            libfoo.so:f(a=rdi)             | 14 | 'rdi' is not a value
             libfoo.so:f(a=fp1)             | 14 | floating-point arguments cannot be read
             libfoo.so:f(a=xmm0)            | 14 | floating-point arguments cannot be read
             libfoo.so:f(a=arg1:double)     | 19 | floating-point values cannot be read
-            libfoo.so:f(a=arg1:int)        | 19 | 'int' is no type
-            libfoo.so:f(a=arg1:)           | 19 | '' is no type
+            libfoo.so:f(a=arg1:int)        | 19 | 'int' is not a type
+            libfoo.so:f(a=arg1:)           | 19 | '' is not a type
             libfoo.so:f(a=arg1->x)         | 20 | expected an offset in bytes after '->'
             libfoo.so:f(a=arg1->1048577)   | 20 | offset 1048577 is beyond the first MiB
             libfoo.so:f(a=*arg1->8->8->8)  | 14 | 4 pointers to follow, and 3 is the most
@@ -124,7 +124,7 @@ final class ProbeSpecTest {
             libfoo.so:f(a=arg2>>64:u32)    | 20 | expected 0 to 63 bits after '>>'
             libfoo.so:f(a=arg2:u32{)       | 23 | the labels are missing or have no closing '}'
             libfoo.so:f(a="")              | 14 | the text is empty or has no closing '"'
-            libfoo.so:f(a=7x)              | 14 | '7x' is no number
+            libfoo.so:f(a=7x)              | 14 | '7x' is not a number
             libfoo.so:f(a=arg1@ret)        | 18 | the argument itself is the same at return as at entry
             libfoo.so:f(name=arg1)         | 21 | 'name' must be a string
             libfoo.so:f(name=ret:u64)      | 20 | 'name' must be a string
@@ -145,7 +145,7 @@ final class ProbeSpecTest {
     void messageShowsACaret() {
         assertThatThrownBy(() -> ProbeSpec.parse("libfoo.so:f(bytes=arg1:int)"))
                 .hasMessage("""
-                        reading probe 'libfoo.so:f(bytes=arg1:int)': 'int' is no type
+                        reading probe 'libfoo.so:f(bytes=arg1:int)': 'int' is not a type
                           libfoo.so:f(bytes=arg1:int)
                                                  ^""");
     }

@@ -191,14 +191,43 @@ class RecordingFileTest {
     }
 
     @Test
-    void anExistingFileIsReplacedOnlyAtTheEnd() throws IOException {
+    void anEarlierFileIsKeptUnderAnotherNameAtTheEnd() throws IOException {
         Files.writeString(output, "yesterday");
+        Files.writeString(folder.resolve("run.1.parquet"), "the day before");
         try (RecordingFile file =
                 RecordingFile.create(output, Events.COLUMNS, new Texts(), new RecordingFile.Options())) {
             assertThat(output).hasContent("yesterday");
+            assertThat(folder.resolve("run.2.parquet")).doesNotExist();
             file.finish(FOOTER);
+            assertThat(file.takeNotice()).contains("kept the earlier recording as " + folder.resolve("run.2.parquet"));
+            assertThat(file.takeNotice()).isEmpty();
         }
         assertThat(Duck.query(output, "SELECT count(*) FROM $file")).containsExactly(asList(0L));
+        assertThat(folder.resolve("run.1.parquet")).hasContent("the day before");
+        assertThat(folder.resolve("run.2.parquet")).hasContent("yesterday");
+    }
+
+    @Test
+    void aRecordingThatIsGivenUpLeavesTheEarlierFileWhereItIs() throws IOException {
+        Files.writeString(output, "yesterday");
+        try (RecordingFile file =
+                RecordingFile.create(output, Events.COLUMNS, new Texts(), new RecordingFile.Options())) {
+            file.discard();
+        }
+        assertThat(output).hasContent("yesterday");
+        assertThat(folder).isDirectoryNotContaining("glob:**/run.1.parquet");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"run, run.1", ".parquet, .parquet.1", "a.b.parquet, a.b.1.parquet"})
+    void theNumberStandsBeforeTheLastEnding(String name, String kept) throws IOException {
+        output = folder.resolve(name);
+        Files.writeString(output, "yesterday");
+        try (RecordingFile file =
+                RecordingFile.create(output, Events.COLUMNS, new Texts(), new RecordingFile.Options())) {
+            file.finish(FOOTER);
+        }
+        assertThat(folder.resolve(kept)).hasContent("yesterday");
     }
 
     @Test

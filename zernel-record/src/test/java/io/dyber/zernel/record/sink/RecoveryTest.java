@@ -9,6 +9,8 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,7 +35,7 @@ class RecoveryTest {
         crash(2500, Map.of("zernel.recording", """
                 {"host":"here","ended_ns":null,"incomplete_because":["3 events were lost"]}"""));
 
-        assertThat(Recovery.recover(output)).isEqualTo(new Recovery.Result(output, 2500, 2, 500));
+        assertThat(Recovery.recover(output)).isEqualTo(new Recovery.Result(output, 2500, 2, 500, Optional.empty()));
         assertThat(Duck.query(output, "FROM $file ORDER BY ts_ns").stream().map(List::toArray))
                 .containsExactlyElementsOf(
                         LongStream.range(0, 2500).mapToObj(RecoveryTest::row).toList());
@@ -75,7 +77,18 @@ class RecoveryTest {
     }
 
     @Test
-    void aFinishedFileIsNeverReplaced() throws IOException {
+    void aFileFromBeforeTheCrashedRecordingIsKeptUnderAnotherName() throws IOException {
+        Files.writeString(output, "yesterday");
+        Files.setLastModifiedTime(output, FileTime.from(Instant.now().minusSeconds(86_400)));
+        crash(10, Map.of());
+
+        assertThat(Recovery.recover(output).kept()).contains(folder.resolve("run.1.parquet"));
+        assertThat(folder.resolve("run.1.parquet")).hasContent("yesterday");
+        assertThat(Duck.query(output, "SELECT count(*) FROM $file")).containsExactly(asList(10L));
+    }
+
+    @Test
+    void aFileThatMayBeTheRecordingItselfIsNotTouched() throws IOException {
         crash(10, Map.of());
         Files.writeString(output, "precious");
 

@@ -137,7 +137,7 @@ class SeriesTest {
         }
         Path last = folder.resolve("run-20261121T110001Z.parquet");
 
-        assertThat(Recovery.recover(output)).isEqualTo(new Recovery.Result(last, 1500, 1, 500));
+        assertThat(Recovery.recover(output)).isEqualTo(new Recovery.Result(last, 1500, 1, 500, Optional.empty()));
         assertThat(names()).containsExactly("run-20261121T110000Z.parquet", "run-20261121T110001Z.parquet");
         assertThat(Duck.query(folder.resolve("run-*.parquet"), "SELECT count(*), count(DISTINCT bytes) FROM $file"))
                 .containsExactly(asList(4000L, 4000L));

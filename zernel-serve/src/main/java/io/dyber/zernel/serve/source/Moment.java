@@ -32,7 +32,7 @@ public sealed interface Moment {
                     : new At(Instant.parse(text));
         } catch (DateTimeException e) {
             throw new IllegalArgumentException(
-                    "'" + text + "' is no moment: say 90s or 1m30s after the start, or 2026-11-21T17:30:00Z", e);
+                    "'" + text + "' is not a moment (e.g. 90s or 1m30s after the start, or 2026-11-21T17:30:00Z)", e);
         }
     }
 }
