@@ -16,6 +16,7 @@
 EVENT(call, "a call of a function the user named")
 {
 	EVENT_HEAD;
+	z_text role[8] DOC("part of a step that it is, as --probe says: step, data_wait, ...");
 };
 
 #define SLOTS 12

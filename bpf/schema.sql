@@ -9,6 +9,7 @@ CREATE TABLE events (
     cpu BIGINT, -- CPU at the end of the event
     comm VARCHAR, -- name of the thread
     depth BIGINT, -- calls of the same kind around this one: 0 is the outermost, count only these
+    role VARCHAR, -- part of a step that it is, as --probe says: step, data_wait, ...
     bytes BIGINT, -- [bytes] bytes moved or asked for
     addr BIGINT, -- address in the process
     device BIGINT, -- GPU index as the process counts them, in samples as NVML does

@@ -45,6 +45,7 @@ EVENT(torch_free, "memory given back to the caching allocator of PyTorch for the
 EVENT(py_call, "a call into or within the Python interpreter")
 {
 	EVENT_HEAD;
+	z_text role[8] DOC("part of a step that it is, as --probe says: step, data_wait, ...");
 };
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

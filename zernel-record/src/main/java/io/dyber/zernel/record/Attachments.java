@@ -97,7 +97,7 @@ final class Attachments {
                 FunctionTable.check(function);
             }
             if (spec instanceof PythonProbe python && python.isOfPython()) {
-                job.wantPython(python.glob());
+                job.wantPython(python.glob(), python.role());
             }
         }
         this.hooks = options.hooks();

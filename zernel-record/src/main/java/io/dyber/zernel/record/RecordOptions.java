@@ -120,7 +120,7 @@ public record RecordOptions(
                 hooks.addAll(probe.hooks());
             }
         }
-        probes.forEach(spec -> hooks.add(Hook.named(spec)));
+        probes.forEach(spec -> hooks.addAll(Hook.asked(spec)));
         return hooks;
     }
 

@@ -5,10 +5,11 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 
 /// Collects the names that somebody who wrote a name that does not exist may have meant.
-final class SimilarNames {
+public final class SimilarNames {
     private static final int KEPT = 64;
     private static final int NOT_SIMILAR = Integer.MAX_VALUE;
 
@@ -23,6 +24,13 @@ final class SimilarNames {
         String last = name.substring(name.lastIndexOf(':') + 1).replaceFirst("@.*", "");
         this.wanted = last.replace("*", "").replace("?", "").toLowerCase(Locale.ROOT);
         this.tolerance = Math.clamp(wanted.length() / 4, 1, 3);
+    }
+
+    /// The one of these names that somebody may have meant.
+    public static Optional<String> meant(String name, List<String> names) {
+        SimilarNames similar = new SimilarNames(name);
+        names.forEach(similar::offer);
+        return similar.closest(1).stream().findFirst();
     }
 
     void offer(String name) {

@@ -6,6 +6,7 @@ import io.dyber.zernel.record.event.Schema;
 /// Where the columns stand that the job's knowledge reads and fills.
 final class Columns {
     final int name;
+    final int role;
     final int childPid;
     final int childTid;
     final int status;
@@ -32,6 +33,7 @@ final class Columns {
 
     Columns(Schema schema) {
         this.name = schema.index("name");
+        this.role = schema.index("role");
         this.childPid = schema.index("child_pid");
         this.childTid = schema.index("child_tid");
         this.status = schema.index("status");

@@ -79,8 +79,10 @@ public final class Job {
     }
 
     /// Calls of Python functions with such names are wanted, and no others unless they are wanted too.
-    public void wantPython(String glob) {
-        pythonCalls.want(glob);
+    ///
+    /// @param role of them in a step; empty for none
+    public void wantPython(String glob, String role) {
+        pythonCalls.want(glob, role);
     }
 
     private Interpretation launches() {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// Calls of Python functions: keeps those that somebody wants.
 final class PythonCalls implements Interpretation {
@@ -18,16 +19,18 @@ final class PythonCalls implements Interpretation {
 
     private final Columns columns;
     private final Texts texts;
-    private final List<String> globs = new ArrayList<>();
-    private final Map<Long, Boolean> wanted = new HashMap<>();
+    private final List<Wanted> all = new ArrayList<>();
+    private final Map<Long, Optional<Wanted>> known = new HashMap<>();
+
+    private record Wanted(String glob, String role) {}
 
     PythonCalls(Columns columns, Texts texts) {
         this.columns = columns;
         this.texts = texts;
     }
 
-    void want(String glob) {
-        globs.add(glob);
+    void want(String glob, String role) {
+        all.add(new Wanted(glob, role));
     }
 
     @Override
@@ -40,13 +43,18 @@ final class PythonCalls implements Interpretation {
         if (note != COMPACT_ASCII) {
             row.put(columns.name, texts.id(NOT_ASCII));
         }
-        if (!wanted.computeIfAbsent(row.get(columns.name), this::isWanted)) {
+        Optional<Wanted> wanted = known.computeIfAbsent(row.get(columns.name), this::wanted);
+        if (wanted.isEmpty()) {
             row.leaveOut();
+        } else if (!wanted.get().role.isEmpty()) {
+            row.put(columns.role, texts.id(wanted.get().role));
         }
     }
 
-    private boolean isWanted(long name) {
+    /// Of several that mean it, the first that gives it a role, as `Trainer.*` may be wanted beside `Trainer.step`.
+    private Optional<Wanted> wanted(long name) {
         String text = texts.text((int) name);
-        return globs.stream().anyMatch(glob -> Glob.matches(glob, text));
+        List<Wanted> matching = all.stream().filter(one -> Glob.matches(one.glob, text)).toList();
+        return matching.stream().filter(one -> !one.role.isEmpty()).findFirst().or(() -> matching.stream().findFirst());
     }
 }

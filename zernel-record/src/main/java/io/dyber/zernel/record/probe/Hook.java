@@ -24,6 +24,11 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
         this(function, role, vital, Meaning.NOTHING, false);
     }
 
+    /// What the user asked for with one probe.
+    public static List<Hook> asked(ProbeSpec probe) {
+        return probe instanceof PythonRegions regions ? regions.hooks() : List.of(named(probe));
+    }
+
     /// A function whose calls the user asked for.
     public static Hook named(ProbeSpec probe) {
         boolean ofPython = probe instanceof PythonProbe python && python.isOfPython();
@@ -38,7 +43,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
     /// What it means in a library: itself, unless the library has to be asked which functions those are.
     public List<Hook> in(ElfFile elf) throws ElfException {
         return switch (probe) {
-            case Function _, UsdtProbe _ -> List.of(this);
+            case Function _, UsdtProbe _, PythonRegions _ -> List.of(this);
             case PythonProbe python -> python.functions(elf).stream().map(this::of).toList();
             case OperatorProbe operators -> operators.functions(elf).stream().map(this::of).toList();
         };
@@ -47,7 +52,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
     /// Why it means nothing in a library; empty when there was nothing to be expected in this one.
     public String nothingBecause(ElfFile elf) throws ElfException {
         return switch (probe) {
-            case Function _, UsdtProbe _ -> "";
+            case Function _, UsdtProbe _, PythonRegions _ -> "";
             case OperatorProbe _ -> "no such operator in the file";
             case PythonProbe _ -> PythonProbe.isInterpreter(elf) ? "not CPython 3.11 to 3.14, or free-threaded" : "";
         };
@@ -69,6 +74,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
             case UsdtProbe usdt -> usdt.provider() + ":" + usdt.tracepoint();
             case OperatorProbe operators -> operators.glob();
             case PythonProbe python -> python.glob();
+            case PythonRegions _ -> PythonRegions.TEXT;
         };
     }
 }

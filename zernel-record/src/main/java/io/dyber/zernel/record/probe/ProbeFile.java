@@ -19,17 +19,18 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
 /// - library: libfoo.so
 ///   symbols: [my_call, my_other_*]     # or symbol: my_call
 ///   args: {bytes: arg2, stream: arg4}
+///   role: data_wait                    # see [CallRole]
 /// - library: libc10_cuda.so
 ///   usdt: pytorch:malloc
 ///   args: {addr: arg1, bytes: arg3}
 /// - torch_op: [aten::conv*, add]        # or one of them
-/// - py_call: Trainer.*
+/// - py_call: Trainer.*                 # also with a role
 /// - libbar.so:f(name=arg1:str)         # as with --probe
 /// ```
 public final class ProbeFile {
     private static final List<String> KINDS = List.of(OperatorProbe.KIND, PythonProbe.KIND);
     private static final List<String> KEYS =
-            List.of("library", "symbol", "symbols", "usdt", "args", OperatorProbe.KIND, PythonProbe.KIND);
+            List.of("library", "symbol", "symbols", "usdt", "args", CallRole.COLUMN, OperatorProbe.KIND, PythonProbe.KIND);
 
     private final Path file;
 
@@ -100,13 +101,15 @@ public final class ProbeFile {
     /// Whether the entry names what to record of kinds that need no library.
     private boolean addKinds(List<ProbeSpec> probes, JsonNode entry, String where) {
         List<String> kinds = KINDS.stream().filter(entry::has).toList();
-        if (!kinds.isEmpty() && entry.size() > kinds.size()) {
+        boolean hasRole = kinds.contains(PythonProbe.KIND) && entry.has(CallRole.COLUMN);
+        if (!kinds.isEmpty() && entry.size() > kinds.size() + (hasRole ? 1 : 0)) {
             throw error(where + " has other keys beside " + kinds.getFirst());
         }
         for (String kind : kinds) {
             List<String> patterns =
                     entry.path(kind).isArray() ? texts(entry, kind, where) : List.of(text(entry, kind, where));
-            patterns.forEach(pattern -> probes.add(ProbeSpec.parse(kind + ":" + pattern)));
+            String role = hasRole && kind.equals(PythonProbe.KIND) ? arguments(entry, where) : "";
+            patterns.forEach(pattern -> probes.add(ProbeSpec.parse(kind + ":" + pattern + role)));
         }
         return !kinds.isEmpty();
     }
@@ -141,6 +144,9 @@ public final class ProbeFile {
                 throw error(where + " has no text for '" + column + "', such as arg1");
             }
             assignments.add(column + "=" + value.stringValue());
+        }
+        if (entry.has(CallRole.COLUMN)) {
+            assignments.add(CallRole.COLUMN + "=" + text(entry, CallRole.COLUMN, where));
         }
         return "(" + String.join(", ", assignments) + ")";
     }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.elf.SimilarNames;
 import io.dyber.zernel.record.event.Constant;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,11 +12,15 @@ final class ProbeParser {
     private static final String USDT_EXAMPLE =
             "write usdt:LIBRARY:PROVIDER:NAME(COLUMN=VALUE, ...), for example usdt:libc10_cuda.so:pytorch:free(addr=arg1)";
 
+    private static final String PYTHON_EXAMPLE =
+            "write py_call:FUNCTION, for example py_call:Trainer.* or py_call:next_batch(role=data_wait)";
+
     private final Cursor in;
     private final CaptureParser values;
     private final List<Capture> captures = new ArrayList<>();
     private final List<Constant> constants = new ArrayList<>();
     private String name = "";
+    private boolean tracepoint;
 
     ProbeParser(String text) {
         this.in = new Cursor(text);
@@ -26,6 +31,7 @@ final class ProbeParser {
         in.skipBlanks();
         if (in.take("usdt:")) {
             values.tracepoint();
+            tracepoint = true;
             String library = part("library", ":(", USDT_EXAMPLE);
             colon("library", "provider", USDT_EXAMPLE);
             String provider = part("provider", ":(", USDT_EXAMPLE);
@@ -38,13 +44,33 @@ final class ProbeParser {
             return new OperatorProbe(pattern("operator", "write torch_op:OPERATOR, for example torch_op:aten::conv* or torch_op:*"));
         }
         if (in.take(PythonProbe.KIND + ":")) {
-            return new PythonProbe(pattern("function", "write py_call:FUNCTION, for example py_call:Trainer.* or py_call:PyObject_Call*"));
+            return pythonProbe();
+        }
+        if (in.take(PythonRegions.TEXT)) {
+            return pythonRegions();
         }
         String library = part("library", ":(", EXAMPLE);
         colon("library", "symbol", EXAMPLE);
         String symbol = part("symbol", "(", EXAMPLE);
         assignments();
         return new Function(ProbeSpec.CALL, name, library, symbol, captures, constants);
+    }
+
+    private PythonProbe pythonProbe() {
+        String glob = part("function", "(", PYTHON_EXAMPLE);
+        assignments();
+        if (!captures.isEmpty() || !name.isEmpty() || constants.stream().anyMatch(one -> !one.column().equals(CallRole.COLUMN))) {
+            throw in.error(0, "of a Python function only its name can be read", PYTHON_EXAMPLE);
+        }
+        return new PythonProbe(glob, constants);
+    }
+
+    private PythonRegions pythonRegions() {
+        in.skipBlanks();
+        if (!in.atEnd()) {
+            throw in.error(in.position(), "py_region ends before " + in.here(), "regions have their role in their name: zernel.data_wait");
+        }
+        return new PythonRegions();
     }
 
     /// The rest of the text, which names something or is a glob of names.
@@ -104,6 +130,8 @@ final class ProbeParser {
             if (!in.take("\"") || name.isBlank()) {
                 throw in.error(start, "the name has no text or no closing '\"'", "write name=\"forward\"");
             }
+        } else if (column.equals(CallRole.COLUMN)) {
+            role(start);
         } else {
             Optional<Constant> constant = values.constant(column);
             constant.ifPresent(constants::add);
@@ -112,6 +140,28 @@ final class ProbeParser {
             }
         }
         in.skipBlanks();
+    }
+
+    /// The part of a step that the calls are. Quotes may be left out.
+    private void role(int start) {
+        if (constants.stream().anyMatch(before -> before.column().equals(CallRole.COLUMN))) {
+            throw in.error(start, "the role is given twice", "");
+        }
+        int at = in.position();
+        boolean quoted = in.take("\"");
+        String title = in.word();
+        if (quoted && !in.take("\"")) {
+            throw in.error(at, "the role has no closing '\"'", "write role=data_wait");
+        }
+        CallRole role = CallRole.named(title).orElseThrow(() -> in.error(
+                at, "'" + title + "' is no role",
+                SimilarNames.meant(title, CallRole.titles()).map(meant -> "did you mean " + meant + "?")
+                        .orElse("one of " + String.join(", ", CallRole.titles()))));
+        if (tracepoint && role != CallRole.STEP) {
+            throw in.error(at, "a tracepoint is a moment, which can be role=step only",
+                    "probe a function for role=" + title + ": it has a begin and an end");
+        }
+        constants.add(role.constant());
     }
 
     private void add(int start, Capture capture) {

@@ -11,7 +11,8 @@ import java.util.List;
 /// LIBRARY:SYMBOL[(COLUMN=VALUE, ...)]               libfoo.so:my_call(bytes=arg2, stream=arg4, status=ret:s32)
 /// usdt:LIBRARY:PROVIDER:NAME[(COLUMN=VALUE, ...)]   usdt:libc10_cuda.so:pytorch:malloc(addr=arg1, bytes=arg3)
 /// torch_op:OPERATOR                                 torch_op:aten::conv*, see [OperatorProbe]
-/// py_call:FUNCTION                                  py_call:Trainer.*, py_call:PyObject_Call*, see [PythonProbe]
+/// py_call:FUNCTION[(role=ROLE)]                     py_call:Trainer.*, py_call:PyObject_Call*, see [PythonProbe]
+/// py_region                                         see [PythonRegions]
 /// ```
 ///
 /// - `LIBRARY` is a file name (`libfoo.so` also means `libfoo.so.1`), a glob (`libfoo*.so*`), an absolute path, a
@@ -38,8 +39,9 @@ import java.util.List;
 ///
 /// - `COLUMN` is a column of the recording (`bytes`, `addr`, `fd`, ...) or a new one. `name=arg1:str` names the
 ///   event after a string argument, `name="forward"` gives it a fixed name.
+/// - `role=ROLE` says which part of a step the call is, see [CallRole]: `libfoo.so:next_batch(role=data_wait)`.
 /// - At most 12 integers at entry, 4 at return and 1 string per function. Floating-point arguments cannot be read.
-public sealed interface ProbeSpec permits Function, UsdtProbe, OperatorProbe, PythonProbe {
+public sealed interface ProbeSpec permits Function, UsdtProbe, OperatorProbe, PythonProbe, PythonRegions {
     /// The event kind of user-named probes.
     String CALL = "call";
 

@@ -3,6 +3,7 @@ package io.dyber.zernel.record.probe;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Symbol;
+import io.dyber.zernel.record.event.Constant;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,7 +15,8 @@ import java.util.Optional;
 ///
 /// @param glob of qualified names of Python functions (`Trainer.step`, `main.<locals>.*`); or, when it begins with
 ///     `Py` or `_Py`, of functions of the C interface (`PyObject_Call*`)
-public record PythonProbe(String glob) implements ProbeSpec {
+/// @param constants of its rows: its role in a step, or nothing
+public record PythonProbe(String glob, List<Constant> constants) implements ProbeSpec {
     public static final String KIND = "py_call";
 
     /// The interpreter is a library or in the program: `libpython3.12.so.1.0`, `python3.12`.
@@ -22,6 +24,19 @@ public record PythonProbe(String glob) implements ProbeSpec {
 
     private static final String EVALUATOR = "_PyEval_EvalFrameDefault";
     private static final int FRAME = 2;
+
+    public PythonProbe {
+        constants = List.copyOf(constants);
+    }
+
+    public PythonProbe(String glob) {
+        this(glob, List.of());
+    }
+
+    /// What its calls are to a step; empty when nobody said.
+    public String role() {
+        return constants.stream().findFirst().map(Constant::text).orElse("");
+    }
 
     @Override
     public String kind() {
@@ -48,7 +63,7 @@ public record PythonProbe(String glob) implements ProbeSpec {
             return List.of();
         }
         if (!isOfPython()) {
-            return List.of(new Function(KIND, "", LIBRARY, glob, List.of()));
+            return List.of(new Function(KIND, "", LIBRARY, glob, List.of(), constants));
         }
         Optional<PythonLayout> layout = PythonLayout.of(elf);
         return layout.map(PythonProbe::evaluator).stream().toList();

@@ -67,9 +67,25 @@ final class ProbeFileTest {
     }
 
     @Test
+    void aRoleStandsBesideTheArguments() throws Exception {
+        Path file = file("roles.yaml", """
+                - library: libfoo.so
+                  symbols: [next_batch, prefetch]
+                  args: {bytes: arg2}
+                  role: data_wait
+                - py_call: Trainer.step
+                  role: step
+                """);
+        assertThat(ProbeFile.read(file)).containsExactly(
+                ProbeSpec.parse("libfoo.so:next_batch(bytes=arg2, role=data_wait)"),
+                ProbeSpec.parse("libfoo.so:prefetch(bytes=arg2, role=data_wait)"),
+                ProbeSpec.parse("py_call:Trainer.step(role=step)"));
+    }
+
+    @Test
     void saysWhatIsWrongWhere() throws Exception {
         assertWrong("- library: l.so\n  symbol: f\n  arg: {}", "entry 1 has an unknown key 'arg', known are library, "
-                + "symbol, symbols, usdt, args, torch_op, py_call");
+                + "symbol, symbols, usdt, args, role, torch_op, py_call");
         assertWrong("- library: l.so", "entry 1 has no symbols");
         assertWrong("- l.so:f\n- symbol: f", "entry 2 has no library");
         assertWrong("- library: l.so\n  symbol: f\n  args: {a: 5}", "entry 1 has no text for 'a', such as arg1");

@@ -193,4 +193,36 @@ final class ProbeSpecTest {
         assertThatThrownBy(() -> new Function("call", "", "l.so", "f", strings))
                 .hasMessage("probing 'f': at most 12 integers at entry, 4 at return and 1 string per function can be captured");
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"step", "data_wait", "compute", "sync", "collective", "optimizer", "checkpoint"})
+    void aFunctionHasARoleInAStep(String role) {
+        assertThat(ProbeSpec.parse("libfoo.so:f(bytes=arg1, role=" + role + ")"))
+                .isEqualTo(new Function("call", "", "libfoo.so", "f",
+                        List.of(new Capture("bytes", Source.ARGUMENT, 1, List.of(), Width.U64, false)),
+                        List.of(Constant.of("role", role))));
+        assertThat(ProbeSpec.parse("libfoo.so:f(role=\"" + role + "\")").constants())
+                .containsExactly(Constant.of("role", role));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            libfoo.so:f(role=data_wat)              | 'data_wat' is no role               | did you mean data_wait?
+            libfoo.so:f(role=x)                     | 'x' is no role                      | one of step, data_wait
+            libfoo.so:f(role=arg1:str)              | 'arg1' is no role                   | one of step, data_wait
+            libfoo.so:f(role=step, role=step)       | the role is given twice             |
+            usdt:libfoo.so:p:n(role=data_wait)      | a moment, which can be role=step    | probe a function
+            """)
+    void aWrongRoleIsExplained(String text, String why, String hint) {
+        ProbeSyntaxException error =
+                catchThrowableOfType(ProbeSyntaxException.class, () -> ProbeSpec.parse(text));
+        assertThat(error).hasMessageContaining(why);
+        assertThat(error.hint()).contains(hint == null ? "" : hint);
+    }
+
+    @Test
+    void aTracepointMayBeAStep() {
+        assertThat(ProbeSpec.parse("usdt:libfoo.so:p:n(role=step)").constants())
+                .containsExactly(Constant.of("role", "step"));
+    }
 }

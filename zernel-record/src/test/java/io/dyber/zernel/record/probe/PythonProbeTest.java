@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Gcc;
+import io.dyber.zernel.record.event.Constant;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -64,8 +65,23 @@ final class PythonProbeTest {
     @Test
     void aProbeTextNamesFunctions() {
         assertThat(ProbeSpec.parse("py_call:main.<locals>.*")).isEqualTo(new PythonProbe("main.<locals>.*"));
-        assertThatThrownBy(() -> ProbeSpec.parse("py_call:step()"))
+        assertThatThrownBy(() -> ProbeSpec.parse("py_call:step(bytes=arg1)"))
                 .isInstanceOf(ProbeSyntaxException.class)
-                .hasMessageContaining("the function ends before '('");
+                .hasMessageContaining("of a Python function only its name can be read");
+    }
+
+    @Test
+    void aPythonFunctionHasARole() {
+        assertThat(ProbeSpec.parse("py_call:next_batch(role=data_wait)"))
+                .isEqualTo(new PythonProbe("next_batch", List.of(Constant.of("role", "data_wait"))));
+    }
+
+    @Test
+    void regionsAreTwoFunctionsOfTheInterpreter() {
+        assertThat(ProbeSpec.parse("py_region")).isEqualTo(new PythonRegions());
+        assertThat(Hook.asked(new PythonRegions())).extracting(Hook::symbol).containsExactly("Py_Is", "Py_IsNone");
+        assertThatThrownBy(() -> ProbeSpec.parse("py_region:data_wait"))
+                .isInstanceOf(ProbeSyntaxException.class)
+                .hasMessageContaining("py_region ends before ':'");
     }
 }
