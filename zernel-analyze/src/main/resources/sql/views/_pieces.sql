@@ -3,25 +3,33 @@
 -- The innermost open call decides what a segment is, so nested calls never count twice; of two with the same begin and
 -- end, the one that says more than `compute`. Where no call is open, the time that leads from a batch to its backward
 -- pass is the forward pass (inferred: nothing else can produce the loss), on threads that use a DataLoader; any other
--- such time is unknown.
+-- such time is unknown. In an `Optimizer.step` that runs a closure, all up to the end of its last backward pass is
+-- forward where no call inside says more.
 --
--- needs: _intervals
+-- needs: _intervals, _closures
 CREATE TABLE _pieces AS
 WITH
     ordered AS (
         SELECT
-            thread,
-            start_ns,
-            end_ns,
-            part,
-            max(end_ns) OVER (thread_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns,
-            lead(start_ns) OVER thread_order AS next_ns,
-            lead(CASE WHEN part IN ('data_wait', 'backward', 'optimizer_step') THEN part = 'backward' END IGNORE NULLS)
-                OVER thread_order AS backward_next,
-            count(CASE WHEN part = 'data_wait' THEN 1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING)
+            calls.thread,
+            calls.start_ns,
+            calls.end_ns,
+            calls.part,
+            closures.end_ns AS closure_ns,
+            max(calls.end_ns) OVER (thread_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns,
+            lead(calls.start_ns) OVER thread_order AS next_ns,
+            lead(CASE
+                WHEN calls.part IN ('data_wait', 'backward', 'optimizer_step') AND closures.end_ns IS NULL
+                    THEN calls.part = 'backward'
+            END IGNORE NULLS) OVER thread_order AS backward_next,
+            count(CASE WHEN calls.part = 'data_wait' THEN 1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING)
                 AS batches_before
-        FROM _intervals
-        WINDOW thread_order AS (PARTITION BY thread ORDER BY start_ns, end_ns DESC)
+        FROM _intervals AS calls
+        LEFT JOIN _closures AS closures
+            ON closures.thread = calls.thread
+            AND closures.start_ns = calls.start_ns
+            AND calls.part = 'optimizer_step'
+        WINDOW thread_order AS (PARTITION BY calls.thread ORDER BY calls.start_ns, calls.end_ns DESC)
     ),
     -- Most calls are alone. Only the others have to be cut where one begins or ends in another.
     placed AS (
@@ -30,6 +38,7 @@ WITH
             start_ns,
             end_ns,
             part,
+            closure_ns,
             coalesce(until_ns <= start_ns, TRUE) AND coalesce(end_ns <= next_ns, TRUE) AS alone,
             greatest(end_ns, until_ns) AS idle_ns,
             next_ns,
@@ -37,11 +46,11 @@ WITH
         FROM ordered
     ),
     edges AS (
-        SELECT thread, start_ns AS at_ns, TRUE AS enters, -end_ns AS tie, part
+        SELECT thread, start_ns AS at_ns, TRUE AS enters, -end_ns AS tie, part, closure_ns
         FROM placed
         WHERE NOT alone
         UNION ALL
-        SELECT thread, end_ns AS at_ns, FALSE AS enters, -start_ns AS tie, NULL AS part
+        SELECT thread, end_ns AS at_ns, FALSE AS enters, -start_ns AS tie, NULL AS part, NULL AS closure_ns
         FROM placed
         WHERE NOT alone
     ),
@@ -52,9 +61,25 @@ WITH
             part,
             row_number() OVER thread_order AS position,
             lead(at_ns) OVER thread_order AS next_ns,
+            max(closure_ns) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS closure_ns,
             sum(CASE WHEN enters THEN 1 ELSE -1 END) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS depth
         FROM edges
         WINDOW thread_order AS (PARTITION BY thread ORDER BY at_ns, enters, tie, part DESC)
+    ),
+    -- After an end, the call that is open again is the last one that began at this depth.
+    nested AS (
+        SELECT
+            thread,
+            at_ns,
+            next_ns,
+            last_value(part IGNORE NULLS) OVER (
+                PARTITION BY thread, depth
+                ORDER BY position
+                ROWS UNBOUNDED PRECEDING
+            ) AS part,
+            coalesce(at_ns < closure_ns, FALSE) AS in_closure
+        FROM levels
+        WHERE depth > 0
     ),
     pieces AS (
         SELECT thread, start_ns, end_ns, part, FALSE AS inferred
@@ -64,19 +89,13 @@ WITH
         SELECT thread, idle_ns, next_ns, CAST(CASE WHEN forward THEN 'forward' ELSE 'unknown' END AS step_part), forward
         FROM placed
         UNION ALL
-        -- After an end, the call that is open again is the last one that began at this depth.
         SELECT
             thread,
             at_ns,
             next_ns,
-            last_value(part IGNORE NULLS) OVER (
-                PARTITION BY thread, depth
-                ORDER BY position
-                ROWS UNBOUNDED PRECEDING
-            ),
-            FALSE
-        FROM levels
-        WHERE depth > 0
+            CASE WHEN in_closure AND part = 'optimizer_step' THEN CAST('forward' AS step_part) ELSE part END,
+            in_closure AND part = 'optimizer_step'
+        FROM nested
     )
 SELECT
     thread, -- number of the training thread

@@ -52,6 +52,15 @@ class FindingsTest {
         assertThat(run("slow_optimizer", optimizing(20).gpuSample("utilization", 1000, 100, "percent"))).isEmpty();
     }
 
+    @Test
+    void slowOptimizerIsSilentForTheForwardAndBackwardPassOfAClosure() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 20; i++) {
+            fixture.region(NEXT, i * 50, 1).region(STEP, i * 50 + 2, 48).backward(i * 50 + 20, 25);
+        }
+        assertThat(run("slow_optimizer", fixture)).isEmpty();
+    }
+
     /// Steps of 50 ms, so much of it in the optimizer.
     private static RecordingFixture optimizing(double ms) {
         RecordingFixture fixture = recording();

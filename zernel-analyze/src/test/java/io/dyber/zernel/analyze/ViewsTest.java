@@ -71,12 +71,53 @@ class ViewsTest {
 
     @Test
     void aClosureInsideTheOptimizerIsCompute() {
-        assertThat(phases(recording().region(NEXT, 0, 10).region(STEP, 10, 50).backward(30, 20))).containsExactly(
+        assertThat(phases(recording().region(NEXT, 0, 10).region(STEP, 15, 45).backward(30, 20))).containsExactly(
                 "DataLoading 10 of 60 inferred 0",
-                "GpuCompute 20 of 60 inferred 0",
+                "GpuCompute 40 of 60 inferred 20", // from the batch on: also what leads to Optimizer.step
                 "NcclCollective 0 of 60 inferred 0",
-                "OptimizerStep 30 of 60 inferred 0",
+                "OptimizerStep 10 of 60 inferred 0",
                 "Unknown 0 of 60 inferred 0");
+    }
+
+    @Test
+    void allUpToTheLastBackwardPassOfAClosureIsCompute() {
+        assertThat(phases(recording().region(NEXT, 0, 10).region(STEP, 10, 90)
+                .region(ZERO_GRAD, 12, 3).backward(20, 10)
+                .region(NEXT, 32, 8).region(ZERO_GRAD, 42, 3).backward(50, 10)
+                .region("Optimizer.step#SGD.step", 70, 20))) // an inner optimizer, after the closure
+                .containsExactly(
+                        "DataLoading 18 of 100 inferred 0",
+                        "GpuCompute 36 of 100 inferred 16",
+                        "NcclCollective 0 of 100 inferred 0",
+                        "OptimizerStep 46 of 100 inferred 0",
+                        "Unknown 0 of 100 inferred 0");
+    }
+
+    @Test
+    void aClosureNeedsNoDataLoader() {
+        assertThat(phases(recording().region(STEP, 0, 10).region(STEP, 20, 30).backward(30, 15))).containsExactly(
+                "DataLoading 0 of 50 inferred 0",
+                "GpuCompute 25 of 50 inferred 10",
+                "NcclCollective 0 of 50 inferred 0",
+                "OptimizerStep 15 of 50 inferred 0",
+                "Unknown 10 of 50 inferred 0");
+    }
+
+    @Test
+    void aStepWithAClosureEndsWithItsOptimizer() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 3; i++) {
+            fixture.region(NEXT, 60 * i, 10).region(STEP, 60 * i + 10, 50).backward(60 * i + 30, 20);
+        }
+        assertThat(query(fixture.write(folder.resolve("run.parquet")), """
+                SELECT step, (start_ns - 1800000000000000000) // 1000000 AS start, dur_ns // 1000000 AS ms,
+                    gpu_compute_ns // 1000000 AS compute, optimizer_step_ns // 1000000 AS optimizer, batches
+                FROM steps
+                """)).isEqualTo("""
+                step	start	ms	compute	optimizer	batches
+                1	0	60	40	10	1
+                2	60	60	40	10	1
+                3	120	60	40	10	1""");
     }
 
     @Test
@@ -310,6 +351,8 @@ class ViewsTest {
         final RecordingFixture fixture = recording();
         private final Random random;
         private final int[] timeline = new int[LENGTH];
+        private final List<int[]> optimizers = new ArrayList<>();
+        private final List<int[]> backwards = new ArrayList<>();
 
         RandomCalls(long seed) {
             random = new Random(seed);
@@ -318,6 +361,19 @@ class ViewsTest {
             call(0, 1, 3);
             call(LENGTH - 1, LENGTH, 3);
             nest(1, LENGTH - 1, 0);
+            optimizers.forEach(this::closure);
+        }
+
+        /// What an optimizer does before the last backward pass inside it is its closure's.
+        private void closure(int[] optimizer) {
+            int until = backwards.stream()
+                    .filter(backward -> backward[0] >= optimizer[0] && backward[1] <= optimizer[1])
+                    .mapToInt(backward -> backward[1])
+                    .max()
+                    .orElse(0);
+            for (int at = optimizer[0]; at < until; at++) {
+                timeline[at] = timeline[at] == 3 ? 1 : timeline[at];
+            }
         }
 
         List<Long> painted() {
@@ -348,6 +404,7 @@ class ViewsTest {
         private void call(int start, int end, int phase) {
             java.util.Arrays.fill(timeline, start, end, phase);
             double length = end - start;
+            (phase == 1 ? backwards : phase == 3 ? optimizers : new ArrayList<int[]>()).add(new int[] {start, end});
             switch (phase) {
                 case 1 -> fixture.backward(start, length);
                 case 2 -> fixture.event("nccl", "ncclAllReduce", start, length, "");

@@ -19,6 +19,7 @@ final class StepPhases {
     private final Deque<Call> open = new ArrayDeque<>();
     private long cursor;
     private long gapNanos;
+    private long closureEnd = Long.MIN_VALUE;
 
     /// A call of the thread.
     record Call(Part part, long start, long end) {
@@ -39,9 +40,10 @@ final class StepPhases {
     /// @param hasLoader whether the thread reads batches; only then is there a forward pass to infer
     static Map<Phase, Long> of(long start, long end, List<Call> calls, boolean hasLoader) {
         StepPhases phases = new StepPhases(start);
-        for (Call call : relevant(calls)) {
+        List<Call> relevant = relevant(calls);
+        for (Call call : relevant) {
             if (call.start() < end && call.end() > start) {
-                phases.enter(call, hasLoader);
+                phases.enter(call, hasLoader, closureEnd(call, relevant));
             }
         }
         phases.moveTo(end);
@@ -77,11 +79,25 @@ final class StepPhases {
         return false;
     }
 
-    private void enter(Call call, boolean hasLoader) {
+    /// When the last backward pass inside an optimizer's step ended: all up to it is the closure that the optimizer was given.
+    private static long closureEnd(Call call, List<Call> calls) {
+        return call.part() != Part.OPTIMIZER_STEP
+                ? Long.MIN_VALUE
+                : calls.stream()
+                        .filter(inner -> inner.part() == Part.BACKWARD
+                                && inner.start() >= call.start()
+                                && inner.end() <= call.end())
+                        .mapToLong(Call::end)
+                        .max()
+                        .orElse(Long.MIN_VALUE);
+    }
+
+    private void enter(Call call, boolean hasLoader, long closure) {
         moveTo(Math.max(call.start(), cursor));
+        closureEnd = Math.max(closureEnd, closure);
         if (call.part() == Part.BACKWARD) {
             settleGap(hasLoader ? Phase.GPU_COMPUTE : Phase.UNKNOWN);
-        } else if (call.isMarker()) {
+        } else if (call.isMarker() && closure == Long.MIN_VALUE) {
             settleGap(Phase.UNKNOWN);
         }
         open.push(call);
@@ -107,7 +123,8 @@ final class StepPhases {
 
     private void advance(long time, Call within) {
         if (time > cursor) {
-            nanos.merge(within.part().phase(), time - cursor, Long::sum);
+            boolean computes = within.part() == Part.OPTIMIZER_STEP && cursor < closureEnd;
+            nanos.merge(computes ? Phase.GPU_COMPUTE : within.part().phase(), time - cursor, Long::sum);
             cursor = time;
         }
     }

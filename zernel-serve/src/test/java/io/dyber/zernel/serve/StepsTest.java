@@ -42,6 +42,17 @@ final class StepsTest {
     }
 
     @Test
+    void aClosureInsideTheOptimizerIsCompute() {
+        region(NEXT, 0, 30);
+        region(STEP, 40, 60);
+        region("Optimizer.zero_grad#AdamW.zero_grad", 45, 5);
+        event("backward", "Engine::execute", 60, 20);
+        steps.finish();
+        assertThat(told).containsExactly("7 0-100 {DATA_LOADING=30, GPU_COMPUTE=45, NCCL_COLLECTIVE=0, "
+                + "OPTIMIZER_STEP=25, UNKNOWN=0}");
+    }
+
+    @Test
     void nestedCallsCountOnceAndForTheInnermost() {
         region(NEXT, 0, 10);
         region("DistributedDataParallel.forward", 10, 40);
