@@ -8,6 +8,8 @@ import picocli.CommandLine.Spec;
 
 /// What the commands share that print one table: recordings in, table out.
 final class TableCommand {
+    private static final String NOTHING = "nothing of this was recorded; zernel-analyze info says what was probed";
+
     @Mixin
     Job job = new Job();
 
@@ -20,12 +22,29 @@ final class TableCommand {
 
     /// Prints the result of a query, and says on standard error where it is empty.
     void print(String sql, Object... parameters) {
-        printOr("nothing of this was recorded; zernel-analyze info says what was probed", sql, parameters);
+        printOr(NOTHING, sql, parameters);
     }
 
     /// Prints the result of a query, and says `ifEmpty` on standard error where it is empty.
     void printOr(String ifEmpty, String sql, Object... parameters) {
-        Table table = query(sql, parameters);
+        print(query(sql, parameters), ifEmpty);
+    }
+
+    /// Prints the result of a query, or, where it is empty, that of another one, and says so on standard error.
+    void printOrElse(String sql, String says, String otherSql) {
+        Table table = query(sql);
+        if (table.rows().isEmpty()) {
+            Table other = query(otherSql);
+            if (!other.rows().isEmpty()) {
+                spec.commandLine().getErr().println(says);
+                output.print(other, spec.commandLine().getOut(), true);
+                return;
+            }
+        }
+        print(table, NOTHING);
+    }
+
+    private void print(Table table, String ifEmpty) {
         output.print(table, spec.commandLine().getOut(), true);
         if (table.rows().isEmpty()) {
             spec.commandLine().getErr().println(ifEmpty);
