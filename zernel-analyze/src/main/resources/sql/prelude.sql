@@ -68,10 +68,29 @@ END;
 -- A share as text: 0.314 -> '31 %'.
 CREATE MACRO pct(share) AS format('{:.0f} %', 100.0 * share);
 
--- A thread as the subject of a finding; the recording is named only where there are several.
-CREATE MACRO thread_label(recording, pid, tid) AS
+-- The rank that a process was started with.
+CREATE MACRO _rank_of(recording_index, process) AS (
+    SELECT any_value(coalesce(p.environment['RANK'], p.environment['SLURM_PROCID'], p.environment['OMPI_COMM_WORLD_RANK']))
+    FROM (
+        SELECT
+            footer.recording,
+            unnest(from_json(footer.value, '[{"pid":"BIGINT","environment":"MAP(VARCHAR, VARCHAR)"}]')) AS p
+        FROM footer
+        WHERE footer.key = 'zernel.processes'
+    ) AS listed
+    WHERE listed.recording = recording_index AND listed.p.pid = process
+);
+
+-- A thread by its process; the recording is named only where there are several.
+CREATE MACRO _process_label(recording, pid, tid) AS
     CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
     || CASE WHEN pid = tid THEN format('pid {}', pid) ELSE format('pid {} tid {}', pid, tid) END;
+
+-- A thread as the subject of a finding: by its rank, where it was started with one, and its process.
+CREATE MACRO thread_label(recording, pid, tid) AS coalesce(
+    format('rank {} ({})', _rank_of(recording, pid), _process_label(recording, pid, tid)),
+    _process_label(recording, pid, tid)
+);
 
 -- What data workers did, as text: '2 workers: 10 % waiting for an index, 80 % blocked (socket, sleep), 0 % in reads, ...'.
 CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu) AS

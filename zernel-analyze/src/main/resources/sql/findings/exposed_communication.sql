@@ -2,7 +2,8 @@
 --
 -- Lost is the time in waits for the GPU that began when it had nothing but collectives to do, and in waits of
 -- torch.distributed without NCCL, less what many small collectives cost (small_collectives). Of several ranks the one
--- that waits least counts, because the others also wait for late ranks (nccl_straggler). With a profiler's trace, lost
+-- that waits least counts, because the others also wait for late ranks (nccl_straggler); without NCCL, the least that
+-- one of them waits in each step. With a profiler's trace, lost
 -- is what the GPU communicates without computing meanwhile, also where the program does not wait for it.
 -- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication
 -- only the GPU knows. The view unknowns has the bounds.
@@ -23,6 +24,7 @@ WITH
             waits.tid,
             waits.steps,
             waits.step_ns,
+            waits.on_cpu,
             gpu.exposed_communication_ns IS NOT NULL AS traced,
             greatest(waits.exposed_ns, coalesce(gpu.exposed_communication_ns, waits.phase_ns)) AS bound_ns,
             greatest(
@@ -44,7 +46,8 @@ WITH
         FROM costs
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
+    CASE WHEN ranks > 1 THEN format('{} ranks', ranks) ELSE thread_label(recording, pid, tid) END
+        AS subject, -- thread that waits; of several ranks, all of them
     round(100 * lost_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
@@ -53,6 +56,8 @@ SELECT
     format('mean of {} steps: {} of {} ', steps, ms(bound_ns), ms(step_ns))
         || CASE
             WHEN traced THEN 'in which the GPU communicates and computes nothing, by its trace; '
+            WHEN on_cpu AND ranks > 1 THEN 'blocked in torch.distributed, not for a rank that is late; '
+            WHEN on_cpu THEN 'blocked in torch.distributed; '
             ELSE format('blocked on other ranks, {} of it with nothing else to do for the GPU; ', ms(lost_ns))
         END
         || CASE WHEN ranks > 1 THEN format('the least of {} ranks; ', ranks) ELSE '' END

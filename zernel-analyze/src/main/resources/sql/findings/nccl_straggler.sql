@@ -5,6 +5,8 @@
 -- those of a slow machine, are one finding. Lost is what is gained if they came with the last of the others: at most
 -- the time in which the late rank's own GPU is idle, where the driver's samples say that. A GPU with a lower clock than
 -- the others makes its rank late without the CPU; lost is then its busy time less that at the clock of the others.
+-- Without NCCL, as with gloo, all waits of a step in torch.distributed count as one collective: whoever waits least
+-- came last, and what the others wait longer is lost.
 -- Does not apply where ranks take turns in being late, nor to delays below the error of the clocks of several machines,
 -- nor to checkpoints that one rank writes now and then (checkpoint_stall).
 --
@@ -68,6 +70,8 @@ WITH
             arrivals.clock,
             arrivals.at_ns,
             arrivals.lag_ns,
+            arrivals.by_waits,
+            arrivals.ranks_known,
             max(arrivals.lag_ns) OVER (PARTITION BY worst.comm_id, worst.number) AS most_ns
         FROM worst
         JOIN rank_arrivals AS arrivals ON arrivals.comm_id = worst.comm_id AND arrivals.number = worst.number
@@ -81,6 +85,8 @@ WITH
             arrivals.recording,
             arrivals.pid,
             any_value(arrivals.clock) AS clock,
+            bool_or(arrivals.by_waits) AS by_waits,
+            bool_and(arrivals.ranks_known) AS ranks_known,
             count(*) AS times_late
         FROM arrivals
         JOIN communicators ON communicators.comm_id = arrivals.comm_id
@@ -100,7 +106,9 @@ WITH
             min(clock) AS clock,
             min(recording) AS recording,
             arg_min(pid, rank) AS pid,
-            min(times_late) AS times_late
+            min(times_late) AS times_late,
+            bool_or(by_waits) AS by_waits,
+            bool_and(ranks_known) AS ranks_known
         FROM members
         GROUP BY ALL
     ),
@@ -169,6 +177,8 @@ WITH
             groups.recording,
             groups.pid,
             groups.times_late,
+            groups.by_waits,
+            groups.ranks_known,
             sums.nranks,
             communicators.steps,
             communicators.step_ns,
@@ -212,6 +222,8 @@ WITH
             busy.recording,
             busy.pid,
             count(DISTINCT worst.step) AS times_late,
+            FALSE AS by_waits,
+            TRUE AS ranks_known,
             max(worst.nranks) AS nranks,
             count(DISTINCT worst.step) AS steps,
             avg(worst.step_ns) AS step_ns,
@@ -252,9 +264,12 @@ WITH
         GROUP BY ALL
     )
 SELECT
-    CASE WHEN members = 1 THEN 'rank ' ELSE 'ranks ' END || ranks || format(' of {}, ', nranks)
+    CASE
+        WHEN members = 1 AND NOT ranks_known THEN format('one of {} ranks, ', nranks)
+        ELSE CASE WHEN members = 1 THEN 'rank ' ELSE 'ranks ' END || ranks || format(' of {}, ', nranks)
+    END
         || CASE
-            WHEN members = 1 THEN thread_label(stragglers.recording, pid, pid)
+            WHEN members = 1 THEN _process_label(stragglers.recording, pid, pid)
             WHEN clocks = 1 THEN 'host ' || coalesce(clocks.host, stragglers.clock)
             ELSE format('{} hosts', clocks)
         END AS subject, -- the late rank, or ranks
@@ -265,8 +280,13 @@ SELECT
     speedup(step_ns, most_ns) AS max_speedup, -- bound when it comes with the first
     coalesce(
         why,
-        format('late in {} of {} steps, then {} after the last of the others and {} after the first (medians)',
-            times_late, steps, ms(usual_ns), ms(skew_ns))
+        CASE
+            WHEN by_waits THEN format('the others wait for it in {} of {} steps, ', times_late, steps)
+                || format('the last of them {} longer than it does, ', ms(usual_ns))
+                || format('the first {} (medians, torch.distributed)', ms(skew_ns))
+            ELSE format('late in {} of {} steps, then {} after the last of the others and {} after the first (medians)',
+                times_late, steps, ms(usual_ns), ms(skew_ns))
+        END
             || CASE
                 WHEN errors.error_ns IS NOT NULL THEN format(', clocks compared to +-{}; ', ms(errors.error_ns))
                 ELSE '; '
@@ -279,6 +299,7 @@ SELECT
             WHEN 'allocation' THEN format('it allocates device memory for {} longer; ', ms(cause_ns))
             WHEN 'checkpoint' THEN format('it opens checkpoint files and takes {} longer; ', ms(cause_ns))
             WHEN 'compute' THEN format('its forward, backward and optimizer take {} longer on the CPU; ', ms(cause_ns))
+            WHEN 'asleep' THEN format('it is asleep for {} longer, not waiting for data or ranks; ', ms(cause_ns))
             WHEN 'slow GPU' THEN format('it waits {} longer for its own GPU; ', ms(cause_ns))
             WHEN 'other' THEN format('{} more of its time lies outside every recorded call; ', ms(cause_ns))
             ELSE 'no part of its steps is longer than those of the others; '
@@ -291,6 +312,8 @@ SELECT
         WHEN 'allocation' THEN 'look at why only this rank allocates: longer inputs, less free memory'
         WHEN 'checkpoint' THEN 'write checkpoints in the background, or from all ranks (torch.distributed.checkpoint)'
         WHEN 'compute' THEN 'look at what this rank computes more: longer sequences, uneven shards, a slower CPU'
+        WHEN 'asleep'
+            THEN format('find what it waits for (a lock, a file, a program, time.sleep): py-spy dump --pid {}', pid)
         WHEN 'GPU clock' THEN 'look at cooling, power and clocks of its GPU: nvidia-smi -q -d PERFORMANCE,CLOCK'
         WHEN 'slow GPU' THEN 'compare its GPU with the others: clocks, throttling, power limit, other processes on it'
         WHEN 'other' THEN 'look at what only this rank does: logging, checkpoints, evaluation'
@@ -300,7 +323,7 @@ SELECT
         WHEN 'GPU clock' THEN format('zernel-analyze sql {} "FROM device_outliers"', file_label(stragglers.recording))
         ELSE format('zernel-analyze nccl --ranks {}', file_label(stragglers.recording))
     END AS next_command, -- to see more
-    cause -- data wait, preemption, allocation, checkpoint, compute, slow GPU, GPU clock, other or not known
+    cause -- data wait, preemption, allocation, checkpoint, compute, asleep, slow GPU, GPU clock, other or not known
 FROM stragglers
 LEFT JOIN recording_clocks AS clocks ON clocks.recording = stragglers.recording
 LEFT JOIN errors ON errors.clock = stragglers.clock

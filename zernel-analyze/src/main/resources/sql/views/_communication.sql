@@ -2,14 +2,23 @@
 --
 -- The least is certain: waits for the GPU that began when it had nothing but collectives to do, and waits of
 -- torch.distributed in processes that do not use NCCL (those that do mostly return at once, and wait for computation
--- where they block). The most is the time from the first collective after a wait for the GPU to the end of the next
+-- where they block), less what those take longer than in the rank of the job that waits least: for late ranks, not for
+-- communication. The most is the time from the first collective after a wait for the GPU to the end of the next
 -- wait: communication in it may be hidden by computation, or hold it up, which only the GPU knows.
 --
--- needs: _rare_events, _syncs, _trained
+-- needs: _rare_events, _syncs, _trained, _wait_arrivals
 CREATE TABLE _communication AS
 WITH
     waits AS (
-        SELECT recording, pid, ts_ns AS start_ns, dur_ns AS exposed_ns, dur_ns AS most_ns, 0 AS alone, 0 AS alone_ns
+        SELECT
+            recording,
+            pid,
+            ts_ns AS start_ns,
+            dur_ns AS exposed_ns,
+            dur_ns AS most_ns,
+            0 AS alone,
+            0 AS alone_ns,
+            TRUE AS on_cpu
         FROM _rare_events
         WHERE kind = 'dist_wait'
             AND dur_ns > 0
@@ -22,9 +31,17 @@ WITH
             CASE WHEN only_collectives THEN dur_ns ELSE 0 END,
             end_ns - first_collective_ns,
             CASE WHEN only_collectives THEN collectives ELSE 0 END,
-            CASE WHEN only_collectives THEN end_ns - first_collective_ns ELSE 0 END
+            CASE WHEN only_collectives THEN end_ns - first_collective_ns ELSE 0 END,
+            FALSE
         FROM _syncs
         WHERE collectives > 0
+    ),
+    late AS (
+        SELECT arrivals.recording, arrivals.pid, sum(arrivals.late_ns) AS late_ns
+        FROM _wait_arrivals AS arrivals
+        JOIN _trained AS trained ON trained.recording = arrivals.recording AND trained.pid = arrivals.pid
+        WHERE arrivals.ts_ns >= trained.start_ns AND arrivals.ts_ns < trained.end_ns
+        GROUP BY ALL
     )
 SELECT
     trained.recording, -- recording
@@ -32,14 +49,22 @@ SELECT
     trained.tid, -- training thread
     any_value(trained.steps) AS steps, -- steps, without warm-up
     any_value(trained.step_ns) AS step_ns, -- [ns] mean step
-    any_value(trained.nccl_collective_ns) AS phase_ns, -- [ns] of it in the phase NcclCollective
-    coalesce(sum(waits.exposed_ns), 0) / any_value(trained.steps) AS exposed_ns, -- [ns] blocked for nothing else
-    least(coalesce(sum(waits.most_ns), 0) / any_value(trained.steps), any_value(trained.step_ns))
-        AS most_ns, -- [ns] at most
+    greatest(any_value(trained.nccl_collective_ns - coalesce(late.late_ns, 0) / trained.steps), 0)
+        AS phase_ns, -- [ns] of it in the phase NcclCollective, less `late_ns`
+    greatest(coalesce(sum(waits.exposed_ns), 0) - coalesce(any_value(late.late_ns), 0), 0) / any_value(trained.steps)
+        AS exposed_ns, -- [ns] blocked for nothing else
+    least(
+        greatest(coalesce(sum(waits.most_ns), 0) - coalesce(any_value(late.late_ns), 0), 0) / any_value(trained.steps),
+        any_value(trained.step_ns)
+    ) AS most_ns, -- [ns] at most
+    coalesce(any_value(late.late_ns), 0) / any_value(trained.steps)
+        AS late_ns, -- [ns] of waits of torch.distributed, for ranks that are late
     coalesce(sum(waits.alone), 0) / any_value(trained.steps) AS alone, -- collectives with no other work beside them
     coalesce(sum(waits.alone_ns), 0) / any_value(trained.steps)
-        AS alone_ns -- [ns] from the first of these calls to the end of the wait for them
+        AS alone_ns, -- [ns] from the first of these calls to the end of the wait for them
+    coalesce(bool_and(waits.on_cpu), FALSE) AS on_cpu -- whether all waits are of torch.distributed, without NCCL
 FROM _trained AS trained
+LEFT JOIN late ON late.recording = trained.recording AND late.pid = trained.pid
 LEFT JOIN waits
     ON waits.recording = trained.recording
     AND waits.pid = trained.pid

@@ -19,9 +19,12 @@ SELECT
     p.comm AS comm, -- its name
     p.exe AS exe, -- its program
     array_to_string(p.cmdline, ' ') AS cmdline, -- its command line
-    p.environment['RANK'] AS rank, -- its rank, as it was started with
+    coalesce(p.environment['RANK'], p.environment['SLURM_PROCID'], p.environment['OMPI_COMM_WORLD_RANK'])
+        AS rank, -- its rank, as it was started with
     p.environment['LOCAL_RANK'] AS local_rank, -- its rank on the machine
     p.environment['WORLD_SIZE'] AS world_size, -- ranks of the job
+    concat_ws(' ', p.environment['MASTER_ADDR'], p.environment['MASTER_PORT'], p.environment['SLURM_JOB_ID'])
+        AS job, -- where its ranks meet, which is the same for all of them; empty where it was started without
     p.started_ns AS started_ns, -- [ns] when it started, if known
     p.exited_ns AS exited_ns, -- [ns] when it ended, if it did
     p.exit_status AS exit_status -- its exit code

@@ -4,14 +4,9 @@
 -- allocations lies within the other parts; that of threads that launch kernels for the training thread, such as
 -- backward's, counts with it. Steps of processes without collectives are no rows.
 --
--- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_stretches, _collective_calls
+-- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_stretches, _asleep, _rank_processes
 CREATE TABLE _step_parts AS
 WITH
-    ranks AS (
-        SELECT DISTINCT recording, pid
-        FROM _collective_calls
-        WHERE nranks > 1
-    ),
     spans AS (
         SELECT
             steps.recording,
@@ -28,7 +23,7 @@ WITH
             steps.gpu_compute_ns + steps.optimizer_step_ns AS compute_ns,
             steps.unknown_ns
         FROM steps
-        JOIN ranks ON ranks.recording = steps.recording AND ranks.pid = steps.pid
+        JOIN _rank_processes AS ranks ON ranks.recording = steps.recording AND ranks.pid = steps.pid
         JOIN step_work AS work
             ON work.recording = steps.recording
             AND work.pid = steps.pid
@@ -44,7 +39,15 @@ WITH
         JOIN spans ON spans.recording = launching.recording AND spans.pid = launching.pid
     ),
     moments AS (
-        SELECT switches.recording, switches.pid, threads.training_tid AS tid, ts_ns, runq_ns, 0 AS checkpoints
+        SELECT
+            switches.recording,
+            switches.pid,
+            threads.training_tid AS tid,
+            ts_ns,
+            runq_ns,
+            0 AS checkpoints,
+            0 AS asleep_ns,
+            FALSE AS between_calls
         FROM _switches AS switches
         JOIN threads
             ON threads.recording = switches.recording
@@ -52,8 +55,11 @@ WITH
             AND threads.tid = switches.tid
         WHERE runq_ns > 0
         UNION ALL
-        SELECT recording, pid, tid, ts_ns, 0, 1
+        SELECT recording, pid, tid, ts_ns, 0, 1, 0, FALSE
         FROM _checkpoint_opens
+        UNION ALL
+        SELECT recording, pid, tid, ts_ns, 0, 0, dur_ns, between_calls
+        FROM _asleep
     ),
     happened AS (
         SELECT
@@ -62,7 +68,9 @@ WITH
             stretches.tid,
             stretches.step,
             sum(moments.runq_ns) AS runq_ns,
-            sum(moments.checkpoints) AS checkpoints
+            sum(moments.checkpoints) AS checkpoints,
+            sum(moments.asleep_ns) AS asleep_ns,
+            sum(CASE WHEN moments.between_calls THEN moments.asleep_ns ELSE 0 END) AS asleep_between_ns
         FROM (SELECT *, ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM moments) AS moments
         JOIN _step_stretches AS stretches
             ON stretches.recording = moments.recording
@@ -86,8 +94,13 @@ WITH
             coalesce(happened.runq_ns, 0) AS runq_ns,
             spans.alloc_ns,
             spans.gpu_wait_ns,
-            greatest(spans.compute_ns - spans.gpu_wait_ns, 0) AS compute_ns,
-            spans.unknown_ns,
+            greatest(
+                spans.compute_ns - spans.gpu_wait_ns
+                    - coalesce(happened.asleep_ns - happened.asleep_between_ns, 0),
+                0
+            ) AS compute_ns,
+            coalesce(happened.asleep_ns, 0) AS asleep_ns,
+            greatest(spans.unknown_ns - coalesce(happened.asleep_between_ns, 0), 0) AS unknown_ns,
             coalesce(happened.checkpoints, 0) AS checkpoints
         FROM spans
         LEFT JOIN happened
@@ -105,6 +118,7 @@ WITH
             median(alloc_ns) AS alloc_ns,
             median(gpu_wait_ns) AS gpu_wait_ns,
             median(compute_ns) AS compute_ns,
+            median(asleep_ns) AS asleep_ns,
             median(unknown_ns) AS unknown_ns
         FROM parts
         WHERE step_kind = 'train'
@@ -119,6 +133,7 @@ WITH
             median(usual.alloc_ns) AS alloc_ns,
             median(usual.gpu_wait_ns) AS gpu_wait_ns,
             median(usual.compute_ns) AS compute_ns,
+            median(usual.asleep_ns) AS asleep_ns,
             median(usual.unknown_ns) AS unknown_ns
         FROM usual AS own
         JOIN usual ON usual.recording <> own.recording OR usual.pid <> own.pid
@@ -139,6 +154,7 @@ SELECT
     parts.alloc_ns - others.alloc_ns AS alloc_more_ns, -- [ns] in calls that allocate and free device memory
     parts.gpu_wait_ns - others.gpu_wait_ns AS gpu_wait_more_ns, -- [ns] in waits for the rank's own GPU
     parts.compute_ns - others.compute_ns AS compute_more_ns, -- [ns] in forward, backward and optimizer, on the CPU
-    parts.unknown_ns - others.unknown_ns AS unknown_more_ns -- [ns] outside every recorded call
+    parts.asleep_ns - others.asleep_ns AS asleep_more_ns, -- [ns] asleep, for nothing of the above
+    parts.unknown_ns - others.unknown_ns AS unknown_more_ns -- [ns] outside every recorded call, not asleep
 FROM parts
 JOIN others ON others.recording = parts.recording AND others.pid = parts.pid

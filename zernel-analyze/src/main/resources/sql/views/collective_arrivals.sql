@@ -4,7 +4,7 @@
 -- because not all ranks take part. Arrival is when the rank calls, on its CPU; the GPU begins later. Times of several
 -- machines are compared as far as host_clocks knows their clocks: a delay that is not above `error_ns` names no rank,
 -- and one that cannot be compared is NULL. A collective of which a rank is missing has one that was not recorded, or
--- that never came.
+-- that never came. Of jobs that do not use NCCL, all waits of a step in torch.distributed count as one.
 --
 -- needs: rank_arrivals
 CREATE TABLE collective_arrivals AS
@@ -37,7 +37,7 @@ WITH
 SELECT
     comm_id, -- communicator, the same number in all ranks
     number, -- number of the collective on it, from 0
-    name, -- NCCL function
+    name, -- NCCL function, or torch.distributed
     bytes, -- [bytes] of one rank
     nranks, -- ranks of the communicator
     ranks, -- ranks that were seen to call it

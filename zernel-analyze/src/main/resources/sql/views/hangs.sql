@@ -84,6 +84,7 @@ WITH
     shifts AS (
         SELECT recording, arg_max(at_ns - ts_ns, ts_ns) AS shift_ns
         FROM rank_arrivals
+        WHERE NOT by_waits
         GROUP BY ALL
     ),
     roll_call AS (

@@ -58,7 +58,7 @@ SELECT
     CAST(ranks.skew[2] AS BIGINT) AS skew_p99_ns, -- [ns] 99th percentile of it
     ranks.max_skew_ns, -- [ns] longest
     CAST(ranks.behind_ns AS BIGINT) AS behind_p50_ns, -- [ns] median delay after the last but one, where it came last
-    main_causes.cause -- why: data wait, preemption, allocation, checkpoint, compute, slow GPU, other or not known
+    main_causes.cause -- data wait, preemption, allocation, checkpoint, compute, asleep, slow GPU, other or not known
 FROM ranks
 JOIN totals ON totals.comm_id = ranks.comm_id
 LEFT JOIN main_causes ON main_causes.comm_id = ranks.comm_id AND main_causes.rank = ranks.rank

@@ -38,6 +38,7 @@ WITH
             parts.alloc_more_ns,
             parts.gpu_wait_more_ns,
             parts.compute_more_ns,
+            parts.asleep_more_ns,
             parts.unknown_more_ns,
             row_number() OVER (
                 PARTITION BY complete.comm_id, parts.step
@@ -67,9 +68,13 @@ WITH
                 WHEN late_rank IS NULL THEN NULL
                 WHEN alloc_more_ns >= greatest(runq_more_ns, enough_ns) THEN 'allocation'
                 WHEN runq_more_ns >= enough_ns THEN 'preemption'
-                WHEN checkpoints > 0 AND compute_more_ns + unknown_more_ns >= enough_ns THEN 'checkpoint'
-                WHEN data_more_ns >= greatest(compute_more_ns, gpu_wait_more_ns, unknown_more_ns, enough_ns)
+                WHEN checkpoints > 0 AND compute_more_ns + asleep_more_ns + unknown_more_ns >= enough_ns
+                    THEN 'checkpoint'
+                WHEN data_more_ns
+                    >= greatest(compute_more_ns, asleep_more_ns, gpu_wait_more_ns, unknown_more_ns, enough_ns)
                     THEN 'data wait'
+                WHEN asleep_more_ns >= greatest(compute_more_ns, gpu_wait_more_ns, unknown_more_ns, enough_ns)
+                    THEN 'asleep'
                 WHEN compute_more_ns >= greatest(gpu_wait_more_ns, unknown_more_ns, enough_ns) THEN 'compute'
                 WHEN gpu_wait_more_ns >= greatest(unknown_more_ns, enough_ns) THEN 'slow GPU'
                 WHEN unknown_more_ns >= enough_ns THEN 'other'
@@ -94,14 +99,15 @@ SELECT
     lag_ns, -- [ns] how much later than the middle one
     behind_ns, -- [ns] how much later than the last but one
     error_ns, -- [ns] by which these may be off, +-; 0 on one machine
-    cause, -- data wait, preemption, allocation, checkpoint, compute, slow GPU, other or NULL
+    cause, -- data wait, preemption, allocation, checkpoint, compute, asleep, slow GPU, other or NULL
     CASE cause
         WHEN 'allocation' THEN alloc_more_ns
         WHEN 'preemption' THEN runq_more_ns
         WHEN 'data wait' THEN data_more_ns
         WHEN 'compute' THEN compute_more_ns
         WHEN 'slow GPU' THEN gpu_wait_more_ns
-        WHEN 'checkpoint' THEN compute_more_ns + unknown_more_ns
+        WHEN 'asleep' THEN asleep_more_ns
+        WHEN 'checkpoint' THEN compute_more_ns + asleep_more_ns + unknown_more_ns
         WHEN 'other' THEN unknown_more_ns
     END AS cause_ns -- [ns] that the rank spent more on it than the others
 FROM explained

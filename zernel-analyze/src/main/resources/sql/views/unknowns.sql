@@ -67,8 +67,13 @@ WITH
             'how long kernels run' AS question,
             CAST(NULL AS DOUBLE) AS lower_share,
             CAST(NULL AS DOUBLE) AS upper_share,
-            format('the {:.0f} launches of a step take {} to enqueue, which says nothing of their run time',
-                launches, ms(launch_ns)) AS bounds
+            format('to enqueue the {} of a step takes {}, which says nothing of how long they run',
+                CASE
+                    WHEN round(launches) = 1 THEN 'one launch'
+                    WHEN launches < 1 THEN format('{:.1f} launches', launches)
+                    ELSE format('{:.0f} launches', launches)
+                END,
+                ms(launch_ns)) AS bounds
         FROM launched
     ),
     overlap AS (
@@ -80,8 +85,8 @@ WITH
             waits.most_ns / waits.step_ns AS upper_share,
             format('at least {} of a step is not hidden: its threads were blocked for it alone; at most {}: ',
                 ms(waits.exposed_ns), ms(waits.most_ns))
-                || format('from the first collective to the end of the next wait for the GPU; {:.1f} MB are sent',
-                    work.bytes / 1e6) AS bounds
+                || 'from the first collective to the end of the next wait for the GPU'
+                || CASE WHEN work.bytes > 0 THEN format('; {:.1f} MB are sent', work.bytes / 1e6) ELSE '' END AS bounds
         FROM _communication AS waits
         JOIN (
             SELECT recording, pid, avg(collective_bytes) AS bytes
@@ -89,7 +94,7 @@ WITH
             WHERE step_kind <> 'warmup'
             GROUP BY ALL
         ) AS work ON work.recording = waits.recording AND work.pid = waits.pid
-        WHERE waits.most_ns > 0
+        WHERE waits.most_ns > 0 AND NOT waits.on_cpu
     ),
     questions AS (
         SELECT recording, pid, 1 AS number, question, lower_share, upper_share, bounds

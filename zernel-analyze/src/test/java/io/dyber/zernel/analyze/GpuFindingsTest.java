@@ -298,8 +298,8 @@ class GpuFindingsTest {
         Finding finding = only("exposed_communication", waits(15));
         assertThat(finding.value()).isEqualTo(30.0);
         assertThat(finding.evidence())
-                .isEqualTo("mean of 10 steps: 15.0 ms of 50.0 ms blocked on other ranks, "
-                        + "15.0 ms of it with nothing else to do for the GPU; saves at most 15.0 ms: 50.0 / (50.0 - 15.0) = 1.43x");
+                .isEqualTo("mean of 10 steps: 15.0 ms of 50.0 ms blocked in torch.distributed; "
+                        + "saves at most 15.0 ms: 50.0 / (50.0 - 15.0) = 1.43x");
         assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
     }
 

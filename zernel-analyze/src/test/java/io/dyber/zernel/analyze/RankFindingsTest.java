@@ -53,6 +53,84 @@ class RankFindingsTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "data wait, it waits 15.0 ms longer for data than the others",
+        "asleep, 'it is asleep for 15.0 ms longer, not waiting for data or ranks'",
+        "compute, 'its forward, backward and optimizer take 15.0 ms longer on the CPU'"
+    })
+    void ncclStragglerFiresWithoutNcclForTheRankThatWaitsLeast(String cause, String why) {
+        Finding finding = only("nccl_straggler", gloo(cause, true));
+        assertThat(finding.subject()).isEqualTo("rank 1 of 2, pid 101");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15);
+        assertThat(finding.maxSpeedup()).isEqualTo(1.6);
+        assertThat(finding.evidence())
+                .isEqualTo("the others wait for it in 11 of 11 steps, the last of them 15.0 ms longer than it does, the first 15.0 ms "
+                        + "(medians, torch.distributed); " + why + "; saves at most 15.0 ms: 40.0 / (40.0 - 15.0) = 1.60x");
+        assertThat(finding.more()).containsEntry("cause", cause);
+        assertThat(run("data_bound", gloo(cause, true))).isEmpty();
+    }
+
+    @Test
+    void aLateRankWhoseNumberIsNotKnownIsNamedByItsProcess() {
+        Finding finding = only("nccl_straggler", gloo("asleep", false));
+        assertThat(finding.subject()).isEqualTo("one of 2 ranks, pid 101");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15);
+    }
+
+    @Test
+    void communicationWithoutNcclIsWhatTheRankThatComesLastWaits() {
+        Finding finding = only("exposed_communication", gloo("asleep", true));
+        assertThat(finding.subject()).isEqualTo("2 ranks");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(13);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: 13.0 ms of 40.0 ms blocked in torch.distributed, not for a rank that is late; "
+                        + "the least of 2 ranks; saves at most 13.0 ms: 40.0 / (40.0 - 13.0) = 1.48x");
+    }
+
+    @Test
+    void ranksThatTakeTurnsInBeingLateAreNoCommunicationAndNoStraggler() {
+        RecordingFixture job = gloo("turns", true);
+        assertThat(run("nccl_straggler", job)).isEmpty();
+        assertThat(only("exposed_communication", gloo("turns", true)).lostMillisPerStep()).isEqualTo(13);
+    }
+
+    @Test
+    void ncclStragglerIsSilentWithoutNcclWhereAllRanksWaitAlike() {
+        assertThat(run("nccl_straggler", gloo("", true))).isEmpty();
+    }
+
+    /// Two ranks in one all-reduce of gloo a step, of 13 ms; one comes 15 ms late.
+    private static RecordingFixture gloo(String cause, boolean known) {
+        RecordingFixture job = recording();
+        job.footer(
+                "zernel.processes",
+                known
+                        ? """
+                        [{"pid":100,"ppid":99,"environment":{"RANK":"0","WORLD_SIZE":"2","MASTER_ADDR":"a","MASTER_PORT":"1"}},
+                        {"pid":101,"ppid":99,"environment":{"RANK":"1","WORLD_SIZE":"2","MASTER_ADDR":"a","MASTER_PORT":"1"}}]
+                        """
+                        : "[{\"pid\":100,\"ppid\":99},{\"pid\":101,\"ppid\":99}]");
+        for (int rank = 0; rank < 2; rank++) {
+            rank(job, rank);
+            for (int step = 0; step < STEPS; step++) {
+                double at = step * STEP_MS;
+                boolean late = cause.equals("turns") ? step % 2 == rank : rank == 1 && !cause.isEmpty();
+                double data = late && cause.equals("data wait") ? 15 : 0;
+                double forward = late && !cause.equals("data wait") ? 15 : 0;
+                job.region(NEXT, at, 1 + data).region("DistributedDataParallel.forward", at + 1 + data, 4 + forward);
+                if (late && cause.equals("asleep")) {
+                    job.event("sched", "off-cpu", at + 2, 15.0, "state = 'sleeping', runq_ns = 0");
+                }
+                double backward = at + 5 + data + forward;
+                job.backward(backward, at + 38 - backward)
+                        .event("dist_wait", "Reducer::finalize_backward", at + (late ? 25 : 10), late ? 13.0 : 28, "depth = 0")
+                        .region(STEP, at + 38, 2);
+            }
+        }
+        return job;
+    }
+
     @Test
     void delaysThatAddUpHaveTheReasonOfTheStepsInWhichTheyGrow() {
         RecordingFixture job = delaysThatAddUp();

@@ -56,7 +56,14 @@ final class NcclCommand implements Runnable {
         } else if (choice.latest != null) {
             table.print("FROM collective_arrivals ORDER BY skew_ns DESC, comm_id, number LIMIT ?", choice.latest);
         } else {
-            table.print("FROM collectives");
+            table.printOrElse(
+                    "FROM collectives",
+                    "no NCCL calls; waits of torch.distributed:",
+                    """
+                    SELECT processes.rank, dist_waits.*
+                    FROM dist_waits
+                    LEFT JOIN processes USING (recording, pid)
+                    ORDER BY recording, rank, pid, sum_ns DESC, name""");
         }
     }
 }

@@ -38,6 +38,20 @@ final class TableCommand {
         show(ifEmpty, query(List.of(), sql, parameters));
     }
 
+    /// Prints the result of a query, or, where it is empty, that of another one, and says so on standard error.
+    void printOrElse(String sql, String says, String otherSql) {
+        Table table = query(List.of(), sql);
+        if (table.rows().isEmpty()) {
+            Table other = query(List.of(), otherSql);
+            if (!other.rows().isEmpty()) {
+                spec.commandLine().getErr().println(says);
+                output.print(other, spec.commandLine().getOut(), true);
+                return;
+            }
+        }
+        show(NOTHING, table);
+    }
+
     private void show(String ifEmpty, Table table) {
         output.print(table, spec.commandLine().getOut(), true);
         if (table.rows().isEmpty()) {

@@ -1,0 +1,38 @@
+-- When training threads of ranks were asleep, and waited neither for data, nor for the GPU, nor for other ranks.
+--
+-- In a backward pass only where no other thread runs it. Time at the end in which the thread was ready again, without
+-- a CPU, does not count.
+--
+-- needs: _switches, _segments, _launching_threads, _rank_processes
+CREATE TABLE _asleep AS
+WITH
+    off_cpu AS (
+        SELECT
+            switches.recording,
+            switches.pid,
+            switches.tid,
+            switches.ts_ns,
+            switches.dur_ns - coalesce(switches.runq_ns, 0) AS dur_ns
+        FROM _switches AS switches
+        SEMI JOIN _rank_processes AS ranks ON ranks.recording = switches.recording AND ranks.pid = switches.pid
+        WHERE switches.dur_ns > coalesce(switches.runq_ns, 0) AND NOT switches.preempted
+    )
+SELECT
+    off_cpu.recording, -- recording
+    off_cpu.pid, -- process
+    off_cpu.tid, -- training thread
+    off_cpu.ts_ns, -- [ns] when it left its CPU
+    off_cpu.dur_ns, -- [ns] asleep
+    segments.part = 'unknown' AS between_calls -- whether no call was open
+FROM off_cpu
+ASOF JOIN _segments AS segments
+    ON segments.recording = off_cpu.recording
+    AND segments.pid = off_cpu.pid
+    AND segments.tid = off_cpu.tid
+    AND segments.start_ns <= off_cpu.ts_ns
+WHERE off_cpu.ts_ns < segments.end_ns
+    AND segments.part NOT IN ('data_wait', 'gpu_wait', 'collective')
+    AND (
+        segments.part <> 'backward'
+        OR (off_cpu.recording, off_cpu.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
+    )

@@ -1,0 +1,12 @@
+-- Processes that are ranks of a job: they call collectives of NCCL, or wait for others in torch.distributed.
+--
+-- needs: _collective_calls, _waiting_ranks
+CREATE TABLE _rank_processes AS
+SELECT
+    recording, -- recording
+    pid -- process
+FROM _collective_calls
+WHERE nranks > 1
+UNION
+SELECT recording, pid
+FROM _waiting_ranks
