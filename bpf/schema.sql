@@ -50,5 +50,6 @@ CREATE TABLE events (
     runq_ns BIGINT, -- [ns] of this, ready to run but waiting for a CPU
     state VARCHAR, -- why it was off its CPU: sleeping, blocked, io, preempted, stopped, started
     value BIGINT, -- what was measured
-    unit VARCHAR -- unit of value
+    unit VARCHAR, -- unit of value
+    generation BIGINT -- oldest generation of objects that was looked through: 2 is all
 );

@@ -47,4 +47,13 @@ EVENT(py_call, "a call into or within the Python interpreter")
 	EVENT_HEAD;
 };
 
+EVENT(gc, "a run of Python's garbage collector of 100 us or longer; count is the objects it found "
+	  "to be "
+	  "garbage")
+{
+	EVENT_HEAD;
+	z_number generation DOC("oldest generation of objects that was looked through: 2 is all");
+	COUNT_FIELD;
+};
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -39,7 +39,7 @@ import java.util.List;
 /// - `COLUMN` is a column of the recording (`bytes`, `addr`, `fd`, ...) or a new one. `name=arg1:str` names the
 ///   event after a string argument, `name="forward"` gives it a fixed name.
 /// - At most 12 integers at entry, 4 at return and 1 string per function. Floating-point arguments cannot be read.
-public sealed interface ProbeSpec permits Function, UsdtProbe, OperatorProbe, PythonProbe {
+public sealed interface ProbeSpec permits Function, UsdtProbe, OperatorProbe, PythonProbe, CollectorProbe {
     /// The event kind of user-named probes.
     String CALL = "call";
 
