@@ -54,5 +54,6 @@ CREATE TABLE events (
     other_pid BIGINT, -- process that had the CPU until this thread got it; NULL when none had
     other_comm VARCHAR, -- name of the thread that had the CPU until this one got it
     value BIGINT, -- what was measured
-    unit VARCHAR -- unit of value
+    unit VARCHAR, -- unit of value
+    generation BIGINT -- oldest generation of objects that was looked through: 2 is all
 );

@@ -48,4 +48,13 @@ EVENT(py_call, "a call into or within the Python interpreter")
 	z_text role[8] DOC("part of a step that it is, as --probe says: step, data_wait, ...");
 };
 
+EVENT(gc, "a run of Python's garbage collector of 100 us or longer; count is the objects it found "
+	  "to be "
+	  "garbage")
+{
+	EVENT_HEAD;
+	z_number generation DOC("oldest generation of objects that was looked through: 2 is all");
+	COUNT_FIELD;
+};
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -56,6 +56,7 @@ final class Attachments {
     private final MappedFiles mapped = new MappedFiles();
     private final boolean sweeps;
     private final Set<String> seen = new HashSet<>();
+    private final Set<String> reasons = new HashSet<>();
     private final ProbedLibraries account;
     private final Map<String, Integer> attachedTo = new HashMap<>();
     private final ProbedFunctions probed;
@@ -146,7 +147,9 @@ final class Attachments {
                 offer(file, found);
                 if (account.isProbed(file.identity())) {
                     use(file.identity());
-                    users.add(pid);
+                    if (isReason(file.identity())) {
+                        users.add(pid);
+                    }
                 }
             }
             if (!files.isEmpty()) {
@@ -155,6 +158,11 @@ final class Attachments {
         }
         runtimes.settle(kernel::targets);
         return users;
+    }
+
+    /// Whether a process is worth recording because it has loaded this file.
+    boolean isReason(String identity) {
+        return reasons.contains(identity);
     }
 
     /// Probes files that can be named before anybody has loaded them: libraries given by their whole path, and the
@@ -200,6 +208,9 @@ final class Attachments {
                 : hooks.stream().filter(hook -> meant.contains(hook.probe().library())).toList();
         if (!wanted.isEmpty() && table.isPresent()) {
             seen.add(file.identity());
+            if (wanted.stream().anyMatch(Hook::isReasonToRecord)) {
+                reasons.add(file.identity());
+            }
             if (found == Found.FORESEEN) {
                 account.foreseen(file.path());
             }
@@ -406,7 +417,7 @@ final class Attachments {
             runtimes.settle(kernel::targets);
         }
         if (attached > 0 || !ofRuntime.isEmpty()) {
-            account.attached(file.identity(), file.path(), buildId, found);
+            account.attached(file.identity(), file.path(), buildId, found, isReason(file.identity()));
             boolean known = found == Found.RUNNING || found == Found.LATE;
             kernel.decide(file.identity(), known ? CodeState.LOADED : CodeState.PROBED);
         }

@@ -10,8 +10,8 @@ import io.dyber.zernel.record.event.CallCounts;
 /// @param returns times the return was seen
 /// @param events rows written
 /// @param lost calls that found the ring full and are in no row
-/// @param filtered calls of processes that are not recorded, waits below the threshold, Python functions not asked for,
-///     and calls that end the rows of others, as the exit of a region does
+/// @param filtered calls of processes that are not recorded, waits below the threshold, short runs of Python's
+///     garbage collector, Python functions not asked for, and calls that end the rows of others, as the exit of a region does
 /// @param sampledOut calls that were only counted
 /// @param covered calls of the CUDA runtime whose row is that of the call inside them
 /// @param noReturn calls that were left another way, were still open at the end or whose return found the ring full;

@@ -85,7 +85,9 @@ final class LoadedCode {
             if (probed) {
                 // While the process is held, if it is: what else depends on all that it has loaded is put right too.
                 users.addAll(attachments.scan(Set.of(load.pid()), Found.LATE));
-                users.add(load.pid());
+                if (attachments.isReason(identity)) {
+                    users.add(load.pid());
+                }
             }
             long wentOn = load.held() ? holding.goOn(load.pid()) : 0;
             if (probed) {

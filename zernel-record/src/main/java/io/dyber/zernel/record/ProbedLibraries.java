@@ -36,15 +36,17 @@ final class ProbedLibraries {
         private final String buildId;
         private final Found found;
         private final long attachedNanos;
+        private final boolean missed;
         private Optional<Load> loaded = Optional.empty();
         private long heldNanos;
         private long unseenNanos;
 
-        Library(String path, String buildId, Found found, long attachedNanos) {
+        Library(String path, String buildId, Found found, long attachedNanos, boolean missed) {
             this.path = path;
             this.buildId = buildId;
             this.found = found;
             this.attachedNanos = attachedNanos;
+            this.missed = missed;
         }
     }
 
@@ -65,12 +67,15 @@ final class ProbedLibraries {
     }
 
     /// The probes of a file are on.
-    void attached(String identity, String path, String buildId, Found found) {
+    ///
+    /// @param missed whether something is missing without its first calls: a Python that begins has too few objects for a
+    ///     collection that would be a row
+    void attached(String identity, String path, String buildId, Found found, boolean missed) {
         if (found != Found.FORESEEN) {
             busy.add(path);
             idle.remove(path);
         }
-        libraries.putIfAbsent(identity, new Library(path, buildId, found, Clock.monotonicNanos()));
+        libraries.putIfAbsent(identity, new Library(path, buildId, found, Clock.monotonicNanos(), missed));
     }
 
     /// Where a probed file is, as processes see it.
@@ -136,7 +141,7 @@ final class ProbedLibraries {
     List<String> caveats() {
         List<String> reasons = new ArrayList<>();
         libraries.values().stream()
-                .filter(library -> library.unseenNanos > 0)
+                .filter(library -> library.missed && library.unseenNanos > 0)
                 .sorted(Comparator.comparingLong((Library library) -> library.unseenNanos).reversed())
                 .forEach(library -> reasons.add(String.format(
                         Locale.ROOT,
@@ -144,7 +149,7 @@ final class ProbedLibraries {
                         library.path,
                         library.unseenNanos / 1e6)));
         libraries.values().stream()
-                .filter(library -> library.found == Found.LATE && library.loaded.isEmpty())
+                .filter(library -> library.missed && library.found == Found.LATE && library.loaded.isEmpty())
                 .forEach(library -> reasons.add(
                         "calls into " + library.path + " may be missing: when it was loaded is not known"));
         missed.forEach(path -> reasons.add("calls into " + path

@@ -51,5 +51,13 @@ public enum Meaning {
     GROUP_BEGIN,
     GROUP_END,
     /// Of Python: a function is called.
-    PYTHON_CALL
+    PYTHON_CALL,
+    /// The garbage collector runs.
+    COLLECTION,
+    /// The program asks it to.
+    COLLECTION_ASKED,
+    /// It begins, as a tracepoint tells.
+    COLLECTION_BEGIN,
+    /// It has ended.
+    COLLECTION_END
 }

@@ -7,6 +7,8 @@ import io.dyber.zernel.record.event.Schema;
 final class Columns {
     final int name;
     final int role;
+    final int start;
+    final int duration;
     final int childPid;
     final int childTid;
     final int status;
@@ -30,10 +32,13 @@ final class Columns {
     final int grouped;
     final int parent;
     final int color;
+    final int generation;
 
     Columns(Schema schema) {
         this.name = schema.index("name");
         this.role = schema.index("role");
+        this.start = schema.index("ts_ns");
+        this.duration = schema.index("dur_ns");
         this.childPid = schema.index("child_pid");
         this.childTid = schema.index("child_tid");
         this.status = schema.index("status");
@@ -57,6 +62,7 @@ final class Columns {
         this.grouped = schema.index("grouped");
         this.parent = schema.index("parent");
         this.color = schema.index("color");
+        this.generation = schema.index("generation");
     }
 
     /// Whether the call returned and did what it was asked to.

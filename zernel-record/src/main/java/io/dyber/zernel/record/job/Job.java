@@ -20,6 +20,7 @@ public final class Job {
     private final int exec;
     private final int fork;
     private final PythonCalls pythonCalls;
+    private final GarbageCollections collections;
 
     /// @param readable makes the name of a kernel one that people read
     public Job(Schema schema, Texts texts, UnaryOperator<String> readable) {
@@ -33,6 +34,7 @@ public final class Job {
         this.hostMemory = new HostMemory(columns, processes, texts);
         this.communicators = new Communicators(columns, texts);
         this.pythonCalls = new PythonCalls(columns, texts);
+        this.collections = new GarbageCollections(columns, texts);
     }
 
     /// A process was already running when it began to be recorded: what it did before is not known.
@@ -71,6 +73,7 @@ public final class Job {
         torchMemory.forget(pid);
         hostMemory.forget(pid);
         communicators.forget(pid);
+        collections.forget(pid);
     }
 
     /// The names of kernels, also for those who find them out elsewhere.
@@ -127,6 +130,10 @@ public final class Job {
             case GROUP_BEGIN -> (row, _) -> communicators.groupBegun(row);
             case GROUP_END -> (row, _) -> communicators.groupEnded(row);
             case PYTHON_CALL -> pythonCalls;
+            case COLLECTION -> collections.run();
+            case COLLECTION_ASKED -> collections.asked();
+            case COLLECTION_BEGIN -> (row, _) -> collections.begun(row);
+            case COLLECTION_END -> (row, _) -> collections.ended(row);
         };
     }
 }

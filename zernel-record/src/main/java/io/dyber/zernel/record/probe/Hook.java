@@ -46,6 +46,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
             case Function _, UsdtProbe _, PythonRegions _ -> List.of(this);
             case PythonProbe python -> python.functions(elf).stream().map(this::of).toList();
             case OperatorProbe operators -> operators.functions(elf).stream().map(this::of).toList();
+            case CollectorProbe collector -> collector.hooks(elf);
         };
     }
 
@@ -55,6 +56,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
             case Function _, UsdtProbe _, PythonRegions _ -> "";
             case OperatorProbe _ -> "no such operator in the file";
             case PythonProbe _ -> PythonProbe.isInterpreter(elf) ? "not CPython 3.11 to 3.14, or free-threaded" : "";
+            case CollectorProbe _ -> PythonProbe.isInterpreter(elf) ? CollectorProbe.HIDDEN : "";
         };
     }
 
@@ -75,6 +77,13 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
             case OperatorProbe operators -> operators.glob();
             case PythonProbe python -> python.glob();
             case PythonRegions _ -> PythonRegions.TEXT;
+            case CollectorProbe _ -> CollectorProbe.FUNCTION;
         };
+    }
+
+    /// Whether a process is worth recording because it has loaded the library, where none is chosen. Python runs more than
+    /// jobs.
+    public boolean isReasonToRecord() {
+        return !(probe instanceof CollectorProbe);
     }
 }

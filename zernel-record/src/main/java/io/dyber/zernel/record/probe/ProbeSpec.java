@@ -41,7 +41,8 @@ import java.util.List;
 ///   event after a string argument, `name="forward"` gives it a fixed name.
 /// - `role=ROLE` says which part of a step the call is, see [CallRole]: `libfoo.so:next_batch(role=data_wait)`.
 /// - At most 12 integers at entry, 4 at return and 1 string per function. Floating-point arguments cannot be read.
-public sealed interface ProbeSpec permits Function, UsdtProbe, OperatorProbe, PythonProbe, PythonRegions {
+public sealed interface ProbeSpec
+        permits Function, UsdtProbe, OperatorProbe, PythonProbe, PythonRegions, CollectorProbe {
     /// The event kind of user-named probes.
     String CALL = "call";
 

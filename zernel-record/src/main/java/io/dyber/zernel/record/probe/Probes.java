@@ -39,11 +39,20 @@ public final class Probes {
     private static final Probe LOST =
             new Probe("lost", "recorder", "", List.of(), "how many events of which kind were lost, and when");
 
+    private static final Probe GC = new Probe(
+            CollectorProbe.KIND,
+            "",
+            CollectorProbe.INTERPRETER,
+            CollectorProbe.hooks(),
+            "runs of Python's garbage collector of 100 us or longer");
+
     private static final List<Probe> ALL = Stream.of(
                     TorchProbes.all(),
                     CudaProbes.all(),
                     NcclProbes.all(),
-                    List.of(PROCESS, IO, IO_OPEN, WAIT, SCHED, CALL, GPU_SAMPLE, GPU_PROCESS, HOST_SAMPLE, MARK, LOST))
+                    List.of(
+                            PROCESS, IO, IO_OPEN, WAIT, SCHED, CALL, GPU_SAMPLE, GPU_PROCESS, HOST_SAMPLE, MARK, LOST,
+                            GC))
             .flatMap(List::stream)
             .toList();
 

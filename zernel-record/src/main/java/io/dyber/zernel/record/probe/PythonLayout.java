@@ -30,11 +30,15 @@ record PythonLayout(int code, int text, int tags) {
 
     /// That of an interpreter; none when it is of an unknown version, or free-threaded, whose objects are larger.
     static Optional<PythonLayout> of(ElfFile elf) throws ElfException {
-        long version = number(elf, elf.object("Py_Version"), 0);
         if (isFreeThreaded(elf)) {
             return Optional.empty();
         }
-        return ofVersion((int) (version >>> 16));
+        return ofVersion(version(elf));
+    }
+
+    /// The version of an interpreter, `0x030b` for 3.11; 0 for one before that, which does not say it.
+    static int version(ElfFile elf) throws ElfException {
+        return (int) (number(elf, elf.object("Py_Version"), 0) >>> 16);
     }
 
     /// @param version `0x030b` for 3.11

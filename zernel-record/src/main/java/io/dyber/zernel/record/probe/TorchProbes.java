@@ -38,7 +38,7 @@ final class TorchProbes {
     private static final Probe PY_CALL = new Probe(
             PythonProbe.KIND,
             "",
-            "a Python interpreter",
+            CollectorProbe.INTERPRETER,
             List.of(),
             "calls into Python, which you choose with --probe 'py_call:FUNCTION' or 'py_call:PyObject_Call*'");
 

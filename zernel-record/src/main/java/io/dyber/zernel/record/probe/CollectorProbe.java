@@ -1,0 +1,138 @@
+package io.dyber.zernel.record.probe;
+
+import io.dyber.zernel.record.elf.ElfException;
+import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.elf.Symbol;
+import io.dyber.zernel.record.event.CallShape.Role;
+import io.dyber.zernel.record.event.Meaning;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// Runs of Python's garbage collector (CPython 3.8 and later).
+///
+/// The function that collects is local to the interpreter, so it is found only where that has its local symbols, as those of
+/// pyenv, conda and uv do. Others, as Debian's and Fedora's, have tracepoints instead, which do not tell who asked.
+///
+/// @param library the interpreter, which is a library or in the program
+record CollectorProbe(String library) implements ProbeSpec {
+    static final String KIND = "gc";
+    static final String INTERPRETER = "a Python interpreter";
+    static final String FUNCTION = "gc_collect_main";
+
+    /// Why an interpreter's collector cannot be probed.
+    static final String HIDDEN = "this Python is stripped of its local symbols, and built without --with-dtrace";
+
+    private static final String BEFORE_3_10 = "collect";
+    private static final String SINCE_3_14 = "_PyGC_Collect";
+    private static final String ASKED = "gc_collect";
+    private static final int SAYS_WHY = 0x030d;
+    private static final int INCREMENTAL = 0x030e;
+
+    /// `_PyGC_Reason`.
+    private static final List<String> REASONS = List.of("automatic", "shutdown", "gc.collect");
+
+    private static final String UNKNOWN_REASON = "collection";
+    private static final String PROVIDER = "python";
+    private static final String START = "gc__start";
+    private static final String DONE = "gc__done";
+
+    @Override
+    public String kind() {
+        return KIND;
+    }
+
+    /// The collector of an interpreter that is a library, and of one that is the program.
+    static List<Hook> hooks() {
+        return Stream.of("libpython3*.so*", "python*")
+                .map(CollectorProbe::new)
+                .map(probe -> new Hook(probe, Role.CALL, false, Meaning.COLLECTION, false))
+                .toList();
+    }
+
+    /// What is probed in a file; nothing in one that is no interpreter, or does not say where its collector is.
+    List<Hook> hooks(ElfFile elf) throws ElfException {
+        if (!PythonProbe.isInterpreter(elf)) {
+            return List.of();
+        }
+        int version = PythonLayout.version(elf);
+        List<String> collectors = collectors(elf, version);
+        if (collectors.isEmpty()) {
+            return tracepoints(elf);
+        }
+        List<String> askers = version < SAYS_WHY ? functions(elf, ASKED) : List.of();
+        List<Hook> hooks = new ArrayList<>();
+        for (String asker : askers) {
+            Function function = new Function(KIND, "", library, asker, List.of());
+            hooks.add(new Hook(function, Role.INSTANT_FACT, false, Meaning.COLLECTION_ASKED, true));
+        }
+        String name = askers.isEmpty() ? UNKNOWN_REASON : REASONS.getFirst();
+        for (String collector : collectors) {
+            Function function = new Function(KIND, name, library, collector, captures(elf, collector, version));
+            hooks.add(new Hook(function, Role.CALL, false, Meaning.COLLECTION, false));
+        }
+        return hooks;
+    }
+
+    private static List<String> collectors(ElfFile elf, int version) throws ElfException {
+        List<String> usual = functions(elf, FUNCTION);
+        if (!usual.isEmpty()) {
+            return usual;
+        }
+        if (version >= INCREMENTAL) {
+            return functions(elf, SINCE_3_14);
+        }
+        return version == 0 ? functions(elf, BEFORE_3_10) : List.of();
+    }
+
+    /// The functions that a compiler made of one: `gc_collect_main`, `collect.constprop.0`, `gc_collect_main.lto_priv.0`.
+    private static List<String> functions(ElfFile elf, String name) throws ElfException {
+        return elf.find(List.of(name, name + ".*")).stream()
+                .flatMap(match -> match.symbols().stream())
+                .filter(symbol -> symbol.type() == Symbol.Type.FUNCTION)
+                .map(Symbol::name)
+                .filter(symbol -> !symbol.contains(".part."))
+                .distinct()
+                .toList();
+    }
+
+    /// `gc_collect_main(PyThreadState *, int generation, ...)`; since 3.13 the third argument says why.
+    private static List<Capture> captures(ElfFile elf, String symbol, int version) throws ElfException {
+        List<Capture> captures = new ArrayList<>();
+        boolean changed = symbol.contains(".constprop.") || symbol.contains(".isra.");
+        if (version >= SAYS_WHY && !changed) {
+            captures.add(new Capture("name", Source.ARGUMENT, 3, List.of(), Width.U32, false, 0, REASONS));
+        }
+        if (!changed && (!symbol.startsWith(BEFORE_3_10) || isPython39(elf))) {
+            captures.add(Capture.argument("generation", 2, Width.S32));
+        }
+        captures.add(Capture.returned("count", Width.S64));
+        return captures;
+    }
+
+    /// Of those before 3.10, whose function has the thread as its first argument.
+    private static boolean isPython39(ElfFile elf) throws ElfException {
+        return !functions(elf, "PyObject_GC_IsTracked").isEmpty();
+    }
+
+    private List<Hook> tracepoints(ElfFile elf) throws ElfException {
+        Set<String> names = elf.usdtNotes().stream()
+                .filter(note -> note.provider().equals(PROVIDER))
+                .map(note -> note.name())
+                .collect(Collectors.toSet());
+        if (!names.containsAll(Set.of(START, DONE))) {
+            return List.of();
+        }
+        return List.of(
+                tracepoint(START, "generation", Role.INSTANT_FACT, Meaning.COLLECTION_BEGIN),
+                tracepoint(DONE, "count", Role.INSTANT, Meaning.COLLECTION_END));
+    }
+
+    private Hook tracepoint(String tracepoint, String column, Role role, Meaning meaning) {
+        List<Capture> captures = List.of(Capture.argument(column, 1, Width.NATURAL));
+        return new Hook(
+                new UsdtProbe(KIND, UNKNOWN_REASON, library, PROVIDER, tracepoint, captures), role, false, meaning, false);
+    }
+}
