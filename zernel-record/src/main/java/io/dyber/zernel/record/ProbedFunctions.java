@@ -2,10 +2,12 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.event.CallCounts;
 import io.dyber.zernel.record.event.Layer;
+import io.dyber.zernel.record.probe.CollectorProbe;
 import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.OperatorProbe;
 import io.dyber.zernel.record.probe.PythonProbe;
+import io.dyber.zernel.record.probe.PythonRegions;
 import io.dyber.zernel.record.probe.UsdtProbe;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -140,14 +142,14 @@ final class ProbedFunctions {
     /// Whether a function was probed for what the user asked: of operators and of Python it is one of many.
     private static boolean isOf(ProbedFunction row, Hook hook) {
         return switch (hook.probe()) {
-            case Function _, UsdtProbe _ -> row.hook().probe().equals(hook.probe());
+            case Function _, UsdtProbe _, PythonRegions _, CollectorProbe _ -> row.hook().probe().equals(hook.probe());
             case OperatorProbe _, PythonProbe _ -> row.hook().probe().kind().equals(hook.probe().kind());
         };
     }
 
     private static String notLoaded(Hook hook) {
         return switch (hook.probe()) {
-            case PythonProbe _ -> "no recorded process is one of Python";
+            case PythonProbe _, PythonRegions _, CollectorProbe _ -> "no recorded process is one of Python";
             case Function _, UsdtProbe _, OperatorProbe _ -> "no recorded process has loaded " + hook.probe().library();
         };
     }
@@ -160,6 +162,7 @@ final class ProbedFunctions {
                     case UsdtProbe _ -> "usdt:" + library + ":" + hook.symbol();
                     case OperatorProbe _ -> "torch_op:" + hook.symbol();
                     case PythonProbe _ -> "py_call:" + hook.symbol();
+                    case PythonRegions _, CollectorProbe _ -> hook.symbol();
                 }
                 + "'";
     }

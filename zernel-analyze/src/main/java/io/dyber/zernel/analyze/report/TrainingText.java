@@ -120,11 +120,12 @@ record TrainingText(Page page, Report report) {
         for (Table.Row crew : report.rowsOf("worker_crews", thread)) {
             page.paragraph("  ", String.format(
                     Locale.ROOT,
-                    "%d data workers at once: blocked in waits %s, in reads %s; other %s (bounds their CPU time)",
+                    "%d data workers at once: waiting for an index %s, blocked elsewhere %s, in reads %s; at most %s on a CPU",
                     crew.integer("at_once"),
-                    Quantity.percent(crew, "wait_share"),
+                    Quantity.percent(crew, "idle_share"),
+                    Quantity.percent(crew, "blocked_share"),
                     Quantity.percent(crew, "io_share"),
-                    Quantity.percent(crew, "other_share")));
+                    Quantity.percent(crew, "cpu_share")));
         }
     }
 

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /// pyenv, conda and uv do. Others, as Debian's and Fedora's, have tracepoints instead, which do not tell who asked.
 ///
 /// @param library the interpreter, which is a library or in the program
-record CollectorProbe(String library) implements ProbeSpec {
+public record CollectorProbe(String library) implements ProbeSpec {
     static final String KIND = "gc";
     static final String INTERPRETER = "a Python interpreter";
     static final String FUNCTION = "gc_collect_main";
