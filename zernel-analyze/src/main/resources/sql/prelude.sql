@@ -92,7 +92,7 @@ CREATE MACRO thread_label(recording, pid, tid) AS coalesce(
     _process_label(recording, pid, tid)
 );
 
--- What data workers did, as text: '2 workers: 10 % waiting for an index, 80 % blocked (socket, sleep), 0 % in reads, ...'.
+-- What data workers did, as text: '2 workers: 10 % waiting for an index, 80 % blocked elsewhere, ...'.
 CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu) AS
     format('{} worker{}: {} waiting for an index, {} blocked elsewhere, {} in reads, at most {} on the CPU',
         workers, CASE WHEN workers = 1 THEN '' ELSE 's' END, pct(waiting), pct(blocked), pct(reading), pct(on_cpu));

@@ -58,7 +58,7 @@ SELECT
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'take the sleep out of the training loop, or wait for what it waits for (an event, a condition) instead'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM states"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns

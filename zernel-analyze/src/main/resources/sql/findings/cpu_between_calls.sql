@@ -1,11 +1,11 @@
--- Much of each step is work on the CPU in no recorded call. The training thread runs Python or NumPy between its calls.
+-- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
 --
--- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single stalls
--- do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call either: it
--- is assumed to take half as long as the backward pass, and taken off. Lost is the rest: whether the work can be given to
--- another process, made cheaper or left out, only its author knows.
--- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps in
--- which it is below a millisecond, which any loop in Python has.
+-- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
+-- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
+-- either: it is assumed to take half as long as the backward pass, and taken off. Lost is the rest: whether the work
+-- can be given to another process, made cheaper or left out, only its author knows.
+-- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps
+-- in which it is below a millisecond, which any loop in Python has.
 --
 -- needs: step_states, phase_parts, _launched, kinds, files
 -- severity: high from 25 % of step time
@@ -84,8 +84,9 @@ SELECT
             ELSE ''
         END
         || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on
-    'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers' AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM states"', file_label(recording)) AS next_command -- to see more
+    'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers'
+        AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps

@@ -21,7 +21,15 @@ WITH
         GROUP BY ALL
     ),
     writes AS (
-        SELECT events.recording, events.pid, events.tid, events.ts_ns, events.dur_ns, events.name, events.bytes, events.path
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            events.ts_ns,
+            events.dur_ns,
+            events.name,
+            events.bytes,
+            events.path
         FROM events
         SEMI JOIN trained
             ON trained.recording = events.recording
@@ -47,7 +55,8 @@ WITH
             any_value(trained.steps) AS steps,
             any_value(trained.step_ns) AS step_ns,
             sum(placed.dur_ns) / any_value(trained.steps) AS write_ns,
-            sum(CASE WHEN placed.name LIKE '%sync%' THEN placed.dur_ns ELSE 0 END) / any_value(trained.steps) AS sync_ns,
+            sum(CASE WHEN placed.name LIKE '%sync%' THEN placed.dur_ns ELSE 0 END) / any_value(trained.steps)
+                AS sync_ns,
             count(*) / any_value(trained.steps) AS calls,
             coalesce(sum(placed.bytes), 0) / any_value(trained.steps) AS bytes,
             arg_max(placed.path, placed.dur_ns) AS path
@@ -81,8 +90,10 @@ SELECT
         WHEN sync_ns >= 0.5 * write_ns THEN 'sync less often, or in another thread: fsync waits for the device'
         ELSE 'write from another thread or process, less often, or less'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM events WHERE kind = ''io'' ORDER BY dur_ns DESC LIMIT 20"', file_label(recording))
-        AS next_command -- to see more
+    format(
+        'zernel-analyze sql {} "FROM events WHERE kind = ''io'' ORDER BY dur_ns DESC LIMIT 20"',
+        file_label(recording)
+    ) AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns

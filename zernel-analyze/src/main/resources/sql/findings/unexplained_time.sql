@@ -1,8 +1,8 @@
 -- A large part of each step is unexplained. The training thread is off its CPU, and no recorded call says why.
 --
--- Where time off the CPU was not recorded, it is all time outside every recorded call.
--- Typical reasons: system calls that are not recorded, faults of memory that is swapped, a debugger, a kernel that did not
--- show what the thread did.
+-- Counted is the median step, so that single stalls do not count (slow_steps). Where time off the CPU was not recorded,
+-- it is all time outside every recorded call.
+-- Typical reasons: system calls that are not recorded, faults of memory that is swapped, a debugger.
 --
 -- needs: step_states, kinds, files
 -- severity: high from 25 % of step time
@@ -19,9 +19,9 @@ WITH
             states.pid,
             states.tid,
             count(*) AS steps,
-            avg(states.dur_ns) AS step_ns,
+            median(states.dur_ns) AS step_ns,
             any_value(coalesce(kinds.state = 'attached', FALSE)) AS by_states,
-            avg(CASE WHEN kinds.state = 'attached' THEN states.unexplained_ns ELSE states.between_ns END)
+            median(CASE WHEN kinds.state = 'attached' THEN states.unexplained_ns ELSE states.between_ns END)
                 AS unexplained_ns
         FROM step_states AS states
         LEFT JOIN kinds ON kinds.recording = states.recording AND kinds.kind = 'sched'
@@ -35,7 +35,7 @@ SELECT
     severity_of(unexplained_ns / step_ns) AS severity, -- high, medium or low
     round(unexplained_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] of which nothing is known
     speedup(step_ns, unexplained_ns) AS max_speedup, -- bound when none of it is needed
-    format('mean of {} steps: {} of {} ', steps, ms(unexplained_ns), ms(step_ns))
+    format('median of {} steps: {} of {} ', steps, ms(unexplained_ns), ms(step_ns))
         || CASE
             WHEN by_states THEN 'off the CPU in no recorded call; '
             ELSE 'outside every recorded call, and time off the CPU was not recorded; '
@@ -43,9 +43,9 @@ SELECT
         || bound_text(step_ns, unexplained_ns) AS evidence, -- what it rests on
     CASE
         WHEN by_states THEN 'see where it waits: py-spy dump --pid PID while it runs'
-        ELSE 'record again with the probe sched, or put `with torch.profiler.record_function("...")` around the suspects'
+        ELSE 'record again with the kind sched, or put torch.profiler.record_function("...") around the suspects'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM states"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more
 FROM means
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND unexplained_ns >= thresholds.min_share * step_ns

@@ -28,7 +28,7 @@ WITH
             AND events.dur_ns IS NOT NULL
             AND threads.loads_in_process
     ),
-    reads AS (
+    reading AS (
         SELECT read_calls.recording, read_calls.pid, read_calls.tid, sum(read_calls.dur_ns) AS read_ns
         FROM read_calls
         ASOF JOIN data_wait
@@ -55,11 +55,14 @@ SELECT
     threads.recording, -- recording
     threads.pid, -- process
     threads.tid, -- training thread
-    reads.read_ns / waits.wait_ns AS reading, -- share of its waits for data in reads of files; NULL where it has none
+    reading.read_ns / waits.wait_ns AS reading, -- share of its waits for data in reads of files; NULL where it has none
     coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
     coalesce(spans.data_off_ns, 0) / threads.steps AS data_off_ns, -- [ns] of it, while it waits for data
     coalesce(spans.data_runq_ns, 0) / threads.steps AS data_runq_ns -- [ns] of that, ready to run, without a CPU
 FROM threads
 JOIN waits ON waits.recording = threads.recording AND waits.pid = threads.pid AND waits.tid = threads.tid
-LEFT JOIN reads ON reads.recording = threads.recording AND reads.pid = threads.pid AND reads.tid = threads.tid
+LEFT JOIN reading
+    ON reading.recording = threads.recording
+    AND reading.pid = threads.pid
+    AND reading.tid = threads.tid
 LEFT JOIN spans ON spans.recording = threads.recording AND spans.pid = threads.pid AND spans.tid = threads.tid

@@ -1,12 +1,13 @@
 -- Why training waits for data: one row per training thread.
 --
 -- Waits for workers that start anew are left to the view worker_starts. The cause of the rest is `few` (more workers
--- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what loads
--- is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was recorded) or
--- `late` (this rank of several is late by as much, see late_ranks).
--- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the CPU,
--- its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs none. CPUs that nobody uses are measured
--- (host_usage); where they were not, all that the job does not use itself count as idle, and `idle_measured` says so.
+-- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
+-- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was
+-- recorded) or `late` (this rank of several is late by as much, see late_ranks).
+-- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
+-- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
+-- none. CPUs that nobody uses are measured (host_usage); where they were not, all that the job does not use itself
+-- count as idle, none where workers wait for one, and `idle_measured` says so.
 --
 -- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, _lateness, host_usage
 CREATE TABLE data_wait_causes AS
@@ -16,6 +17,7 @@ WITH
             0.5 AS idle_share, -- workers are idle from this share of waiting for indices
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
             0.3 AS cpu_share, -- of loading, from which on it needs CPUs
+            0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.5 AS late_share -- of what is lost, by which a rank is late
     ),
@@ -94,13 +96,15 @@ WITH
                 ELSE at_once * cpu_share * step_ns
             END AS load_cpu_ns,
             CASE
-                WHEN idle_measured THEN idle_cpus
+                WHEN idle_measured THEN measured.idle_cpus
+                WHEN max(coalesce(runq_share, 0)) OVER (PARTITION BY recording) >= constants.crowded_share THEN 0
                 ELSE greatest(
                     cpus - sum(own_cpus + worker_cpus) OVER (PARTITION BY recording),
                     0
                 )
             END AS free_cpus
         FROM measured
+        CROSS JOIN constants
     ),
     -- A step with workers enough: the training thread's own work, or all work on all CPUs of the job.
     reached AS (

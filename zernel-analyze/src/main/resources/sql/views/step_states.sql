@@ -1,9 +1,9 @@
 -- Where each step of a training thread went, by the state of the thread. The states add up to the step.
 --
--- *called* is on a CPU in a recorded call or in the forward pass, *between* is on a CPU in none; every other state is off
--- the CPU, see `off_cpu_spans`. While a thread waits for the GPU or for a collective, it is in that state however it
--- waits. Spans below the recorder's threshold count as on the CPU; where the scheduler was not recorded, so does all
--- that no waiting call tells.
+-- *called* is on a CPU in a recorded call or in the forward pass, *between* is on a CPU in none; every other state is
+-- off the CPU, see `off_cpu_spans`. While a thread waits for the GPU or for a collective, it is in that state however
+-- it waits. Spans below the recorder's threshold count as on the CPU; where the scheduler was not recorded, so does
+-- all that no waiting call tells.
 --
 -- needs: steps, _off_cpu_steps
 CREATE TABLE step_states AS

@@ -50,7 +50,7 @@ WITH
         FROM lives
         LEFT JOIN parents ON parents.recording = lives.recording AND parents.pid = lives.ppid
     ),
-    reads AS (
+    file_reads AS (
         SELECT
             windows.recording,
             windows.pid,
@@ -108,12 +108,12 @@ WITH
             windows.*,
             CAST(coalesce(states.idle_ns, 0) AS BIGINT) AS idle_ns,
             CAST(coalesce(states.blocked_ns, 0) AS BIGINT) AS blocked_ns,
-            CAST(coalesce(reads.io_ns, 0) AS BIGINT) AS io_ns,
-            coalesce(reads.reads, 0) AS reads,
-            CAST(coalesce(reads.read_bytes, 0) AS BIGINT) AS read_bytes,
+            CAST(coalesce(file_reads.io_ns, 0) AS BIGINT) AS io_ns,
+            coalesce(file_reads.reads, 0) AS reads,
+            CAST(coalesce(file_reads.read_bytes, 0) AS BIGINT) AS read_bytes,
             CAST(coalesce(states.runq_ns, 0) AS BIGINT) AS runq_ns
         FROM windows
-        LEFT JOIN reads ON reads.recording = windows.recording AND reads.pid = windows.pid
+        LEFT JOIN file_reads ON file_reads.recording = windows.recording AND file_reads.pid = windows.pid
         LEFT JOIN states ON states.recording = windows.recording AND states.pid = windows.pid
         WHERE windows.window_ns > 0
     )

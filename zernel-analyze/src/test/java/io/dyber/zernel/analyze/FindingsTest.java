@@ -17,7 +17,7 @@ class FindingsTest {
 
     @Test
     void dataBoundFiresWithItsArithmetic() {
-        RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":3}");
+        RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":1}");
         Finding finding = only("data_bound", fixture);
         assertThat(finding.subject()).isEqualTo("pid 100");
         assertThat(finding.value()).isEqualTo(30.0);
@@ -27,11 +27,11 @@ class FindingsTest {
         assertThat(finding.maxSpeedup()).isEqualTo(1.43);
         assertThat(finding.evidence())
                 .isEqualTo("mean of 10 steps: 15.0 ms waiting of 50.0 ms; "
-                        + "1 worker: 20 % in waits, 2 % in reads, 78 % other (CPU at most), 0 of 3 CPUs idle; "
+                        + "1 worker: 20 % waiting for an index, 0 % blocked elsewhere, 2 % in reads, at most 78 % on the CPU; "
+                        + "the job leaves 0.0 of 1 CPUs (what else uses them was not measured); "
                         + "saves at most 15.0 ms: 50.0 / (50.0 - 15.0) = 1.43x");
         assertThat(finding.advice())
-                .isEqualTo("make transforms cheaper, or do them on the GPU: 2 workers would be needed, "
-                        + "and no CPU is left for them");
+                .isEqualTo("make transforms cheaper: num_workers=2 would keep up, but no CPU core is free");
     }
 
     @Test
@@ -72,7 +72,7 @@ class FindingsTest {
 
     @Test
     void whatTheGpuDoesMeanwhileIsNotLost() {
-        RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":3}")
+        RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":1}")
                 .gpuSample("utilization", -400, 0, "percent") // before training
                 .gpuSample("utilization", 70, 0, "percent") // reaches into it
                 .gpuSample("utilization", 300, 88, "percent")
@@ -92,7 +92,9 @@ class FindingsTest {
     void tooFewWorkersFiresWhenCpusAreIdle() {
         Finding finding = only("too_few_workers", busyWorker());
         assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
-        assertThat(finding.evidence()).contains("78 % other (CPU at most), 5 of 8 CPUs idle; ");
+        assertThat(finding.evidence())
+                .contains("1 worker: 20 % waiting for an index, 0 % blocked elsewhere, 2 % in reads, at most 78 % on the CPU; "
+                        + "the job leaves 6.5 of 8 CPUs (what else uses them was not measured); ");
         assertThat(finding.advice()).isEqualTo("DataLoader(num_workers=2, persistent_workers=True)");
     }
 
@@ -113,7 +115,8 @@ class FindingsTest {
                     .region(STEP, i * 50 + 45, 5);
         }
         Finding finding = only("too_few_workers", fixture);
-        assertThat(finding.evidence()).contains("; the training thread loads the data itself (num_workers=0), 6 of 8 ");
+        assertThat(finding.evidence()).contains("; the training thread loads the data itself (num_workers=0), 100 % of it on the CPU; "
+                        + "the job leaves 7.0 of 8 CPUs (what else uses them was not measured); ");
         assertThat(finding.advice()).isEqualTo("DataLoader(num_workers=1, persistent_workers=True)");
     }
 
@@ -283,11 +286,17 @@ class FindingsTest {
     }
 
     @Test
-    void unexplainedTimeFiresWhenMostIsUnknown() {
-        Finding finding = only("unexplained_time", recording().region(STEP, 0, 10).region(STEP, 90, 10));
-        assertThat(finding.value()).isEqualTo(80.0);
-        assertThat(finding.maxSpeedup()).isNull();
-        assertThat(finding.evidence()).isEqualTo("80.0 ms of 100.0 ms lie outside every recorded call");
+    void unexplainedTimeIsAllOutsideCallsWhereTimeOffTheCpuWasNotRecorded() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 7; i++) {
+            fixture.region(STEP, i * 100, 20);
+        }
+        Finding finding = only("unexplained_time", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(80.0);
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.evidence())
+                .isEqualTo("median of 6 steps: 80.0 ms of 100.0 ms outside every recorded call, and time off the CPU was not "
+                        + "recorded; saves at most 80.0 ms: 100.0 / (100.0 - 80.0) = 5.00x");
     }
 
     @Test
@@ -358,7 +367,10 @@ class FindingsTest {
     /// Eleven steps of 50 ms that wait 15 ms for data, and one worker that is busy for 80 % of the time.
     private static RecordingFixture busyWorker() {
         RecordingFixture fixture = recording().training(11, 15).fork(0, 200);
-        fixture.on(200, 200, "pt_data_worker").waiting("poll", 0, 110).io(110, 11, 1000).region("x", 500, 50);
+        fixture.on(200, 200, "pt_data_worker")
+                .event("wait", "poll", 0, 110.0, "status = 0, object = 'pipe:[7]'")
+                .io(110, 11, 1000)
+                .region("x", 500, 50);
         return fixture.on(100, 100, "python3");
     }
 
@@ -374,24 +386,16 @@ class FindingsTest {
             fixture.region(NEXT, at, wait).backward(at + wait, 20).region(STEP, at + wait + 20, 10);
             at += wait + 31;
         }
-        fixture.on(201, 201, "pt_data_worker").waiting("poll", 2, newWorker ? 500 : 900);
-        return newWorker ? fixture.on(202, 202, "pt_data_worker").waiting("poll", 520, 380) : fixture;
+        String index = "status = 0, object = 'pipe:[7]'";
+        fixture.on(201, 201, "pt_data_worker").event("wait", "poll", 2, newWorker ? 500.0 : 900.0, index);
+        return newWorker ? fixture.on(202, 202, "pt_data_worker").event("wait", "poll", 520, 380.0, index) : fixture;
     }
 
     private Finding only(String name, RecordingFixture fixture) {
-        List<Finding> findings = run(name, fixture);
-        assertThat(findings).hasSize(1);
-        return findings.getFirst();
+        return fixture.finding(name, folder);
     }
 
     private List<Finding> run(String name, RecordingFixture fixture) {
-        Path file = fixture.write(folder.resolve("run.parquet"));
-        try (Database database = Recordings.open(file.toString())) {
-            SqlObject finding = database.library().find(name);
-            assertThat(finding).isNotNull();
-            List<Finding> findings = Finding.run(java.util.Objects.requireNonNull(finding), database);
-            assertThat(PossibleBounds.violations(findings)).isEmpty();
-            return findings;
-        }
+        return fixture.findings(name, folder);
     }
 }

@@ -794,18 +794,11 @@ class GpuFindingsTest {
     }
 
     private Finding only(String name, RecordingFixture fixture) {
-        List<Finding> findings = run(name, fixture);
-        assertThat(findings).hasSize(1);
-        return findings.getFirst();
+        return fixture.finding(name, folder);
     }
 
     private List<Finding> run(String name, RecordingFixture fixture) {
-        Path file = fixture.write(folder.resolve("run.parquet"));
-        try (Database database = Recordings.open(file.toString())) {
-            List<Finding> findings = Finding.run(Objects.requireNonNull(database.library().find(name)), database);
-            assertThat(PossibleBounds.violations(findings)).isEmpty();
-            return findings;
-        }
+        return fixture.findings(name, folder);
     }
 
     private List<Finding> findings(RecordingFixture fixture) {

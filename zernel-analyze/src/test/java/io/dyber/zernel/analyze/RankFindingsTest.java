@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -345,17 +344,10 @@ class RankFindingsTest {
     }
 
     private Finding only(String name, RecordingFixture fixture) {
-        List<Finding> findings = run(name, fixture);
-        assertThat(findings).hasSize(1);
-        return findings.getFirst();
+        return fixture.finding(name, folder);
     }
 
     private List<Finding> run(String name, RecordingFixture fixture) {
-        Path file = fixture.write(folder.resolve("run.parquet"));
-        try (Database database = Recordings.open(file.toString())) {
-            List<Finding> findings = Finding.run(Objects.requireNonNull(database.library().find(name)), database);
-            assertThat(PossibleBounds.violations(findings)).isEmpty();
-            return findings;
-        }
+        return fixture.findings(name, folder);
     }
 }

@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -9,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
@@ -189,6 +192,23 @@ public final class RecordingFixture {
         insertRows();
         statements.add(sql);
         return this;
+    }
+
+    /// What a finding says of this recording, written to a folder; each bound is one that is possible.
+    List<Finding> findings(String name, Path folder) {
+        Path file = write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            List<Finding> findings = Finding.run(Objects.requireNonNull(database.library().find(name)), database);
+            assertThat(PossibleBounds.violations(findings)).isEmpty();
+            return findings;
+        }
+    }
+
+    /// The only row of it.
+    Finding finding(String name, Path folder) {
+        List<Finding> findings = findings(name, folder);
+        assertThat(findings).hasSize(1);
+        return findings.getFirst();
     }
 
     public Path write(Path file) {

@@ -151,7 +151,7 @@ class SqlLibraryTest {
     @ParameterizedTest
     @MethodSource("findings")
     void aFindingHasAFixtureThatFiresAndOneThatIsSilent(SqlObject finding) {
-        assertThat(Stream.of(FindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class)
+        assertThat(Stream.of(FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class)
                         .flatMap(tests -> Stream.of(tests.getDeclaredMethods())))
                 .extracting(method -> method.getName())
                 .anyMatch(name -> name.startsWith(camelCase(finding.name()) + "Fires"))

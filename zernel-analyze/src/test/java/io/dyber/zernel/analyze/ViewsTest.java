@@ -246,17 +246,20 @@ class ViewsTest {
     }
 
     @Test
-    void aWorkersBlockedTimeIsClippedToTheTrainingAndTheRestIsOther() {
+    void aWorkersWaitsAreClippedToTheTrainingAndTheRestIsOnACpu() {
+        String index = "status = 0, object = 'pipe:[7]'";
         Path file = recording().fork(0, 200).region(NEXT, 0, 10).region(STEP, 90, 10)
-                .on(200, 200, "pt_data_worker").waiting("poll", 10, 20).io(40, 5, 4096).waiting("poll", 95, 50)
+                .on(200, 200, "pt_data_worker").event("wait", "poll", 10, 20.0, index).io(40, 5, 4096)
+                .event("wait", "recvfrom", 50, 8.0, "status = 0, object = 'socket:[9]'")
+                .event("wait", "poll", 95, 50.0, index)
                 .write(folder.resolve("run.parquet"));
         assertThat(query(file, """
-                SELECT pid, ppid, window_ns // 1000000 AS window_ms, wait_ns // 1000000 AS waits,
-                    io_ns // 1000000 AS io, read_bytes, other_ns // 1000000 AS other
+                SELECT pid, ppid, window_ns // 1000000 AS window_ms, idle_ns // 1000000 AS idle,
+                    blocked_ns // 1000000 AS blocked, io_ns // 1000000 AS io, read_bytes, cpu_ns // 1000000 AS cpu
                 FROM workers
                 """)).isEqualTo("""
-                pid	ppid	window_ms	waits	io	read_bytes	other
-                200	100	90	25	5	4096	60""");
+                pid	ppid	window_ms	idle	blocked	io	read_bytes	cpu
+                200	100	90	25	8	5	4096	52""");
     }
 
     @Test

@@ -3,7 +3,7 @@
 -- Only steps of kind *train* count. What each state is, `step_states` says.
 --
 -- needs: step_states
-CREATE VIEW states AS
+CREATE VIEW thread_states AS
 SELECT
     recording, -- recording
     pid, -- process

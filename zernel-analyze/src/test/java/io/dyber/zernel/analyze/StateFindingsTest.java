@@ -1,0 +1,202 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What findings say of the states of training threads: blocked on another thread, asleep, in writes, on a CPU in no call.
+class StateFindingsTest {
+    private static final String KINDS = "[{\"kind\":\"sched\",\"state\":\"attached\"}]";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void statesAddUpToTheStep() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            blocked(fixture, "nanosleep", at + 62, 10, "");
+            blocked(fixture, "futex", at + 75, 5, "object = 'futex', addr = 64");
+            fixture.event("sched", "off-cpu", at + 85, 4.0, "state = 'preempted', runq_ns = 4000000");
+        }
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            assertThat(database.query("""
+                    SELECT steps, step_ns, called_ns, between_ns, runnable_ns, thread_ns, asleep_ns, unexplained_ns
+                    FROM thread_states
+                    """).rows().getFirst().values())
+                    .containsExactly(11L, 100e6, 60e6, 21e6, 4e6, 5e6, 10e6, 0.0);
+        }
+    }
+
+    @Test
+    void gilContentionFiresForWaitsThatTimeOutAtOneLength() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            for (int wait = 0; wait < 6; wait++) {
+                blocked(fixture, "futex", i * 100 + 61 + wait * 6, 5, "object = 'futex', addr = 64, status = -110");
+            }
+        }
+        Finding finding = only("gil_contention", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(30.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: 30.0 ms of 100.0 ms blocked for Python's lock, in 66 waits of 5.0 ms (median); "
+                        + "saves at most 30.0 ms: 100.0 / (100.0 - 30.0) = 1.43x");
+        assertThat(run("blocked_on_thread", fixture)).isEmpty();
+    }
+
+    @Test
+    void gilContentionIsSilentForALock() {
+        assertThat(run("gil_contention", locked(301))).isEmpty();
+    }
+
+    @Test
+    void blockedOnThreadFiresAndNamesTheThread() {
+        Finding finding = only("blocked_on_thread", locked(301));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence())
+                .startsWith("mean of 11 steps: 20.0 ms of 100.0 ms blocked on another thread, in 11 waits of 20.0 ms (median); "
+                        + "thread 301 ended most of 11 of them; ");
+    }
+
+    @Test
+    void blockedOnThreadIsSilentForThreadsThatWorkForTheTrainingThread() {
+        RecordingFixture fixture = locked(301);
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "futex", i * 100 + 20, 15, "object = 'futex', addr = 128", "waker_tid = 301");
+        }
+        assertThat(run("blocked_on_thread", fixture)).isEmpty();
+    }
+
+    @Test
+    void asleepFiresForASleepInEachStep() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "clock_nanosleep", i * 100 + 62, 10, "");
+        }
+        Finding finding = only("asleep", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+        assertThat(finding.evidence())
+                .isEqualTo("median of 11 steps: 10.0 ms of 100.0 ms asleep in clock_nanosleep, 1.0 times a step; "
+                        + "saves at most 10.0 ms: 100.0 / (100.0 - 10.0) = 1.11x");
+    }
+
+    @Test
+    void asleepIsSilentForOneLongSleep() {
+        RecordingFixture fixture = steps();
+        blocked(fixture, "clock_nanosleep", 562, 35, "");
+        assertThat(run("asleep", fixture)).isEmpty();
+    }
+
+    @Test
+    void storageWritesFiresAndSaysWhatSyncsTake() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("io", "write", i * 100 + 62, 2.0, "status = 0, bytes = 1000, path = '/log/train.log'")
+                    .event("io", "fsync", i * 100 + 65, 6.0, "status = 0, path = '/log/train.log'");
+        }
+        Finding finding = only("storage_writes", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(8.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: 8.0 ms of 100.0 ms in 2.0 calls that write 1.0 kB, 75 % of it in syncs; "
+                        + "the longest on /log/train.log; saves at most 8.0 ms: 100.0 / (100.0 - 8.0) = 1.09x");
+        assertThat(finding.advice()).startsWith("sync less often");
+    }
+
+    @Test
+    void storageWritesIsSilentForReads() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.io(i * 100 + 62, 20, 1000);
+        }
+        assertThat(run("storage_writes", fixture)).isEmpty();
+    }
+
+    @Test
+    void cpuBetweenCallsFiresForWorkBesideTheForwardPass() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 70, 20).region(STEP, i * 100 + 90, 10);
+        }
+        Finding finding = only("cpu_between_calls", fixture);
+        // 70 ms outside calls, of which half of backward's 20 ms and 2 ms more, for 12 of them in 11 steps, are assumed.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(59.091);
+        assertThat(finding.evidence())
+                .startsWith("median of 11 steps: 70.0 ms of 100.0 ms on the CPU in no recorded call, 30.0 ms in calls; "
+                        + "10.9 ms of it may be the forward pass (assumed: half of backward); saves at most 59.09 ms: ");
+    }
+
+    @Test
+    void cpuBetweenCallsIsSilentForTheForwardPass() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 35, 55).region(STEP, i * 100 + 90, 10);
+        }
+        assertThat(run("cpu_between_calls", fixture)).isEmpty();
+    }
+
+    @Test
+    void unexplainedTimeFiresForTimeOffTheCpuInNoCall() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("sched", "off-cpu", i * 100 + 61, 30.0, "state = 'sleeping'");
+        }
+        Finding finding = only("unexplained_time", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(30.0);
+        assertThat(finding.evidence())
+                .isEqualTo("median of 11 steps: 30.0 ms of 100.0 ms off the CPU in no recorded call; "
+                        + "saves at most 30.0 ms: 100.0 / (100.0 - 30.0) = 1.43x");
+    }
+
+    @Test
+    void unexplainedTimeIsSilentForWorkOnTheCpu() {
+        assertThat(run("unexplained_time", steps())).isEmpty();
+    }
+
+    /// Twelve steps of 100 ms: data 5 ms, forward 15 ms, backward 30 ms, optimizer 10 ms, and 40 ms in no call.
+    private static RecordingFixture steps() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).backward(i * 100 + 20, 30).region(STEP, i * 100 + 50, 10);
+        }
+        return fixture;
+    }
+
+    /// The same; for 20 ms of each the thread waits for a lock that another one holds.
+    private static RecordingFixture locked(long holder) {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "futex", i * 100 + 65, 20, "object = 'futex', addr = 64", "waker_tid = " + holder);
+        }
+        return fixture;
+    }
+
+    private static void blocked(RecordingFixture fixture, String call, double at, double ms, String columns) {
+        blocked(fixture, call, at, ms, columns, "waker_tid = NULL");
+    }
+
+    private static void blocked(
+            RecordingFixture fixture, String call, double at, double ms, String columns, String scheduling) {
+        fixture.event("wait", call, at, ms, columns.contains("status") ? columns : join("status = 0", columns))
+                .event("sched", "off-cpu", at, ms, "state = 'sleeping', runq_ns = 0, " + scheduling);
+    }
+
+    private static String join(String first, String second) {
+        return second.isEmpty() ? first : first + ", " + second;
+    }
+
+    private Finding only(String name, RecordingFixture fixture) {
+        return fixture.finding(name, folder);
+    }
+
+    private List<Finding> run(String name, RecordingFixture fixture) {
+        return fixture.findings(name, folder);
+    }
+}
