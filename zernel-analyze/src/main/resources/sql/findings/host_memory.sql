@@ -76,11 +76,7 @@ WITH
                 || coalesce(format('; {} has {} left of {}, full in about {:.0f} minutes at this rate',
                     growing.place, size(growing.room_bytes), size(growing.total_bytes), growing.minutes_left), '')
                 AS evidence,
-            CASE
-                WHEN growing.works
-                THEN 'keep what workers read in NumPy arrays or tensors, not in lists and dicts; or use fewer workers'
-                ELSE 'look for what is kept: lists of tensors, caches without a limit; tracemalloc says which line'
-            END AS advice
+            CASE WHEN growing.works THEN 'workers' ELSE 'training' END AS what
         FROM growing
         CROSS JOIN thresholds
         UNION ALL
@@ -92,7 +88,7 @@ WITH
             'high',
             format('{} has {} left of {}; {} were used at most', place, size(room_bytes), size(total_bytes),
                 size(peak_bytes)),
-            'use less: fewer workers, a smaller prefetch_factor, memory-mapped data; or raise the limit'
+            'full'
         FROM full_ones
     )
 SELECT
@@ -103,7 +99,13 @@ SELECT
     CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
     CAST(NULL AS DOUBLE) AS max_speedup, -- none
     evidence, -- what it rests on
-    advice, -- what to try
+    CASE what
+        WHEN 'workers'
+        THEN 'keep what workers read in NumPy arrays or tensors, not in lists and dicts; or use fewer workers'
+        WHEN 'training'
+        THEN 'look for what is kept: lists of tensors, caches without a limit; tracemalloc says which line'
+        ELSE 'use less: fewer workers, a smaller prefetch_factor, memory-mapped data; or raise the limit'
+    END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM host_memory_use"', file_label(recording)) AS next_command -- to see more
 FROM both_kinds
 ORDER BY severity, value DESC, subject

@@ -1,4 +1,4 @@
--- Network links of the host while a process trained: what went through each, of what it can carry, and what was lost.
+-- Network links of the host while a process trained: what each carried, of what it can, and what was lost.
 --
 -- What a link carries is anybody's traffic on the host. Drops and errors are packets, retransmits are of the ports of
 -- InfiniBand and RoCE; those of TCP are counted for the host as a whole.

@@ -391,6 +391,80 @@ class FindingsTest {
         return newWorker ? fixture.on(202, 202, "pt_data_worker").event("wait", "poll", 520, 380.0, index) : fixture;
     }
 
+    @Test
+    void hostMemoryFiresForWorkersThatCopyWhatTheyRead() {
+        // Two workers: 10 MB more of their own each second, while the RSS stays.
+        RecordingFixture fixture = remembering().on(101, 101, "pt_data_worker").waiting("poll", 0, 59_000)
+                .on(102, 102, "pt_data_worker").waiting("poll", 0, 59_000);
+        for (int second = 0; second < 60; second++) {
+            for (int worker = 101; worker <= 102; worker++) {
+                fixture.processSample(worker, "rss", "", second * 1000.0, 2_000_000_000L)
+                        .processSample(worker, "private", "", second * 1000.0, (200 + 10L * second) * 1_000_000);
+            }
+        }
+        Finding finding = only("host_memory", fixture);
+        assertThat(finding.subject()).isEqualTo("2 workers of pid 100");
+        assertThat(finding.value()).isEqualTo(1200.0);
+        assertThat(finding.unit()).isEqualTo("MB per minute");
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.lostMillisPerStep()).isNull();
+        assertThat(finding.evidence()).isEqualTo("what they do not share rose from 1.00 GB to 1.58 GB in 0.5 minutes; "
+                + "the host has 8.00 GB left of 32.00 GB, full in about 7 minutes at this rate");
+        assertThat(finding.advice())
+                .isEqualTo("keep what workers read in NumPy arrays or tensors, not in lists and dicts; or use fewer workers");
+    }
+
+    @Test
+    void hostMemoryFiresForATrainingThatKeepsMoreAndMore() {
+        RecordingFixture fixture = remembering();
+        for (int second = 0; second < 60; second++) {
+            // The memory of single steps comes and goes.
+            long bytes = (1000 + 5L * second + 2L * (second % 2)) * 1_000_000;
+            fixture.processSample(100, "rss", "", second * 1000.0, bytes)
+                    .hostSample("cgroup_kept", "/job", second * 1000.0, bytes);
+        }
+        fixture.processSample(100, "memory_limit", "/job", 0, 4_000_000_000L);
+        Finding finding = only("host_memory", fixture);
+        assertThat(finding.subject()).isEqualTo("pid 100");
+        assertThat(finding.value()).isEqualTo(300.0);
+        assertThat(finding.evidence()).isEqualTo("memory in place rose from 1.15 GB to 1.30 GB in 0.5 minutes; "
+                + "cgroup /job has 2.70 GB left of 4.00 GB, full in about 9 minutes at this rate");
+    }
+
+    @Test
+    void hostMemoryFiresWhereItIsNearlyFull() {
+        RecordingFixture fixture = remembering().hostSample("memory_available", "", 59_500, 1_000_000_000L);
+        Finding finding = only("host_memory", fixture);
+        assertThat(finding.value()).isEqualTo(96.9);
+        assertThat(finding.unit()).isEqualTo("% of the memory");
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.evidence()).isEqualTo("the host has 1.00 GB left of 32.00 GB; 31.00 GB were used at most");
+    }
+
+    @Test
+    void hostMemoryIsSilentWhileMemoryFillsAtTheStartAndForOneStepUp() {
+        RecordingFixture warm = remembering();
+        RecordingFixture once = remembering();
+        for (int second = 0; second < 60; second++) {
+            warm.processSample(100, "rss", "", second * 1000.0, (500 + 50L * Math.min(second, 25)) * 1_000_000);
+            once.processSample(100, "rss", "", second * 1000.0, second < 45 ? 1_000_000_000L : 1_500_000_000L);
+        }
+        assertThat(run("host_memory", warm)).isEmpty();
+        assertThat(run("host_memory", once)).isEmpty();
+        assertThat(run("host_memory", recording().training(100, 15))).isEmpty();
+    }
+
+    /// A minute of training on a host with 8 of 32 GB to spare, by a process that has two workers.
+    private static RecordingFixture remembering() {
+        return recording().training(1200, 15)
+                .footer("zernel.processes", """
+                        [{"pid":100,"ppid":1,"comm":"python3"},{"pid":101,"ppid":100,"comm":"pt_data_worker"},
+                        {"pid":102,"ppid":100,"comm":"pt_data_worker"}]
+                        """)
+                .hostSample("memory_total", "", 0, 32_000_000_000L)
+                .hostSample("memory_available", "", 59_000, 8_000_000_000L);
+    }
+
     private Finding only(String name, RecordingFixture fixture) {
         return fixture.finding(name, folder);
     }

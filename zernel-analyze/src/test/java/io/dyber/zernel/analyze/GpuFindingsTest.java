@@ -4,6 +4,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
 import static io.dyber.zernel.analyze.RecordingFixture.STEP;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -791,6 +792,54 @@ class GpuFindingsTest {
                     .event("gpu_process", "memory_used", at, null, "device = 0, unit = 'bytes', value = 900");
         }
         return fixture.alter("UPDATE events SET tid = NULL WHERE kind = 'gpu_process'");
+    }
+
+    @Test
+    void gpuErrorsFiresForXidsWithTheirMeaningAndTheOnlyProcessOnTheGpu() {
+        RecordingFixture fixture = recording()
+                .gpuSample("xid", 12_500, 79, "")
+                .event("gpu_process", "memory_used", 0, null, "tid = NULL, pid = 4711, device = 0, value = 5000");
+        Finding finding = only("gpu_errors", fixture);
+        assertThat(finding.subject()).isEqualTo("GPU 0");
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(1.0);
+        assertThat(finding.lostMillisPerStep()).isNull();
+        assertThat(finding.evidence())
+                .isEqualTo("XID 79: GPU has fallen off the bus, 12.5 s after the start; only pid 4711 was on the GPU");
+        assertThat(finding.advice())
+                .isEqualTo("take the machine out and restart it; look at power, heat and the slot of the GPU");
+    }
+
+    @Test
+    void gpuErrorsFiresForAProgramsFaultAndForANumberThatIsNotKnown() {
+        RecordingFixture fixture = recording()
+                .gpuSample("xid", 1000, 31, "").gpuSample("xid", 2000, 31, "").gpuSample("xid", 3000, 999, "");
+        assertThat(run("gpu_errors", fixture))
+                .extracting(Finding::severity, Finding::evidence)
+                .containsExactly(
+                        tuple("high", "XID 999: see NVIDIA's list of XIDs, 3.0 s after the start"),
+                        tuple("medium", "XID 31: GPU memory page fault, 2 times, first 1.0 s after the start"));
+    }
+
+    @Test
+    void gpuErrorsFiresForMemoryErrorsNewAndOld() {
+        RecordingFixture fixture = recording()
+                .gpuSample("ecc_errors", 0, 0, "").gpuSample("ecc_errors", 1000, 3, "").gpuSample("ecc_errors", 2000, 4, "");
+        assertThat(only("gpu_errors", fixture).evidence())
+                .isEqualTo("memory error that ECC could not correct, 4 times, first 1.0 s after the start");
+        Finding old = only("gpu_errors", recording()
+                .gpuSample("ecc_errors", 0, 2, "").gpuSample("ecc_errors", 1000, 2, ""));
+        assertThat(old.severity()).isEqualTo("low");
+        assertThat(old.evidence()).isEqualTo("memory error that ECC could not correct, 2 since the driver was loaded, "
+                + "none while it was recorded");
+    }
+
+    @Test
+    void gpuErrorsIsSilentWithoutErrorsAndForCorrectedOnes() {
+        assertThat(run("gpu_errors", recording()
+                        .gpuSample("ecc_errors", 0, 0, "").gpuSample("ecc_errors", 1000, 0, "")
+                        .gpuSample("ecc_corrected", 0, 7, "").gpuSample("ecc_corrected", 1000, 9, "")))
+                .isEmpty();
     }
 
     private Finding only(String name, RecordingFixture fixture) {

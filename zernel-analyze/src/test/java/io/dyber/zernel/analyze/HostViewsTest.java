@@ -95,4 +95,45 @@ class HostViewsTest {
         assertThat(query(fixture, "SELECT name, object, change, end_ns - start_ns AS ns FROM _host_changes ORDER BY name"))
                 .isEqualTo("name\tobject\tchange\tns\ncpu_idle\tnull\t0\t1000000000\nnet_rx\teth0\t50\t1000000000");
     }
+
+    @Test
+    void aLinkIsWhatItCarriedWhileTheJobTrained() {
+        RecordingFixture fixture = recording().training(200, 15).hostSample("net_speed", "eth0", 0, 125_000_000);
+        for (int second = 0; second <= 10; second++) {
+            fixture.hostSample("net_rx", "eth0", second * 1000.0, 5_000 + second * 40_000_000L)
+                    .hostSample("net_tx", "eth0", second * 1000.0, second * 20_000_000L)
+                    .hostSample("net_drops", "eth0", second * 1000.0, second)
+                    .hostSample("net_rx", "eth1", second * 1000.0, 77)
+                    .hostSample("tcp_segments", "", second * 1000.0, second * 10_000L)
+                    .hostSample("tcp_retransmits", "", second * 1000.0, second * 50L);
+        }
+        assertThat(query(fixture, "SELECT link, rx_bytes_per_s, drops, tcp_retransmits, place FROM network_usage"))
+                .isEqualTo("""
+                link	rx_bytes_per_s	drops	tcp_retransmits	place
+                eth0	40000000	10	500	1
+                eth1	0	null	500	2""");
+        assertThat(query(fixture, "SELECT link_text FROM network_usage WHERE place = 1"))
+                .isEqualTo("link_text\nthis host's link eth0 carries 40.0 MB/s in and 20.0 MB/s out of 125.0 MB/s, "
+                        + "0.50 % of TCP segments are sent again");
+    }
+
+    @Test
+    void curvesAreLevelsAndRates() {
+        RecordingFixture fixture = recording()
+                .processSample(100, "rss", "", 0, 5_000)
+                .hostSample("cpu_busy", "", 0, 0).hostSample("cpu_busy", "", 500, 750_000_000)
+                .hostSample("net_tx", "eth0", 0, 0).hostSample("net_tx", "eth0", 500, 1_000);
+        assertThat(query(fixture, "SELECT pid, object, name, unit, value FROM host_curve ORDER BY name")).isEqualTo("""
+                pid	object	name	unit	value
+                null	null	cpu_busy	% of a CPU	150
+                null	eth0	net_tx	bytes/s	2000
+                100	null	rss	bytes	5000""");
+    }
+
+    @Test
+    void withoutSamplesThereIsNoMemoryAndNoNetwork() {
+        for (String view : new String[] {"host_memory_use", "memory_room", "network_usage", "host_curve", "device_errors"}) {
+            assertThat(query(recording().training(20, 15), "SELECT count(*) AS n FROM " + view)).isEqualTo("n\n0");
+        }
+    }
 }
