@@ -2,11 +2,12 @@
 --
 -- Waits for workers that start anew are left to the view worker_starts. The cause of the rest is `few` (busy workers,
 -- or none, and idle CPUs), `transform` (busy workers, and no CPU for more), `storage` (what loads is mostly in reads),
--- `idle` (the workers wait too: handing over is slow), `unseen` (no worker was recorded) or `late` (this rank of
--- several is late by as much, see late_ranks). Two CPUs count as taken by each training process, and all of them where
--- workers wait for one; each worker more needs a whole one.
+-- `idle` (the workers wait too: handing over is slow), `unseen` (no worker was recorded), `named` (a function with the
+-- role data_wait that does not read) or `late` (this rank of several is late by as much, see late_ranks). Two CPUs
+-- count as taken by each training process, and all of them where workers wait for one; each worker more needs a whole
+-- one.
 --
--- needs: training_threads, worker_crews, worker_starts, data_wait, gpu_busy, recordings, events, _lateness
+-- needs: training_threads, worker_crews, worker_starts, data_wait, gpu_busy, recordings, events, _lateness, _role_waits
 CREATE TABLE data_wait_causes AS
 WITH
     constants AS (
@@ -87,7 +88,9 @@ WITH
             recordings.cpus,
             busy.idle_ns,
             busy.most_idle_ns,
-            late.late_ns
+            late.late_ns,
+            named.names,
+            named.asleep_share
         FROM threads
         JOIN waits ON waits.recording = threads.recording AND waits.pid = threads.pid AND waits.tid = threads.tid
         LEFT JOIN own_reads
@@ -101,6 +104,10 @@ WITH
         LEFT JOIN worker_crews AS crews ON crews.recording = threads.recording AND crews.pid = threads.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
         LEFT JOIN _lateness AS late ON late.recording = threads.recording AND late.pid = threads.pid
+        LEFT JOIN _role_waits AS named
+            ON named.recording = threads.recording
+            AND named.pid = threads.pid
+            AND named.tid = threads.tid
         LEFT JOIN recordings ON recordings.recording = threads.recording
         LEFT JOIN taken_cpus ON taken_cpus.recording = threads.recording
     ),
@@ -140,9 +147,12 @@ SELECT
         WHEN NOT loads_in_process AND at_once IS NULL THEN 'unseen'
         WHEN NOT loads_in_process AND wait_share >= constants.idle_share THEN 'idle'
         WHEN reading >= constants.reading_share THEN 'storage'
+        WHEN names IS NOT NULL THEN 'named'
         WHEN workers_needed - CASE WHEN loads_in_process THEN 0 ELSE at_once * other_share END <= idle_cpus THEN 'few'
         ELSE 'transform'
-    END AS cause, -- few, transform, storage, idle, unseen or late
+    END AS cause, -- few, transform, storage, idle, unseen, named or late
+    needs.names, -- functions with the role data_wait; NULL where a DataLoader tells it
+    needs.asleep_share, -- share of their time asleep or blocked, 0 to 1
     needs.loads_in_process, -- whether the thread loads data itself (num_workers=0)
     needs.at_once, -- workers alive at once; NULL when none was seen
     needs.wait_share, -- share of their time blocked in waits, 0 to 1
