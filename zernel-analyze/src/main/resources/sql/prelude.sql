@@ -19,6 +19,10 @@ CREATE TYPE rare_kind AS ENUM (
     'gpu_free', 'gpu_map'
 );
 
+-- The role that a region has by its name: `zernel.data_wait`, with anything behind (`zernel.step#train`).
+CREATE MACRO region_role(name) AS nullif(
+    regexp_extract(name, '^zernel\.(step|data_wait|compute|sync|collective|optimizer|checkpoint)([^a-z_].*)?$', 1), '');
+
 -- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which DuckDB
 -- tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
 CREATE MACRO outermost(depth, ts_ns) AS coalesce(depth, ts_ns * 0) = 0;

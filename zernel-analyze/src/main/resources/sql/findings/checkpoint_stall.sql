@@ -183,9 +183,10 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
     speedup(step_ns, most_ns) AS max_speedup, -- bound when they cost nothing
-    format('each takes {} more than the median of {}: {} of the mean of all steps but warm-up, {}{}; file {}; ',
+    format('each takes {} more than the median of {}: {} of the mean of all steps but warm-up, {}{}; {}; ',
         ms(each_ns), ms(median_ns), ms(lost_ns), ms(step_ns),
-        coalesce(format(', which is {} without steps with a checkpoint', ms(train_ns)), ''), path)
+        coalesce(format(', which is {} without steps with a checkpoint', ms(train_ns)), ''),
+        CASE WHEN path LIKE 'call of %' THEN path ELSE 'file ' || path END)
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
         || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'

@@ -1,10 +1,10 @@
--- Training waits for data. Every step spends time inside DataLoader `__next__` that the GPU could have used.
+-- Training waits for data. Every step spends time inside DataLoader `__next__`, or in what has the role data_wait.
 --
 -- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. First steps
 -- are left out, because they hold start-up.
 -- Does not apply where another finding names the wait: storage_bound (the workers read), too_few_workers (CPUs are
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
--- pipelines that are not a PyTorch DataLoader.
+-- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
 --
 -- needs: data_wait_causes, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -24,6 +24,8 @@ SELECT
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when no wait is left
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
+            WHEN cause = 'named'
+                THEN format('all in {}, which is asleep or blocked for {} of it', names, pct(least(asleep_share, 1)))
             WHEN cause = 'unseen' THEN 'no data worker was seen'
             WHEN loads_in_process THEN 'the training thread loads the data itself (num_workers=0)'
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
@@ -33,12 +35,17 @@ SELECT
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause
         WHEN 'unseen' THEN 'the recording does not show the workers; record them too: leave out -p'
+        WHEN 'named' THEN format(
+            'fetch the next batch in a thread or process of its own while this one computes; or make {} {}', names,
+            CASE WHEN asleep_share >= 0.5 THEN 'wait for several at once' ELSE 'use less CPU time' END
+        )
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         ELSE format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free', workers_needed)
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM {}"', file_label(recording),
+        CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command -- to see more
 FROM data_wait_causes
 CROSS JOIN thresholds
-WHERE cause IN ('transform', 'idle', 'unseen') AND steps >= min_steps AND lost_ns >= min_share * step_ns
+WHERE cause IN ('transform', 'idle', 'unseen', 'named') AND steps >= min_steps AND lost_ns >= min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

@@ -1,10 +1,11 @@
 -- Some probes could not be attached. What the report does not show of it may have happened all the same.
 --
 -- Not named are kinds that were switched off on purpose, kinds whose library no process had loaded (a job without NCCL
--- has nothing to probe there) unless steps and phases rest on them, samples of GPUs where no job used one, and
--- functions that a library lacks while another function of the same kind was attached in it.
+-- has nothing to probe there) unless steps and phases rest on them and the job was not recorded from its start, samples
+-- of GPUs where no job used one, and functions that a library lacks while another function of the same kind was
+-- attached in it.
 --
--- needs: kinds, probes, files
+-- needs: kinds, probes, recordings, files
 -- severity: medium for regions and backward, without which there are no steps and phases; else low
 -- hint: `zernel-record doctor` says what this machine can record
 WITH
@@ -19,7 +20,9 @@ WITH
         FROM kinds
         WHERE (state = 'unavailable'
                 AND (kind NOT IN ('gpu_sample', 'gpu_process') OR recording IN (SELECT recording FROM gpu_jobs)))
-            OR (state = 'waiting' AND kind IN (SELECT kind FROM essential))
+            OR (state = 'waiting'
+                AND kind IN (SELECT kind FROM essential)
+                AND recording NOT IN (SELECT recording FROM recordings WHERE command <> ''))
     ),
     functions AS (
         SELECT

@@ -6,7 +6,9 @@
 -- `writable` whether a file was opened to be written; in those made before that, a file is none that was read after it
 -- was opened, nor a name without a dot, which may be a folder.
 --
--- needs: events
+-- Calls with the role `checkpoint` are such openings too, at the begin of the call.
+--
+-- needs: events, _role_calls
 CREATE TABLE _checkpoint_opens AS
 WITH
     patterns AS (
@@ -74,12 +76,16 @@ WITH
             AND named.path = read_calls.path
             AND named.ts_ns <= read_calls.ts_ns
     )
+SELECT recording, pid, tid, start_ns AS ts_ns, 'call of ' || name AS path
+FROM _role_calls
+WHERE role = 'checkpoint'
+UNION ALL
 SELECT
     named.recording, -- recording
     named.pid, -- process
     named.tid, -- thread
     named.ts_ns, -- [ns] when
-    named.path -- the file
+    named.path -- the file, or the call
 FROM named
 LEFT JOIN was_read
     ON was_read.recording = named.recording

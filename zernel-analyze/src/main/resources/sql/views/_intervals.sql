@@ -3,9 +3,10 @@
 -- `_step_markers` count as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and
 -- named regions around a whole step or loop, known by holding a `__next__` or an `Optimizer.step`. Calls without an
 -- end are left out too. Syncs with the GPU count for what they wait for: a collective, or computation. So do calls
--- that allocate or release device memory, which wait for the GPU too.
+-- that allocate or release device memory, which wait for the GPU too. Calls with a role are what that says, also around
+-- others. Of a step only its begin and its end are cuts.
 --
--- needs: _rare_events, _syncs, _step_markers, _thread_numbers
+-- needs: _rare_events, _syncs, _step_markers, _thread_numbers, _role_calls
 CREATE TABLE _intervals AS
 WITH
     calls AS (
@@ -23,9 +24,11 @@ WITH
                 WHEN name LIKE 'Optimizer.step#%' THEN 'optimizer_step'
                 WHEN name LIKE 'Optimizer.zero_grad#%' THEN 'zero_grad'
                 ELSE 'compute'
-            END AS step_part) AS part
+            END AS step_part) AS part,
+            FALSE AS said
         FROM _rare_events
         WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait', 'gpu_alloc', 'gpu_free') AND dur_ns > 0
+            AND NOT coalesce(kind = 'region' AND region_role(name) IS NOT NULL, FALSE)
         UNION ALL
         SELECT
             recording,
@@ -34,11 +37,36 @@ WITH
             start_ns,
             end_ns,
             NULL AS in_process,
-            CAST(CASE WHEN for_collective THEN 'collective' ELSE 'gpu_wait' END AS step_part) AS part
+            CAST(CASE WHEN for_collective THEN 'collective' ELSE 'gpu_wait' END AS step_part) AS part,
+            FALSE AS said
         FROM _syncs
         UNION ALL
-        SELECT recording, pid, tid, start_ns, end_ns, NULL AS in_process, CAST('compute' AS step_part) AS part
+        SELECT recording, pid, tid, start_ns, end_ns, NULL AS in_process, CAST('compute' AS step_part) AS part, FALSE
         FROM _step_markers
+        UNION ALL
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns,
+            end_ns,
+            CASE WHEN role = 'data_wait' THEN TRUE END AS in_process,
+            CAST(CASE role
+                WHEN 'sync' THEN 'gpu_wait'
+                WHEN 'optimizer' THEN 'optimizer_step'
+                ELSE role
+            END AS step_part) AS part,
+            TRUE AS said
+        FROM _role_calls
+        WHERE role NOT IN ('step', 'checkpoint') AND end_ns > start_ns
+        UNION ALL
+        SELECT recording, pid, tid, at_ns, at_ns + 1, NULL, CAST('unknown' AS step_part), TRUE
+        FROM (
+            SELECT recording, pid, tid, unnest([start_ns, end_ns - 1]) AS at_ns
+            FROM _role_calls
+            WHERE role = 'step'
+        )
+        WHERE at_ns IS NOT NULL
     ),
     -- Before the first of steps that no region tells, a thread compiles, autotunes or loads.
     begins AS (
@@ -53,6 +81,7 @@ WITH
             calls.end_ns,
             calls.in_process,
             calls.part,
+            calls.said,
             max(CASE WHEN calls.part = 'data_wait' THEN calls.end_ns END) OVER (
                 PARTITION BY threads.thread
                 ORDER BY calls.start_ns, calls.end_ns DESC
@@ -78,7 +107,7 @@ SELECT
     start_ns, -- [ns] when the call began
     end_ns, -- [ns] when it returned
     in_process, -- of a data_wait, whether the process loads its data itself, NULL for all else
-    part -- data_wait, backward, compute, gpu_wait, collective, optimizer_step or zero_grad
+    part -- data_wait, backward, compute, gpu_wait, collective, optimizer_step, zero_grad, or unknown for a cut
 FROM neighbours
 WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)
-    AND NOT (part = 'compute' AND coalesce(next_marker_ns < end_ns, FALSE))
+    AND NOT (part = 'compute' AND NOT said AND coalesce(next_marker_ns < end_ns, FALSE))

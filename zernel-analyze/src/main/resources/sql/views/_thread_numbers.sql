@@ -1,9 +1,10 @@
 -- Training threads with a number for each, in order of recording, pid and tid.
 --
--- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions, or with `_step_markers`. To sort and
--- to join by one short key costs less than by three.
+-- A training thread is one with `Optimizer.step` or DataLoader `__next__` regions, with `_step_markers`, or with calls
+-- that have the role `step`; where no thread of its process has those, with the role `optimizer` or `data_wait`. To
+-- sort and to join by one short key costs less than by three.
 --
--- needs: _rare_events, _step_markers
+-- needs: _rare_events, _step_markers, _role_calls
 CREATE TABLE _thread_numbers AS
 WITH
     training AS (
@@ -15,6 +16,11 @@ WITH
         UNION
         SELECT DISTINCT recording, pid, tid
         FROM _step_markers
+        UNION
+        SELECT recording, pid, tid
+        FROM _role_calls
+        WHERE role IN ('step', 'optimizer', 'data_wait')
+        QUALIFY role = 'step' OR NOT bool_or(role = 'step') OVER (PARTITION BY recording, pid)
     )
 SELECT
     recording, -- recording

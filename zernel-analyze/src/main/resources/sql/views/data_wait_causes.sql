@@ -3,13 +3,14 @@
 -- Waits for workers that start anew are left to the view worker_starts. The cause of the rest is `few` (more workers
 -- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
 -- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was
--- recorded) or `late` (this rank of several is late by as much, see late_ranks).
+-- recorded), `named` (a function with the role data_wait that does not read) or `late` (this rank of several is late by
+-- as much, see late_ranks).
 -- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
 -- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
 -- none. CPUs that nobody uses are measured (host_usage); where they were not, all that the job does not use itself
 -- count as idle, none where workers wait for one, and `idle_measured` says so.
 --
--- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, _lateness, host_usage
+-- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, _lateness, host_usage, _role_waits
 CREATE TABLE data_wait_causes AS
 WITH
     constants AS (
@@ -67,7 +68,9 @@ WITH
             usage.cpus,
             busy.idle_ns,
             busy.most_idle_ns,
-            late.late_ns
+            late.late_ns,
+            named.names,
+            named.asleep_share
         FROM threads
         LEFT JOIN _own_loading AS own
             ON own.recording = threads.recording
@@ -81,6 +84,10 @@ WITH
         LEFT JOIN host_usage AS usage ON usage.recording = threads.recording AND usage.pid = threads.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
         LEFT JOIN _lateness AS late ON late.recording = threads.recording AND late.pid = threads.pid
+        LEFT JOIN _role_waits AS named
+            ON named.recording = threads.recording
+            AND named.pid = threads.pid
+            AND named.tid = threads.tid
     ),
     works AS (
         SELECT
@@ -143,6 +150,7 @@ WITH
                 WHEN NOT loads_in_process AND at_once IS NULL THEN 'unseen'
                 WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
                 WHEN reading >= constants.reading_share THEN 'storage'
+                WHEN names IS NOT NULL THEN 'named'
                 WHEN few_ns >= constants.few_share * wait_ns THEN 'few'
                 ELSE 'transform'
             END AS cause
@@ -166,7 +174,9 @@ SELECT
         WHEN 'few' THEN few_ns
         ELSE least(data_ns, coalesce(most_idle_ns, data_ns))
     END AS bound_ns, -- [ns] the same, at the very most
-    cause, -- few, transform, storage, idle, unseen or late
+    cause, -- few, transform, storage, idle, unseen, named or late
+    names, -- functions with the role data_wait; NULL where a DataLoader tells it
+    asleep_share, -- share of their time asleep or blocked, 0 to 1
     loads_in_process, -- whether the thread loads data itself (num_workers=0)
     at_once, -- workers alive at once; NULL when none was seen
     waiting_share, -- share of their time waiting for an index, 0 to 1

@@ -4,7 +4,8 @@
 -- call. Optimizer steps with no new batch between them (several optimizers, nested ones) are one step. A thread without
 -- an optimizer gets one step per batch, from `__next__` to `__next__`. Processes with neither get steps from what the
 -- thread that launches repeats, with a `confidence` (see `_marker_ratings`): those of training, or of an engine that
--- infers, such as a token of each sequence; else none.
+-- infers, such as a token of each sequence; else none. Where calls of a thread have the role `step`, these tell its
+-- steps (see `_role_steps`), and nothing else does.
 --
 -- Long steps take longer than the median + 5 MAD and 1.2 medians. Kinds: *warmup* is the first step, and the long ones
 -- right after it; all of the first ten up to one twice as long as nearly all later ones (CUDA graphs are captured in
@@ -13,7 +14,7 @@
 -- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
 -- pass while the median step has one. All others are *train*, also slow ones, and those of inference.
 --
--- needs: _intervals, _segments, _step_markers, _checkpoint_opens, _compile_calls, _thread_numbers
+-- needs: _intervals, _segments, _step_markers, _role_steps, _checkpoint_opens, _compile_calls, _thread_numbers
 CREATE TABLE steps AS
 WITH
     threads AS (
@@ -24,6 +25,11 @@ WITH
             bool_or(part = 'data_wait') AS has_loader
         FROM _intervals
         GROUP BY ALL
+    ),
+    by_role AS (
+        SELECT numbers.thread, steps.start_ns, steps.end_ns, 'role of ' || steps.name AS source
+        FROM _role_steps AS steps
+        JOIN _thread_numbers AS numbers USING (recording, pid, tid)
     ),
     markers AS (
         SELECT
@@ -38,6 +44,7 @@ WITH
             threads.has_loader
         FROM _intervals AS markers
         JOIN threads ON threads.thread = markers.thread
+        ANTI JOIN by_role ON by_role.thread = markers.thread
         WHERE markers.part IN ('data_wait', 'optimizer_step')
         WINDOW thread_order AS (PARTITION BY markers.thread ORDER BY markers.end_ns)
     ),
@@ -65,6 +72,10 @@ WITH
     boundaries AS (
         SELECT thread, start_ns, end_ns, source, CAST(1 AS DOUBLE) AS confidence
         FROM by_region
+        UNION ALL
+        SELECT thread, start_ns, end_ns, source, CAST(1 AS DOUBLE) AS confidence
+        FROM by_role
+        WHERE end_ns > start_ns
         UNION ALL
         SELECT
             numbers.thread,
@@ -230,7 +241,7 @@ SELECT
     judged.optimizer_step_ns, -- [ns] of it in the optimizer
     judged.unknown_ns, -- [ns] of it in anything else
     judged.batches, -- batches fetched in it
-    judged.source, -- what the boundary is: Optimizer.step, DataLoader, or `periodicity of ...` a call
+    judged.source, -- what the boundary is: Optimizer.step, DataLoader, `role of ...` or `periodicity of ...` a call
     judged.confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
     CASE
         WHEN judged.step = 1 OR judged.warms_up THEN 'warmup'

@@ -55,7 +55,7 @@ SELECT
     calls.batches, -- calls of DataLoader __next__
     coalesce(calls.loads_in_process, FALSE) AS loads_in_process, -- whether it loads data itself (num_workers=0)
     coalesce(durations.steps, 0) AS steps, -- steps
-    durations.source AS step_source, -- what ends a step: Optimizer.step, DataLoader, or `periodicity of ...`
+    durations.source AS step_source, -- what ends a step: Optimizer.step, DataLoader, `role of` or `periodicity of`
     durations.confidence AS step_confidence, -- how sure that is, 0.5 to 1; 1 for regions
     CAST(durations.q[1] AS BIGINT) AS step_p50_ns, -- [ns] median step of kind train; of all where there is none
     CAST(durations.q[2] AS BIGINT) AS step_p90_ns, -- [ns] 90th percentile

@@ -326,6 +326,7 @@ class FindingsTest {
     @Test
     void unattachedProbesFiresForKindsAndForFunctions() {
         RecordingFixture fixture = recording().region("a", 0, 1)
+                .footer("zernel.recording", "{\"command\":[]}")
                 .footer(
                         "zernel.kinds",
                         """
@@ -345,6 +346,13 @@ class FindingsTest {
         assertThat(findings).extracting(Finding::severity).containsExactly("medium", "low");
         assertThat(findings).extracting(Finding::evidence)
                 .containsExactly("waiting: no process has loaded libtorch_cpu.so", "failed: a: EINVAL");
+    }
+
+    @Test
+    void unattachedProbesIsSilentOfPyTorchThatACommandNeverLoaded() {
+        assertThat(run("unattached_probes", recording().region("a", 0, 1)
+                        .footer("zernel.kinds", "[{\"kind\":\"backward\",\"state\":\"waiting\"}]")))
+                .isEmpty();
     }
 
     @Test

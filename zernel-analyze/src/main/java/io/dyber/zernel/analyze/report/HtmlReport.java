@@ -132,6 +132,7 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         tables.put("data_wait_by_epoch", "Waits for data");
         tables.put("gpu_limit", "Whether the GPU is the limit");
         tables.put("processes_without_steps", "Processes on a GPU in which no steps were found");
+        tables.put("programs_without_steps", "Programs that loaded no training framework, and what was seen of them");
         tables.put("gpu_usage", "GPUs, as the driver saw them");
         tables.put("gpu_time", "GPU activity, GPU execution time");
         tables.put("gpu_idle_causes", "GPU idle, and why");

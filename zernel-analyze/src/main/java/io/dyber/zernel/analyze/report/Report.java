@@ -21,6 +21,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "losses",
             "training_threads",
             "processes_without_steps",
+            "programs_without_steps",
             "request_times",
             "phases",
             "phase_parts",

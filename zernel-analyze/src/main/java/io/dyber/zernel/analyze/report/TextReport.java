@@ -22,6 +22,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
             "losses",
             "training_threads",
             "processes_without_steps",
+            "programs_without_steps",
             "request_times",
             "step_mean",
             "step_timeline",

@@ -22,6 +22,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
     private static final double NO_COMMUNICATION = 0.1;
 
     private static final int MOST_REASONS = 3;
+    private static final int MOST_PROGRAM = 60;
+    private static final String NAME_PARTS = "For steps and phases, name its parts: record with "
+            + "--probe 'LIBRARY:FUNCTION(role=step)', role=data_wait, ..., or mark regions in Python with --probe py_region.";
 
     /// Findings about the recording and not about the job.
     private static final Set<String> LIMITS = Set.of("lost_events", "unattached_probes");
@@ -64,6 +67,10 @@ public record Verdict(Kind kind, String sentence, String reason) {
     private static Verdict withoutSteps(Report report) {
         Table seen = report.sections().get("processes_without_steps");
         if (seen == null || seen.rows().isEmpty()) {
+            Table programs = report.sections().get("programs_without_steps");
+            if (programs != null && !programs.rows().isEmpty()) {
+                return withoutFramework(programs);
+            }
             return new Verdict(
                     Kind.UNKNOWN, "No training steps were seen, so it cannot be said what limits the job.", "");
         }
@@ -76,6 +83,23 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 Kind.UNKNOWN,
                 "The GPU is used, but no steps were found, so it cannot be said what limits the job.",
                 reasons + (more > 0 ? "; and " + more + " more processes." : "."));
+    }
+
+    /// Says what was seen of programs of which nothing tells what a step is.
+    private static Verdict withoutFramework(Table programs) {
+        Table.Row first = programs.rows().getFirst();
+        String program = shortened(first.requiredText("program"));
+        int more = programs.rows().size() - 1;
+        return new Verdict(
+                Kind.UNKNOWN,
+                "No training framework was loaded by pid " + first.integer("pid") + " (" + program + ")"
+                        + (more > 0 ? " and " + more + " more" : "")
+                        + ", so nothing says what its steps are.",
+                "Seen: " + first.requiredText("seen") + ". " + NAME_PARTS);
+    }
+
+    private static String shortened(String program) {
+        return program.length() <= MOST_PROGRAM ? program : program.substring(0, MOST_PROGRAM) + "...";
     }
 
     private static boolean isWorthIt(Finding finding) {

@@ -122,6 +122,20 @@ class VerdictTest {
     }
 
     @Test
+    void aProgramWithoutAFrameworkIsToldWhatWasSeen() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid")),
+                "processes_without_steps", table(List.of("pid", "why")),
+                "programs_without_steps", table(List.of("pid", "program", "seen"), 100L, "python3 plain.py", "2.0 s asleep"));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(verdict.sentence()).isEqualTo(
+                "No training framework was loaded by pid 100 (python3 plain.py), so nothing says what its steps are.");
+        assertThat(verdict.reason()).isEqualTo("Seen: 2.0 s asleep. For steps and phases, name its parts: record with --probe"
+                + " 'LIBRARY:FUNCTION(role=step)', role=data_wait, ..., or mark regions in Python with --probe py_region.");
+    }
+
+    @Test
     void stepsOfInferenceAreEngineSteps() {
         Finding slow = new Finding("launch_bound", "The GPU waits for launches.", "pid 100", 288.0, "launches per step", "high",
                 8.0, 2.0, "median of 528 steps: 9.4 ms of a step", "larger batches", "zernel-analyze steps x.parquet", Map.of());

@@ -23,7 +23,10 @@ final class EventOptions {
     @Option(
             names = "--probe",
             paramLabel = "SPEC",
-            description = {"also (repeatable) 'LIBRARY:SYMBOL(column=argN)',", "'torch_op:aten::*', 'py_call:Trainer.*'"})
+            description = {
+                "also (repeatable) 'LIBRARY:SYMBOL(role=step)',",
+                "'torch_op:aten::*', 'py_call:Train.*', py_region"
+            })
     private List<String> probes = new ArrayList<>();
 
     @Option(names = "--probe-file", paramLabel = "FILE", description = "probes from a JSON or YAML file; repeatable")

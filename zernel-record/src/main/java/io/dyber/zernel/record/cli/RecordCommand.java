@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  sudo zernel-record -d 10s                 ten seconds of every job here",
             "  sudo zernel-record -- python3 train.py    one command, from its start",
-            "  sudo zernel-record -p 4711 --probe 'libfoo.so:step(bytes=arg2)'",
+            "  sudo zernel-record -p 4711 --probe 'libfoo.so:step(role=step, bytes=arg2)'",
             "  zernel-record --simulate=straggler-rank --ranks 4 --seed 1",
             "",
             "--simulate takes --seed N, --steps N, --ranks N, --strength 30%% (at most 80%%).",

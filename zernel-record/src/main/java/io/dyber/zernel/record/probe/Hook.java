@@ -26,7 +26,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
 
     /// What the user asked for with one probe.
     public static List<Hook> asked(ProbeSpec probe) {
-        return probe instanceof PythonRegions regions ? regions.hooks() : List.of(named(probe));
+        return probe instanceof PythonRegions ? PythonRegions.hooks() : List.of(named(probe));
     }
 
     /// A function whose calls the user asked for.
@@ -43,7 +43,8 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
     /// What it means in a library: itself, unless the library has to be asked which functions those are.
     public List<Hook> in(ElfFile elf) throws ElfException {
         return switch (probe) {
-            case Function _, UsdtProbe _, PythonRegions _ -> List.of(this);
+            case Function _, UsdtProbe _ -> List.of(this);
+            case PythonRegions regions -> regions.functions(elf).stream().map(this::of).toList();
             case PythonProbe python -> python.functions(elf).stream().map(this::of).toList();
             case OperatorProbe operators -> operators.functions(elf).stream().map(this::of).toList();
             case CollectorProbe collector -> collector.hooks(elf);
@@ -76,7 +77,7 @@ public record Hook(ProbeSpec probe, Role role, boolean vital, Meaning meaning, L
             case UsdtProbe usdt -> usdt.provider() + ":" + usdt.tracepoint();
             case OperatorProbe operators -> operators.glob();
             case PythonProbe python -> python.glob();
-            case PythonRegions _ -> PythonRegions.TEXT;
+            case PythonRegions regions -> regions.ends() ? "Py_IsFalse" : "Py_IsTrue";
             case CollectorProbe _ -> CollectorProbe.FUNCTION;
         };
     }

@@ -70,7 +70,7 @@ final class ProbeParser {
         if (!in.atEnd()) {
             throw in.error(in.position(), "py_region ends before " + in.here(), "regions have their role in their name: zernel.data_wait");
         }
-        return new PythonRegions();
+        return new PythonRegions(false);
     }
 
     /// The rest of the text, which names something or is a glob of names.

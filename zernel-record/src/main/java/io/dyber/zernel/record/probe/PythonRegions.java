@@ -1,18 +1,27 @@
 package io.dyber.zernel.record.probe;
 
+import io.dyber.zernel.record.elf.ElfException;
+import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.event.Meaning;
 import java.util.List;
 
 /// Regions that a Python program marks by itself, without any package: it calls two functions of its interpreter that
-/// do nothing, and that nothing else calls, with more arguments than they look at.
+/// compare an address with a constant, and that nothing else calls, with arguments that they do not look at.
 ///
-/// `Py_Is(name, &key)` begins the region and `Py_IsNone(key)` ends it; both compare an address and read nothing. C code
-/// that means them uses macros of the same names. CPython has them since 3.10. The key is any number that no other open
-/// region of the process has, so regions may overlap, and end in another thread.
-public record PythonRegions() implements ProbeSpec {
+/// `Py_IsTrue(name, &key)` begins the region and `Py_IsFalse(key)` ends it. C code that means them uses macros of the same
+/// names. CPython has them since 3.10. The key is any number that no other open region of the process has, so regions may
+/// overlap, and end in another thread.
+///
+/// @param ends whether it is the function that ends them
+public record PythonRegions(boolean ends) implements ProbeSpec {
     public static final String TEXT = "py_region";
     private static final String REGION = "region";
+    private static final Function BEGIN = new Function(REGION, "", PythonProbe.LIBRARY, "Py_IsTrue", List.of(
+            new Capture("name", Source.ARGUMENT, 1, List.of(), Width.STR, false),
+            new Capture("", Source.ARGUMENT, 2, List.of(0), Width.U64, true)));
+    private static final Function END = new Function(
+            REGION, "", PythonProbe.LIBRARY, "Py_IsFalse", List.of(Capture.argument("", 1, Width.U64)));
 
     @Override
     public String kind() {
@@ -24,13 +33,15 @@ public record PythonRegions() implements ProbeSpec {
         return PythonProbe.LIBRARY;
     }
 
-    List<Hook> hooks() {
-        Function begin = new Function(REGION, "", library(), "Py_Is", List.of(
-                new Capture("name", Source.ARGUMENT, 1, List.of(), Width.STR, false),
-                new Capture("", Source.ARGUMENT, 2, List.of(0), Width.U64, true)));
-        Function end = new Function(REGION, "", library(), "Py_IsNone", List.of(Capture.argument("", 1, Width.U64)));
+    /// What is probed for them.
+    static List<Hook> hooks() {
         return List.of(
-                new Hook(begin, Role.OPEN, true, Meaning.NOTHING, true),
-                new Hook(end, Role.CLOSE, true, Meaning.NOTHING, true));
+                new Hook(new PythonRegions(false), Role.OPEN, true, Meaning.NOTHING, false),
+                new Hook(new PythonRegions(true), Role.CLOSE, true, Meaning.NOTHING, false));
+    }
+
+    /// The function that it means in a file; none in one that is no interpreter.
+    List<Function> functions(ElfFile elf) throws ElfException {
+        return PythonProbe.isInterpreter(elf) ? List.of(ends ? END : BEGIN) : List.of();
     }
 }

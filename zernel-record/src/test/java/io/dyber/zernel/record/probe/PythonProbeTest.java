@@ -78,8 +78,9 @@ final class PythonProbeTest {
 
     @Test
     void regionsAreTwoFunctionsOfTheInterpreter() {
-        assertThat(ProbeSpec.parse("py_region")).isEqualTo(new PythonRegions());
-        assertThat(Hook.asked(new PythonRegions())).extracting(Hook::symbol).containsExactly("Py_Is", "Py_IsNone");
+        assertThat(ProbeSpec.parse("py_region")).isEqualTo(new PythonRegions(false));
+        assertThat(Hook.asked(new PythonRegions(false)))
+                .extracting(Hook::symbol).containsExactly("Py_IsTrue", "Py_IsFalse");
         assertThatThrownBy(() -> ProbeSpec.parse("py_region:data_wait"))
                 .isInstanceOf(ProbeSyntaxException.class)
                 .hasMessageContaining("py_region ends before ':'");

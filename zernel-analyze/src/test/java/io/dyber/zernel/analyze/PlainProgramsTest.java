@@ -1,0 +1,86 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What is said of a program that loads neither PyTorch nor CUDA.
+class PlainProgramsTest {
+    private static final String SEEN = "SELECT pid, program, seen FROM programs_without_steps";
+
+    @TempDir
+    Path folder;
+
+    private String query(RecordingFixture fixture) {
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            return database.query(SEEN).toString();
+        }
+    }
+
+    private static RecordingFixture plain() {
+        return recording()
+                .footer("zernel.kinds", """
+                        [{"kind":"backward","state":"waiting"},{"kind":"cuda_launch","state":"waiting"},
+                        {"kind":"sched","state":"attached"}]
+                        """)
+                .footer("zernel.processes", "[{\"pid\":100,\"comm\":\"python3\",\"cmdline\":[\"python3\",\"plain.py\"]}]")
+                .event("process", "exec", 0, null, "")
+                .event("sched", "off-cpu", 1000, 2000.0, "state = 'sleeping', runq_ns = 500000000")
+                .io(3000, 400, 2_000_000)
+                .io(3400, 100, 1_000_000)
+                .event("wait", "futex", 5000, 300.0, "object = 'futex'")
+                .event("call", "my_work", 6000, 2000.0, "")
+                .event("io_open", "openat", 8000, 0.01, "")
+                .event("process", "exit", 10_000, null, "");
+    }
+
+    @Test
+    void itsTimeAndItsLongestCallsAreSeen() {
+        assertThat(query(plain())).isEqualTo("""
+                pid	program	seen
+                100	python3 plain.py	10.0 s of its main thread: 80 % on a CPU at most, 5 % ready without one, \
+                15 % asleep or blocked; longest in calls: my_work 2000.0 ms in 1 call, read (3.0 MB) 500.0 ms in 2 calls, \
+                futex on futex 300.0 ms in 1 call""");
+    }
+
+    @Test
+    void ofSeveralProcessesItIsTheOneThatComputes() {
+        RecordingFixture fixture = plain();
+        fixture.on(200, 200, "cat").event("process", "exec", 0, null, "").event("process", "exit", 12_000, null, "");
+        fixture.event("sched", "off-cpu", 10, 11_980.0, "state = 'sleeping', runq_ns = 0");
+        assertThat(query(fixture)).startsWith("pid\tprogram\tseen\n100\tpython3 plain.py\t");
+    }
+
+    @Test
+    void otherThreadsCount() {
+        RecordingFixture fixture = plain();
+        fixture.on(100, 101, "python3").event("process", "start", 1000, null, "").event("process", "exit", 4000, null, "");
+        assertThat(query(fixture)).contains("; all 2 threads used 11000.0 ms of CPU time at most; ");
+    }
+
+    @Test
+    void aProgramWithStepsIsNone() {
+        RecordingFixture fixture = plain();
+        for (int i = 0; i < 10; i++) {
+            fixture.event("call", "my_step", 100.0 * i, 90.0, "role = 'step'");
+        }
+        assertThat(query(fixture)).isEqualTo("pid\tprogram\tseen");
+    }
+
+    @Test
+    void aProgramThatRanBeforeIsNone() {
+        assertThat(query(plain().footer("zernel.recording", "{\"command\":[]}"))).isEqualTo("pid\tprogram\tseen");
+    }
+
+    @Test
+    void aProgramThatLoadedPyTorchIsNone() {
+        assertThat(query(plain().footer("zernel.kinds", """
+                [{"kind":"backward","state":"attached"},{"kind":"cuda_launch","state":"waiting"},
+                {"kind":"sched","state":"attached"}]
+                """))).isEqualTo("pid\tprogram\tseen");
+    }
+}
