@@ -17,7 +17,7 @@ WITH
         SELECT
             0.5 AS idle_share, -- workers are idle from this share of waiting for indices
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
-            0.3 AS cpu_share, -- of loading, from which on it needs CPUs
+            0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.5 AS late_share -- of what is lost, by which a rank is late
@@ -120,7 +120,7 @@ WITH
             greatest(
                 step_ns - wait_ns,
                 CASE
-                    WHEN load_cpu_ns >= constants.cpu_share * load_ns
+                    WHEN load_cpu_ns >= constants.cpu_bound_share * load_ns
                         THEN (greatest(own_cpus * step_ns - CASE WHEN loads_in_process THEN load_cpu_ns ELSE 0 END, 0)
                             + load_cpu_ns) / greatest(own_cpus + worker_cpus + free_cpus, 0.01)
                     ELSE 0
