@@ -1,11 +1,12 @@
--- The training thread waits for a CPU. It could run, and other threads have the CPUs, or a limit forbids it.
+-- The training thread waits for a CPU. It could run, and threads of the job have the CPUs, or a limit forbids it.
 --
 -- Lost is the time in which it was ready and not running, at most as the GPU is idle by the driver's samples. Spans
 -- below the recorder's threshold are not in it.
--- Does not apply where other processes were recorded on these CPUs meanwhile (noisy_neighbour), nor to one late rank of
--- several (nccl_straggler).
+-- Does not apply where other programs had these CPUs meanwhile (noisy_neighbour), threads of the job that compute for
+-- it (too_many_threads), or data workers that have too much to do (data_bound), nor to one late rank of several
+-- (nccl_straggler). Who had a CPU is not known of recordings made before they said so.
 --
--- needs: cpu_waits, files
+-- needs: cpu_waits, data_wait_causes, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
@@ -24,12 +25,36 @@ SELECT
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
         steps, ms(delay_ns), ms(step_ns), spans, preempted)
         || format('longest {}; {} CPUs; ', ms(max_ns), coalesce(CAST(cpus AS VARCHAR), 'unknown'))
+        || CASE holder
+            WHEN 'unknown' THEN ''
+            WHEN 'nobody' THEN format('nobody had a CPU that was free for it {} of that time; ', pct(nobody_share))
+            ELSE format('{} (pid {}) had it {} of that time; ', coalesce(top_comm, 'a process'), top_pid, pct(top_share))
+        END
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
-    'free CPUs for it: fewer data workers or OMP_NUM_THREADS, no other jobs on them, a higher limit of the container'
-        AS advice, -- what to try
+    CASE holder
+        WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
+        WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer of them on this machine'
+        WHEN 'others' THEN format('keep the two apart: taskset or cpusets for pid {}, or nice it', top_pid)
+        WHEN 'nobody' THEN 'a higher CPU limit of the container (cpu.max), which nobody else used meanwhile'
+        ELSE CASE
+            WHEN workers > 0
+                THEN 'free CPUs for it: fewer data workers, no other jobs on them, a higher limit of the container'
+            WHEN threads > 1
+                THEN 'free CPUs for it: a lower OMP_NUM_THREADS, no other jobs on them, a higher limit of the container'
+            ELSE 'free CPUs for it: no other jobs on them, a higher limit of the container'
+        END
+    END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM off_cpu"', file_label(recording)) AS next_command -- to see more
 FROM cpu_waits
 CROSS JOIN thresholds
-WHERE cause = 'unseen' AND steps >= min_steps AND lost_ns >= min_share * step_ns
+WHERE cause = 'unseen'
+    AND holder <> 'threads'
+    AND NOT (holder = 'workers' AND (recording, pid) IN (
+        SELECT (recording, pid)
+        FROM data_wait_causes
+        WHERE cause = 'transform'
+    ))
+    AND steps >= min_steps
+    AND lost_ns >= min_share * step_ns
 ORDER BY lost_ms_per_step DESC, subject
 LIMIT 20

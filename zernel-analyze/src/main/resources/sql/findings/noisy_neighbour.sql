@@ -2,8 +2,8 @@
 --
 -- Lost is the time in which the thread was ready while a process that is no part of the training had its CPU, at most
 -- as the GPU is idle by the driver's samples.
--- Does not apply where other processes were not recorded: they are seen in recordings of the whole machine (-a) only,
--- and cpu_preempted reports the same time then.
+-- Does not apply to recordings made before they said who had a CPU, unless they are of the whole machine (-a):
+-- cpu_preempted reports the same time then.
 --
 -- needs: cpu_waits, processes, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -22,7 +22,8 @@ SELECT
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] ready without a CPU, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when a CPU is always free
     format('mean of {} steps: {} of {} ready without a CPU while {} (pid {}) or others had it; {} waits, longest {}; ',
-        steps, ms(delay_ns), ms(step_ns), coalesce(neighbours.comm, 'another process'), other_pid, spans, ms(max_ns))
+        steps, ms(delay_ns), ms(step_ns), coalesce(neighbours.comm, other_comm, 'another process'), other_pid, spans,
+        ms(max_ns))
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine', other_pid)
         AS advice, -- what to try

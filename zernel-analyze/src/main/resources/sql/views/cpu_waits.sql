@@ -1,9 +1,9 @@
 -- What it costs that training threads are ready to run and have no CPU, and who has it.
 --
--- Lost is that time, at most as the GPU is idle by the driver's samples. Where recorded processes that are no part of
--- the training had the CPU for half of it, it is theirs, and only their part counts.
+-- Lost is that time, at most as the GPU is idle by the driver's samples. Where processes that are no part of the
+-- training had the CPU for half of it, it is theirs, and only their part counts.
 --
--- needs: preemption, recordings, gpu_busy, _lateness
+-- needs: preemption, processes, worker_crews, recordings, gpu_busy, _lateness
 CREATE VIEW cpu_waits AS
 WITH
     constants AS (
@@ -46,14 +46,26 @@ SELECT
         WHEN costs.by_others THEN 'neighbour'
         ELSE 'unseen'
     END AS cause, -- neighbour, unseen, or late: this rank of several is, see late_ranks
+    costs.holder, -- who had the CPU most: threads (own), workers, ranks, others, nobody or unknown
+    costs.holder_ns / costs.runq_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
+    costs.top_pid, -- the process that had it longest
+    costs.top_comm, -- its name
+    costs.top_ns / costs.runq_ns AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
+    costs.nobody_ns / costs.runq_ns AS nobody_share, -- share of that time in which nobody had it, 0 to 1
+    coalesce(own.threads, 1) AS threads, -- threads of the process, with events
+    coalesce(crews.at_once, 0) AS workers, -- data workers of it at once
     costs.share, -- share of the thread's wall time, 0 to 1
     costs.spans, -- times that it waited for a CPU
     costs.preempted, -- of them, those in which another thread took its CPU
     costs.max_ns, -- [ns] longest of them
-    costs.other_pid, -- the most frequent process that is no part of the training
+    costs.other_pid, -- the process that is no part of the training and had it longest
+    costs.other_comm, -- its name
+    costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
     recordings.cpus -- CPUs of the machine
 FROM costs
 CROSS JOIN constants
+LEFT JOIN processes AS own ON own.recording = costs.recording AND own.pid = costs.pid
+LEFT JOIN worker_crews AS crews ON crews.recording = costs.recording AND crews.pid = costs.pid
 LEFT JOIN recordings ON recordings.recording = costs.recording
 LEFT JOIN _lateness AS late ON late.recording = costs.recording AND late.pid = costs.pid
 ORDER BY costs.recording, costs.pid, costs.tid

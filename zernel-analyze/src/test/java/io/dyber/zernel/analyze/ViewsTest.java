@@ -60,6 +60,37 @@ class ViewsTest {
     }
 
     @Test
+    void writesAndFlushesAreNoReads() {
+        Path file = recording()
+                .event("io", "read", 0, 1.0, "bytes = 10, path = '/data/a'")
+                .event("io", "page_fault", 2, 1.0, "bytes = 20, path = '/data/a'")
+                .event("io", "io_uring_read", 4, 1.0, "bytes = 40, path = '/data/a'")
+                .event("io", "write", 6, 9.0, "bytes = 80, path = '/data/a'")
+                .event("io", "fsync", 16, 9.0, "path = '/data/a'")
+                .event("io", "rename", 26, 9.0, "path = '/data/a'")
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT reads, bytes, sum_ns // 1000000 AS ms FROM reads"))
+                .isEqualTo("reads\tbytes\tms\n3\t70\t3");
+        assertThat(query(file, "SELECT reads, bytes FROM reads_by_file")).isEqualTo("reads\tbytes\n3\t70");
+    }
+
+    @Test
+    void aWorkerThatSleepsOrWaitsForASocketIsNotIdle() {
+        Path file = recording()
+                .training(10, 15)
+                .fork(1, 300)
+                .on(300, 300, "pt_data_worker")
+                .waiting("poll", 10, 20)
+                .waiting("clock_nanosleep", 40, 100)
+                .waiting("recvfrom", 200, 100)
+                .event("io", "write", 310, 50.0, "bytes = 5000")
+                .io(480, 5, 10)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT wait_ns // 1000000 AS waits, io_ns // 1000000 AS io, reads, read_bytes FROM workers"))
+                .isEqualTo("waits\tio\treads\tread_bytes\n20\t5\t1\t10");
+    }
+
+    @Test
     void withoutADataLoaderTheTimeBeforeBackwardIsUnknown() {
         assertThat(phases(recording().region(STEP, 0, 10).backward(30, 10).region(STEP, 40, 10))).containsExactly(
                 "DataLoading 0 of 50 inferred 0",
