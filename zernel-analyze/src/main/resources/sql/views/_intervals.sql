@@ -5,7 +5,7 @@
 -- end are left out too. Syncs with the GPU count for what they wait for: a collective, or computation. So do calls
 -- that allocate or release device memory, which wait for the GPU too.
 --
--- needs: _rare_events, _syncs, _step_markers, _thread_numbers
+-- needs: _rare_events, _syncs, _step_markers, _thread_numbers, _crew_starts
 CREATE TABLE _intervals AS
 WITH
     calls AS (
@@ -39,6 +39,10 @@ WITH
         UNION ALL
         SELECT recording, pid, tid, start_ns, end_ns, NULL AS in_process, CAST('compute' AS step_part) AS part
         FROM _step_markers
+        UNION ALL
+        SELECT recording, pid, tid, start_ns, end_ns, NULL AS in_process, CAST('worker_start' AS step_part) AS part
+        FROM _crew_starts
+        WHERE end_ns > start_ns
     ),
     -- Before the first of steps that no region tells, a thread compiles, autotunes or loads.
     begins AS (
@@ -78,7 +82,7 @@ SELECT
     start_ns, -- [ns] when the call began
     end_ns, -- [ns] when it returned
     in_process, -- of a data_wait, whether the process loads its data itself, NULL for all else
-    part -- data_wait, backward, compute, gpu_wait, collective, optimizer_step or zero_grad
+    part -- data_wait, worker_start, backward, compute, gpu_wait, collective, optimizer_step or zero_grad
 FROM neighbours
 WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)
     AND NOT (part = 'compute' AND coalesce(next_marker_ns < end_ns, FALSE))

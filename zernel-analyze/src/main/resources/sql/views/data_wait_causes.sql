@@ -73,7 +73,7 @@ WITH
             threads.step_ns,
             threads.data_ns,
             threads.loads_in_process,
-            greatest(threads.data_ns - coalesce(starts.first_ns - starts.usual_ns, 0) / threads.steps, 0) AS rest_ns,
+            greatest(threads.data_ns - coalesce(starts.data_ns, 0) / threads.steps, 0) AS rest_ns,
             crews.at_once,
             crews.wait_share,
             crews.io_share,
@@ -130,8 +130,8 @@ SELECT
     needs.tid, -- training thread
     needs.steps, -- steps of kind train
     needs.step_ns, -- [ns] mean step
-    needs.data_ns, -- [ns] inside DataLoader __next__, of a mean step
-    needs.rest_ns, -- [ns] of it, without the first waits for new workers
+    needs.data_ns, -- [ns] inside DataLoader __next__ and starts of workers, of a mean step
+    needs.rest_ns, -- [ns] of it, without what new workers take
     needs.idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
     needs.lost_ns, -- [ns] what a step can lose of its length: the rest of the wait, at most as the GPU is idle
     least(needs.data_ns, coalesce(needs.most_idle_ns, needs.data_ns)) AS bound_ns, -- [ns] the same, at the very most
