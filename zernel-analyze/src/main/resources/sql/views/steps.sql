@@ -13,7 +13,7 @@
 -- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
 -- pass while the median step has one. All others are *train*, also slow ones, and those of inference.
 --
--- needs: _intervals, _segments, _step_markers, _checkpoint_opens, _compile_calls, _thread_numbers
+-- needs: _intervals, _segments, _evaluations, _step_markers, _checkpoint_opens, _compile_calls, _thread_numbers
 CREATE TABLE steps AS
 WITH
     threads AS (
@@ -128,6 +128,18 @@ WITH
             AND boundaries.start_ns <= backwards.start_ns
         GROUP BY ALL
     ),
+    evaluated AS (
+        SELECT
+            boundaries.thread,
+            boundaries.start_ns,
+            sum(least(evaluations.end_ns, boundaries.end_ns) - evaluations.start_ns) AS dur_ns
+        FROM _evaluations AS evaluations
+        ASOF JOIN boundaries
+            ON boundaries.thread = evaluations.thread
+            AND boundaries.start_ns <= evaluations.start_ns
+        WHERE evaluations.start_ns < boundaries.end_ns
+        GROUP BY ALL
+    ),
     saves AS (
         SELECT DISTINCT boundaries.thread, boundaries.start_ns
         FROM (
@@ -160,11 +172,13 @@ WITH
             row_number() OVER (PARTITION BY sums.thread ORDER BY sums.start_ns) AS step,
             boundaries.end_ns - sums.start_ns AS dur_ns,
             coalesce(passes.backwards, 0) AS backwards,
+            coalesce(evaluated.dur_ns, 0) AS evaluation_ns,
             saves.start_ns IS NOT NULL AS saves,
             compiles.start_ns IS NOT NULL AS compiles
         FROM sums
         JOIN boundaries ON boundaries.thread = sums.thread AND boundaries.start_ns = sums.start_ns
         LEFT JOIN passes ON passes.thread = sums.thread AND passes.start_ns = sums.start_ns
+        LEFT JOIN evaluated ON evaluated.thread = sums.thread AND evaluated.start_ns = sums.start_ns
         LEFT JOIN saves ON saves.thread = sums.thread AND saves.start_ns = sums.start_ns
         LEFT JOIN compiles ON compiles.thread = sums.thread AND compiles.start_ns = sums.start_ns
     ),
@@ -229,6 +243,8 @@ SELECT
     judged.nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
     judged.optimizer_step_ns, -- [ns] of it in the optimizer
     judged.unknown_ns, -- [ns] of it in anything else
+    CAST(CASE WHEN judged.evaluates AND judged.source = 'DataLoader' THEN judged.dur_ns ELSE judged.evaluation_ns END
+        AS BIGINT) AS evaluation_ns, -- [ns] of it in evaluation loops, whatever the phase
     judged.batches, -- batches fetched in it
     judged.source, -- what the boundary is: Optimizer.step, DataLoader, or `periodicity of ...` a call
     judged.confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
