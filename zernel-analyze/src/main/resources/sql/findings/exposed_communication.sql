@@ -7,7 +7,7 @@
 -- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication
 -- only the GPU knows. The view unknowns has the bounds.
 --
--- needs: _communication, _small_collectives, gpu_busy, files
+-- needs: _communication, _small_collectives, gpu_busy, phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view collectives lists what is sent
 WITH
@@ -23,6 +23,7 @@ WITH
             waits.tid,
             waits.steps,
             waits.step_ns,
+            words.on_gpu,
             gpu.exposed_communication_ns IS NOT NULL AS traced,
             greatest(waits.exposed_ns, coalesce(gpu.exposed_communication_ns, waits.phase_ns)) AS bound_ns,
             greatest(
@@ -35,6 +36,9 @@ WITH
             ON small.recording = waits.recording
             AND small.pid = waits.pid
             AND small.alone
+        LEFT JOIN (SELECT DISTINCT recording, pid, on_gpu FROM phase_words) AS words
+            ON words.recording = waits.recording
+            AND words.pid = waits.pid
     ),
     least_waiting AS (
         SELECT
@@ -53,6 +57,8 @@ SELECT
     format('mean of {} steps: {} of {} ', steps, ms(bound_ns), ms(step_ns))
         || CASE
             WHEN traced THEN 'in which the GPU communicates and computes nothing, by its trace; '
+            WHEN on_gpu IS NOT DISTINCT FROM FALSE
+                THEN format('blocked on other ranks, {} of it with nothing else to do; ', ms(lost_ns))
             ELSE format('blocked on other ranks, {} of it with nothing else to do for the GPU; ', ms(lost_ns))
         END
         || CASE WHEN ranks > 1 THEN format('the least of {} ranks; ', ranks) ELSE '' END
