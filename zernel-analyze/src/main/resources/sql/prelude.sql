@@ -10,7 +10,8 @@ CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR);
 
 -- What a training thread is doing. A byte for each piece of its time, where text would take sixteen.
 CREATE TYPE step_part AS ENUM (
-    'data_wait', 'forward', 'backward', 'compute', 'gpu_wait', 'collective', 'optimizer_step', 'zero_grad', 'unknown'
+    'data_wait', 'worker_start', 'forward', 'evaluation', 'backward', 'compute', 'gpu_wait', 'collective',
+    'optimizer_step', 'zero_grad', 'unknown'
 );
 
 -- Kinds of `_rare_events`: calls of which a step has few. Those that it has many of are read where they are asked for.

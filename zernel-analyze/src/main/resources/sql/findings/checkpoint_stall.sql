@@ -4,8 +4,8 @@
 -- or less than it: storage may still be busy, and a program that was ahead of the GPU first gets ahead again. In a
 -- step that evaluates too, only what comes after the first file was opened. A checkpoint after the last step counts if
 -- it comes as many steps after the one before as those do, with what the others took. The mean step that all this is
--- put beside is the one of all steps but warm-up; the report's headline leaves steps with a checkpoint out too. The
--- view checkpoint_steps says what is taken for a checkpoint.
+-- put beside is the one of all steps but warm-up, without evaluation; the report's headline leaves steps with a
+-- checkpoint out too. The view checkpoint_steps says what is taken for a checkpoint.
 -- Does not apply to files that are read, to what another thread writes while training goes on, nor to the first step.
 --
 -- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, _threads, files
@@ -28,6 +28,7 @@ WITH
             steps.tid,
             steps.step,
             steps.dur_ns,
+            steps.evaluation_ns,
             steps.end_ns,
             steps.batches,
             steps.step_kind,
@@ -47,7 +48,7 @@ WITH
             pid,
             tid,
             count(*) AS steps,
-            sum(dur_ns) AS all_ns,
+            sum(dur_ns - evaluation_ns) AS all_ns,
             max(step) AS last_step,
             max(end_ns) AS last_ns,
             median(batches) AS batches,

@@ -15,7 +15,7 @@ WITH
             0.02 AS min_share -- what can be saved, as a share of step time
     ),
     trained AS (
-        SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns) AS step_ns
+        SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns - evaluation_ns) AS step_ns
         FROM steps
         WHERE step_kind <> 'warmup'
         GROUP BY ALL

@@ -43,7 +43,7 @@ WITH
             threads.step_ns,
             threads.data_ns,
             threads.loads_in_process,
-            greatest(threads.data_ns - coalesce(starts.first_ns - starts.usual_ns, 0) / threads.steps, 0) AS rest_ns,
+            greatest(threads.data_ns - coalesce(starts.data_ns, 0) / threads.steps, 0) AS rest_ns,
             crews.at_once,
             crews.idle_share AS waiting_share,
             crews.blocked_share,
@@ -163,8 +163,8 @@ SELECT
     tid, -- training thread
     steps, -- steps of kind train
     step_ns, -- [ns] mean step
-    data_ns, -- [ns] inside DataLoader __next__, of a mean step
-    rest_ns, -- [ns] of it, without the first waits for new workers
+    data_ns, -- [ns] inside DataLoader __next__ and starts of workers, of a mean step
+    rest_ns, -- [ns] of it, without what new workers take
     idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
     CASE cause
         WHEN 'few' THEN few_ns

@@ -1,12 +1,12 @@
 -- Training threads that were ready to run and had no CPU, and who had it.
 --
 -- Threads that launch kernels for a training thread, such as backward's, count with it. Counted is the time of its
--- steps after warm-up; of a thread without steps, the time between its first recorded call and its last. Recordings say
--- who had the CPU until the thread got it; in those made before that, it is the recorded thread that last left it
--- meanwhile, or unknown. A process that is neither training nor a data worker is another program, recorded or not.
+-- steps after warm-up, without evaluation; of a thread without steps, the time between its first recorded call and its
+-- last. Recordings say who had the CPU until the thread got it; in those made before that, it is the recorded thread that
+-- last left it meanwhile, or unknown. A process that is neither training nor a data worker is another program, recorded or not.
 -- Nobody has the CPU where a limit of the container forbids to run, or a CPU is woken first.
 --
--- needs: _switches, _launching_threads, training_threads, steps, processes
+-- needs: _switches, _launching_threads, training_threads, steps, processes, _evaluations
 CREATE TABLE preemption AS
 WITH
     threads AS (
@@ -21,7 +21,14 @@ WITH
             AND threads.tid <> launching.tid
     ),
     trained AS (
-        SELECT recording, pid, tid, count(*) AS steps, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+        SELECT
+            recording,
+            pid,
+            tid,
+            count(*) AS steps,
+            min(start_ns) AS start_ns,
+            max(end_ns) AS end_ns,
+            sum(evaluation_ns) AS evaluation_ns
         FROM steps
         WHERE step_kind <> 'warmup'
         GROUP BY ALL
@@ -33,6 +40,7 @@ WITH
             threads.tid,
             coalesce(trained.start_ns, threads.first_ns) AS start_ns,
             coalesce(trained.end_ns, threads.last_ns) AS end_ns,
+            coalesce(trained.end_ns - trained.start_ns - trained.evaluation_ns, threads.wall_ns) AS wall_ns,
             coalesce(trained.steps, threads.steps) AS steps
         FROM training_threads AS threads
         LEFT JOIN trained
@@ -117,7 +125,14 @@ WITH
         LEFT JOIN processes AS others
             ON others.recording = disturbed.recording
             AND others.pid = disturbed.by_pid
-        WHERE disturbed.ts_ns >= watched.start_ns AND disturbed.ts_ns < watched.end_ns
+        ASOF LEFT JOIN _evaluations AS evaluations
+            ON evaluations.recording = disturbed.recording
+            AND evaluations.pid = disturbed.pid
+            AND evaluations.tid = disturbed.training_tid
+            AND evaluations.start_ns <= disturbed.ts_ns
+        WHERE disturbed.ts_ns >= watched.start_ns
+            AND disturbed.ts_ns < watched.end_ns
+            AND coalesce(disturbed.ts_ns >= evaluations.end_ns, TRUE)
         GROUP BY disturbed.recording, disturbed.pid, disturbed.training_tid, disturbed.by_pid, disturbed.told
     ),
     holders AS (
@@ -143,9 +158,9 @@ SELECT
     CAST(sum(held.preempted) AS BIGINT) AS preempted, -- times that another thread took its CPU
     CAST(sum(held.runq_ns) AS BIGINT) AS runq_ns, -- [ns] ready to run, without a CPU
     max(held.max_ns) AS max_ns, -- [ns] longest of them
-    any_value(watched.end_ns - watched.start_ns) AS wall_ns, -- [ns] time that was looked at
+    CAST(any_value(watched.wall_ns) AS BIGINT) AS wall_ns, -- [ns] time that was looked at
     any_value(watched.steps) AS steps, -- steps in it
-    sum(held.runq_ns) / any_value(watched.end_ns - watched.start_ns) AS share, -- share of that time, 0 to 1
+    sum(held.runq_ns) / any_value(watched.wall_ns) AS share, -- share of that time, 0 to 1
     sum(held.runq_ns) / nullif(any_value(watched.steps), 0) AS per_step_ns, -- [ns] per step
     CAST(coalesce(sum(CASE WHEN held.holder = 'others' THEN held.runq_ns END), 0) AS BIGINT)
         AS others_ns, -- [ns] of it, while a process that is no part of the training had the CPU

@@ -152,6 +152,44 @@ class ViewsTest {
     }
 
     @Test
+    void evaluationBetweenEpochsIsComputeAndNoPartOfATrainingStep() {
+        RecordingFixture fixture = recording().training(10, 5) // 10 steps of 40 ms
+                .region(NEXT, 400, 0.5) // no more batches
+                .region(NEXT, 402, 4).region(NEXT, 412, 4).region(NEXT, 422, 4).region(NEXT, 432, 2) // evaluation
+                .region(NEXT, 440, 5).backward(455, 20).region(STEP, 475, 5)
+                .region(NEXT, 480, 4).region(NEXT, 490, 4).region(NEXT, 500, 2); // evaluation, at the end
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        assertThat(query(file, """
+                SELECT (start_ns - 1800000000000000000) // 1000000 AS start, (end_ns - start_ns) // 1000000 AS ms
+                FROM _evaluations ORDER BY ALL
+                """)).isEqualTo("start\tms\n402\t32\n480\t22");
+        assertThat(query(file, """
+                SELECT evaluations, total_ns // 1000000 AS total, mean_ns // 1000000 AS mean, round(share, 3) AS share, steps,
+                    step_ns // 1000000 AS step
+                FROM evaluations
+                """)).isEqualTo("evaluations\ttotal\tmean\tshare\tsteps\tstep\n2\t54\t27\t0.108\t10\t40.0");
+        assertThat(query(file, """
+                SELECT step_kind, count(*) AS steps, sum(evaluation_ns) // 1000000 AS evaluation
+                FROM steps GROUP BY ALL ORDER BY ALL
+                """)).isEqualTo("step_kind\tsteps\tevaluation\nevaluation\t1\t32\ntrain\t9\t0\nwarmup\t1\t0");
+        assertThat(query(file, "SELECT part, inferred, total_ns // 1000000 AS ms FROM phase_parts WHERE part = 'evaluation'"))
+                .isEqualTo("part\tinferred\tms\nevaluation\ttrue\t30");
+    }
+
+    @Test
+    void aJobThatLaunchesNothingIsDescribedInWordsOfACpu() {
+        String watched = "[{\"kind\":\"cuda_launch\",\"state\":\"waiting\",\"why\":null,\"events\":0}]";
+        String words = "SELECT label, words FROM phase_words WHERE phase IN ('GpuCompute', 'NcclCollective') ORDER BY ALL";
+        String gpu = "label\twords\nGpuCompute\tcompute and waits for the GPU\nNcclCollective\tcommunication";
+        assertThat(query(recording().training(3, 5).footer("zernel.kinds", watched).write(folder.resolve("run.parquet")), words))
+                .isEqualTo("label\twords\nCollective\tcommunication\nCompute\tcompute");
+        assertThat(query(recording().training(3, 5).launch("k", 1, 0.1).footer("zernel.kinds", watched)
+                        .write(folder.resolve("gpu.parquet")), words))
+                .isEqualTo(gpu);
+        assertThat(query(recording().training(3, 5).write(folder.resolve("unwatched.parquet")), words)).isEqualTo(gpu);
+    }
+
+    @Test
     void phasesOfRandomlyNestedCallsMatchAPaintedTimeline() {
         for (long seed = 1; seed <= 20; seed++) {
             RandomCalls calls = new RandomCalls(seed);
