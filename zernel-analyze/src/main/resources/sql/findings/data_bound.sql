@@ -31,6 +31,10 @@ SELECT
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
         || CASE WHEN cause = 'unseen' THEN '' ELSE _cpus_text(idle_cpus, cpus, idle_measured) END
+        || CASE
+            WHEN crowd_ns >= 0.01 * step_ns THEN format('; {} more without a CPU that workers have', ms(crowd_ns))
+            ELSE ''
+        END
         || CASE WHEN idle_ns IS NULL THEN '' ELSE format('; the GPU is idle for {}', ms(idle_ns)) END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause
