@@ -6,7 +6,7 @@
 -- needs: _switches, _segments, _launching_threads, _rank_processes
 CREATE TABLE _asleep AS
 WITH
-    off_cpu AS (
+    away AS (
         SELECT
             switches.recording,
             switches.pid,
@@ -18,21 +18,21 @@ WITH
         WHERE switches.dur_ns > coalesce(switches.runq_ns, 0) AND NOT switches.preempted
     )
 SELECT
-    off_cpu.recording, -- recording
-    off_cpu.pid, -- process
-    off_cpu.tid, -- training thread
-    off_cpu.ts_ns, -- [ns] when it left its CPU
-    off_cpu.dur_ns, -- [ns] asleep
+    away.recording, -- recording
+    away.pid, -- process
+    away.tid, -- training thread
+    away.ts_ns, -- [ns] when it left its CPU
+    away.dur_ns, -- [ns] asleep
     segments.part = 'unknown' AS between_calls -- whether no call was open
-FROM off_cpu
+FROM away
 ASOF JOIN _segments AS segments
-    ON segments.recording = off_cpu.recording
-    AND segments.pid = off_cpu.pid
-    AND segments.tid = off_cpu.tid
-    AND segments.start_ns <= off_cpu.ts_ns
-WHERE off_cpu.ts_ns < segments.end_ns
+    ON segments.recording = away.recording
+    AND segments.pid = away.pid
+    AND segments.tid = away.tid
+    AND segments.start_ns <= away.ts_ns
+WHERE away.ts_ns < segments.end_ns
     AND segments.part NOT IN ('data_wait', 'gpu_wait', 'collective')
     AND (
         segments.part <> 'backward'
-        OR (off_cpu.recording, off_cpu.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
+        OR (away.recording, away.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
     )

@@ -87,6 +87,7 @@ WITH
             recordings.cpus,
             busy.idle_ns,
             busy.most_idle_ns,
+            busy.least_idle_ns,
             late.late_ns
         FROM threads
         JOIN waits ON waits.recording = threads.recording AND waits.pid = threads.pid AND waits.tid = threads.tid
@@ -133,6 +134,7 @@ SELECT
     needs.data_ns, -- [ns] inside DataLoader __next__, of a mean step
     needs.rest_ns, -- [ns] of it, without the first waits for new workers
     needs.idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
+    needs.least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
     needs.lost_ns, -- [ns] what a step can lose of its length: the rest of the wait, at most as the GPU is idle
     least(needs.data_ns, coalesce(needs.most_idle_ns, needs.data_ns)) AS bound_ns, -- [ns] the same, at the very most
     CASE
