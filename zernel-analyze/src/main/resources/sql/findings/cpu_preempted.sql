@@ -19,7 +19,7 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread without a CPU
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] ready without a CPU, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when a CPU is always free
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
@@ -30,6 +30,7 @@ SELECT
             WHEN 'nobody' THEN format('nobody had a CPU that was free for it {} of that time; ', pct(nobody_share))
             ELSE format('{} (pid {}) had it {} of that time; ', coalesce(top_comm, 'a process'), top_pid, pct(top_share))
         END
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE holder
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
@@ -44,7 +45,9 @@ SELECT
             ELSE 'free CPUs for it: no other jobs on them, a higher limit of the container'
         END
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM off_cpu"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM off_cpu"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM cpu_waits
 CROSS JOIN thresholds
 WHERE cause = 'unseen'
@@ -56,5 +59,5 @@ WHERE cause = 'unseen'
     ))
     AND steps >= min_steps
     AND lost_ns >= min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -28,7 +28,9 @@ WITH
         SELECT
             delays.*,
             least(delays.delay_ns, busy.idle_ns) AS lost_ns,
-            least(delays.delay_ns, busy.most_idle_ns) AS bound_ns
+            least(delays.delay_ns, busy.most_idle_ns) AS bound_ns,
+            busy.idle_ns,
+            busy.least_idle_ns
         FROM delays
         LEFT JOIN gpu_busy AS busy ON busy.recording = delays.recording AND busy.pid = delays.pid
     )
@@ -41,6 +43,8 @@ SELECT
     costs.delay_ns, -- [ns] of it, ready without a CPU
     costs.lost_ns, -- [ns] of it, what a step can lose of its length
     costs.bound_ns, -- [ns] the same, at the very most
+    costs.idle_ns, -- [ns] of it, in which the GPU had nothing to do; NULL when not known
+    costs.least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
     CASE
         WHEN late.late_ns >= constants.late_share * costs.lost_ns THEN 'late'
         WHEN costs.by_others THEN 'neighbour'

@@ -50,10 +50,11 @@ class GpuFindingsTest {
     void launchBoundFiresWithTheTimeOfLaunchCalls() {
         Finding finding = only("launch_bound", launches(100, 0.04));
         assertThat(finding.value()).isEqualTo(100.0);
-        assertThat(finding.lostMillisPerStep()).isEqualTo(4.0);
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(4.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(9.0); // the GPU may be busy for nothing to all of 20 ms
         assertThat(finding.evidence())
                 .isEqualTo("median of 9 steps: dispatching 100 launches takes 19.0 ms of 20.0 ms, 4.0 ms of it in the calls "
-                        + "(40.0 us each); waits for the GPU 0.0 ms; GPU use is unknown; "
+                        + "(40.0 us each); waits for the GPU 0.0 ms; GPU use was not sampled, so between 4.0 ms and 19.0 ms are lost; "
                         + "saves at most 19.0 ms: 20.0 / (20.0 - 19.0) = 20.00x");
     }
 
