@@ -6,11 +6,7 @@
 -- needs: _switches, _segments, _launching_threads, _rank_processes
 CREATE TABLE _asleep AS
 WITH
-<<<<<<< HEAD
-    spans AS (
-=======
     away AS (
->>>>>>> ranks
         SELECT
             switches.recording,
             switches.pid,
@@ -22,25 +18,6 @@ WITH
         WHERE switches.dur_ns > coalesce(switches.runq_ns, 0) AND NOT switches.preempted
     )
 SELECT
-<<<<<<< HEAD
-    spans.recording, -- recording
-    spans.pid, -- process
-    spans.tid, -- training thread
-    spans.ts_ns, -- [ns] when it left its CPU
-    spans.dur_ns, -- [ns] asleep
-    segments.part = 'unknown' AS between_calls -- whether no call was open
-FROM spans
-ASOF JOIN _segments AS segments
-    ON segments.recording = spans.recording
-    AND segments.pid = spans.pid
-    AND segments.tid = spans.tid
-    AND segments.start_ns <= spans.ts_ns
-WHERE spans.ts_ns < segments.end_ns
-    AND segments.part NOT IN ('data_wait', 'gpu_wait', 'collective')
-    AND (
-        segments.part <> 'backward'
-        OR (spans.recording, spans.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
-=======
     away.recording, -- recording
     away.pid, -- process
     away.tid, -- training thread
@@ -58,5 +35,4 @@ WHERE away.ts_ns < segments.end_ns
     AND (
         segments.part <> 'backward'
         OR (away.recording, away.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
->>>>>>> ranks
     )

@@ -69,15 +69,11 @@ WITH
             usage.cpus,
             busy.idle_ns,
             busy.most_idle_ns,
-<<<<<<< HEAD
+            busy.least_idle_ns,
             late.late_ns,
             own.names,
             own.asleep_share,
             coalesce(ready.delay_ns * ready.holder_share, 0) AS crowd_ns
-=======
-            busy.least_idle_ns,
-            late.late_ns
->>>>>>> ranks
         FROM threads
         LEFT JOIN _own_loading AS own
             ON own.recording = threads.recording
@@ -166,7 +162,6 @@ WITH
         CROSS JOIN constants
     )
 SELECT
-<<<<<<< HEAD
     recording, -- recording
     pid, -- process
     tid, -- training thread
@@ -175,6 +170,7 @@ SELECT
     data_ns, -- [ns] inside DataLoader __next__ and starts of workers, of a mean step
     rest_ns, -- [ns] of it, without what new workers take
     idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
+    least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
     CASE cause
         WHEN 'few' THEN few_ns
         WHEN 'transform' THEN least(slow_ns + crowd_ns, coalesce(idle_ns, slow_ns + crowd_ns), step_ns)
@@ -205,37 +201,3 @@ SELECT
     idle_measured -- whether that was measured
 FROM caused
 ORDER BY recording, pid, tid
-=======
-    needs.recording, -- recording
-    needs.pid, -- process
-    needs.tid, -- training thread
-    needs.steps, -- steps of kind train
-    needs.step_ns, -- [ns] mean step
-    needs.data_ns, -- [ns] inside DataLoader __next__, of a mean step
-    needs.rest_ns, -- [ns] of it, without the first waits for new workers
-    needs.idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
-    needs.least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
-    needs.lost_ns, -- [ns] what a step can lose of its length: the rest of the wait, at most as the GPU is idle
-    least(needs.data_ns, coalesce(needs.most_idle_ns, needs.data_ns)) AS bound_ns, -- [ns] the same, at the very most
-    CASE
-        WHEN late_ns >= constants.late_share * lost_ns THEN 'late'
-        WHEN NOT loads_in_process AND at_once IS NULL THEN 'unseen'
-        WHEN NOT loads_in_process AND wait_share >= constants.idle_share THEN 'idle'
-        WHEN reading >= constants.reading_share THEN 'storage'
-        WHEN workers_needed - CASE WHEN loads_in_process THEN 0 ELSE at_once * other_share END <= idle_cpus THEN 'few'
-        ELSE 'transform'
-    END AS cause, -- few, transform, storage, idle, unseen or late
-    needs.loads_in_process, -- whether the thread loads data itself (num_workers=0)
-    needs.at_once, -- workers alive at once; NULL when none was seen
-    needs.wait_share, -- share of their time blocked in waits, 0 to 1
-    needs.io_share, -- share blocked in reads, 0 to 1
-    needs.other_share, -- share of the rest: CPU time at most
-    needs.reading, -- share of loading that is reading, 0 to 1
-    needs.bytes_per_s, -- [bytes] per second of reading
-    CAST(needs.workers_needed AS BIGINT) AS workers_needed, -- workers that would keep up
-    needs.cpus, -- CPUs of the machine
-    CAST(floor(needs.idle_cpus) AS BIGINT) AS idle_cpus -- of them, those that nothing of the job keeps busy
-FROM needs
-CROSS JOIN constants
-ORDER BY needs.recording, needs.pid, needs.tid
->>>>>>> ranks
