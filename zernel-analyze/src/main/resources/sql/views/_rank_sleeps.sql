@@ -3,8 +3,8 @@
 -- In a backward pass only where no other thread runs it. Time at the end in which the thread was ready again, without
 -- a CPU, does not count.
 --
--- needs: _switches, _segments, _launching_threads, _rank_processes
-CREATE TABLE _asleep AS
+-- needs: _switches, _segments, _launching_threads, _ranked
+CREATE TABLE _rank_sleeps AS
 WITH
     away AS (
         SELECT
@@ -14,7 +14,7 @@ WITH
             switches.ts_ns,
             switches.dur_ns - coalesce(switches.runq_ns, 0) AS dur_ns
         FROM _switches AS switches
-        SEMI JOIN _rank_processes AS ranks ON ranks.recording = switches.recording AND ranks.pid = switches.pid
+        SEMI JOIN _ranked AS ranks ON ranks.recording = switches.recording AND ranks.pid = switches.pid
         WHERE switches.dur_ns > coalesce(switches.runq_ns, 0) AND NOT switches.preempted
     )
 SELECT
