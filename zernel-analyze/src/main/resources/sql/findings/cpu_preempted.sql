@@ -28,11 +28,13 @@ SELECT
         || CASE holder
             WHEN 'unknown' THEN ''
             WHEN 'nobody' THEN format('nobody had a CPU that was free for it {} of that time; ', pct(nobody_share))
+            WHEN 'threads' THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
             ELSE format('{} (pid {}) had it {} of that time; ', coalesce(top_comm, 'a process'), top_pid, pct(top_share))
         END
         || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE holder
+        WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer of them on this machine'
         WHEN 'others' THEN format('keep the two apart: taskset or cpusets for pid {}, or nice it', top_pid)
@@ -51,7 +53,7 @@ SELECT
 FROM cpu_waits
 CROSS JOIN thresholds
 WHERE cause = 'unseen'
-    AND holder <> 'threads'
+    AND NOT crowded
     AND NOT (holder = 'workers' AND (recording, pid) IN (
         SELECT (recording, pid)
         FROM data_wait_causes

@@ -37,6 +37,6 @@ SELECT
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
 LEFT JOIN host_usage AS usage ON usage.recording = waits.recording AND usage.pid = waits.pid
-WHERE cause = 'unseen' AND holder = 'threads' AND steps >= min_steps AND lost_ns >= min_share * step_ns
+WHERE cause = 'unseen' AND crowded AND steps >= min_steps AND lost_ns >= min_share * step_ns
 ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

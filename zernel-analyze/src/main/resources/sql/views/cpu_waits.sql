@@ -1,9 +1,9 @@
 -- What it costs that training threads are ready to run and have no CPU, and who has it.
 --
 -- Lost is that time, at most as the GPU is idle by the driver's samples. Where processes that are no part of the
--- training had the CPU for half of it, it is theirs, and only their part counts.
+-- training had the CPU for half of it, it is theirs, and only their part counts. The recorder's part never does.
 --
--- needs: preemption, processes, worker_crews, recordings, gpu_busy, _lateness
+-- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _lateness
 CREATE VIEW cpu_waits AS
 WITH
     constants AS (
@@ -18,7 +18,7 @@ WITH
             preemption.wall_ns / preemption.steps AS step_ns,
             CASE
                 WHEN preemption.others_ns >= constants.others_share * preemption.runq_ns THEN preemption.others_ns
-                ELSE preemption.runq_ns
+                ELSE preemption.runq_ns - preemption.recorder_ns
             END / preemption.steps AS delay_ns
         FROM preemption
         CROSS JOIN constants
@@ -50,7 +50,9 @@ SELECT
         WHEN costs.by_others THEN 'neighbour'
         ELSE 'unseen'
     END AS cause, -- neighbour, unseen, or late: this rank of several is, see late_ranks
-    costs.holder, -- who had the CPU most: threads (own), workers, ranks, others, nobody or unknown
+    costs.holder, -- who had the CPU most: threads (own), workers, ranks, recorder, others, nobody or unknown
+    costs.holder = 'threads' AND costs.crowd >= coalesce(usage.allowed_cpus, recordings.cpus, 1)
+        AS crowded, -- whether threads of its own had it that are more than the CPUs
     costs.holder_ns / costs.runq_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
     costs.top_pid, -- the process that had it longest
     costs.top_comm, -- its name
@@ -71,5 +73,6 @@ CROSS JOIN constants
 LEFT JOIN processes AS own ON own.recording = costs.recording AND own.pid = costs.pid
 LEFT JOIN worker_crews AS crews ON crews.recording = costs.recording AND crews.pid = costs.pid
 LEFT JOIN recordings ON recordings.recording = costs.recording
+LEFT JOIN host_usage AS usage ON usage.recording = costs.recording AND usage.pid = costs.pid
 LEFT JOIN _lateness AS late ON late.recording = costs.recording AND late.pid = costs.pid
 ORDER BY costs.recording, costs.pid, costs.tid

@@ -6,7 +6,7 @@
 -- last left it meanwhile, or unknown. A process that is neither training nor a data worker is another program, recorded or not.
 -- Nobody has the CPU where a limit of the container forbids to run, or a CPU is woken first.
 --
--- needs: _switches, _launching_threads, training_threads, steps, processes, _evaluations
+-- needs: _switches, _launching_threads, training_threads, steps, processes, recordings, _evaluations
 CREATE TABLE preemption AS
 WITH
     threads AS (
@@ -109,6 +109,7 @@ WITH
             CASE
                 WHEN disturbed.by_pid IS NULL THEN CASE WHEN disturbed.told THEN 'nobody' ELSE 'unknown' END
                 WHEN disturbed.by_pid = disturbed.pid THEN 'threads'
+                WHEN disturbed.by_pid = any_value(recordings.recorder_pid) THEN 'recorder'
                 WHEN any_value(others.role) = 'data worker' THEN 'workers'
                 WHEN any_value(others.role) IN ('training', 'inference') THEN 'ranks'
                 ELSE 'others'
@@ -122,6 +123,7 @@ WITH
             ON watched.recording = disturbed.recording
             AND watched.pid = disturbed.pid
             AND watched.tid = disturbed.training_tid
+        JOIN recordings ON recordings.recording = disturbed.recording
         LEFT JOIN processes AS others
             ON others.recording = disturbed.recording
             AND others.pid = disturbed.by_pid
@@ -139,6 +141,30 @@ WITH
         SELECT recording, pid, training_tid, holder, sum(runq_ns) AS runq_ns
         FROM held
         GROUP BY ALL
+    ),
+    -- Other threads of the process that are as short of CPUs as the training thread.
+    crowds AS (
+        SELECT recording, pid, count(*) AS threads
+        FROM (
+            SELECT
+                switches.recording,
+                switches.pid,
+                switches.tid,
+                sum(switches.runq_ns) AS runq_ns,
+                max(sum(CASE WHEN threads.tid IS NOT NULL THEN switches.runq_ns END)) OVER (
+                    PARTITION BY switches.recording, switches.pid
+                ) AS own_ns,
+                any_value(threads.tid) IS NOT NULL AS trains
+            FROM _switches AS switches
+            LEFT JOIN threads
+                ON threads.recording = switches.recording
+                AND threads.pid = switches.pid
+                AND threads.tid = switches.tid
+            WHERE switches.runq_ns > 0
+            GROUP BY switches.recording, switches.pid, switches.tid
+        )
+        WHERE NOT trains AND runq_ns >= 0.1 * own_ns
+        GROUP BY recording, pid
     ),
     most AS (
         SELECT
@@ -167,13 +193,17 @@ SELECT
     arg_max(held.by_pid, CASE WHEN held.holder = 'others' THEN held.runq_ns END)
         AS other_pid, -- the one of these that had it longest
     arg_max(held.by_comm, CASE WHEN held.holder = 'others' THEN held.runq_ns END) AS other_comm, -- its name
-    any_value(most.holder) AS holder, -- who had it most: threads (own), workers, ranks, others, nobody or unknown
+    CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
+        AS crowd, -- other threads of the process that were short of CPUs, too
+    any_value(most.holder) AS holder, -- who had it most: threads (own), workers, ranks, recorder, others, nobody or unknown
     CAST(any_value(most.holder_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it
     arg_max(held.by_pid, CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END)
         AS top_pid, -- the process that had it longest, of all
     arg_max(held.by_comm, CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END) AS top_comm, -- its name
     CAST(coalesce(max(CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END), 0) AS BIGINT)
         AS top_ns, -- [ns] how long
+    CAST(coalesce(sum(CASE WHEN held.holder = 'recorder' THEN held.runq_ns END), 0) AS BIGINT)
+        AS recorder_ns, -- [ns] in which the recorder had it, which is a cost of recording
     CAST(coalesce(sum(CASE WHEN held.holder = 'nobody' THEN held.runq_ns END), 0) AS BIGINT)
         AS nobody_ns -- [ns] in which nobody had it
 FROM held
@@ -185,5 +215,6 @@ JOIN most
     ON most.recording = held.recording
     AND most.pid = held.pid
     AND most.training_tid = held.training_tid
+LEFT JOIN crowds ON crowds.recording = held.recording AND crowds.pid = held.pid
 GROUP BY held.recording, held.pid, held.training_tid
 ORDER BY held.recording, held.pid, held.training_tid
