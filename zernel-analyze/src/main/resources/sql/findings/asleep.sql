@@ -1,6 +1,7 @@
--- The training thread sleeps by itself in every step: it polls, waits for a time, or limits its own rate.
+-- The training thread sleeps by itself in every step.
 --
--- Counted is the median step, so that single long sleeps do not count (slow_steps), without sleeps while data is made.
+-- It polls, waits for a time, or limits its own rate. Counted is the median step, so that single long sleeps do not
+-- count (slow_steps), without sleeps while data is made.
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply where time off the CPU was not recorded.
 --

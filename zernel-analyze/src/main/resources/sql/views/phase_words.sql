@@ -33,9 +33,9 @@ WITH
         SELECT
             unnest(['DataLoading', 'GpuCompute', 'NcclCollective', 'OptimizerStep', 'Unknown']) AS phase,
             unnest(['DataLoading', 'Compute', 'Collective', 'OptimizerStep', 'Unknown']) AS cpu_label,
-            unnest(['waiting for data', 'compute and waits for the GPU', 'communication', 'optimizer', 'unexplained'])
+            unnest(['waiting for data', 'compute and waits for the GPU', 'communication', 'optimizer', 'outside calls'])
                 AS gpu_words,
-            unnest(['waiting for data', 'compute', 'communication', 'optimizer', 'unexplained']) AS cpu_words
+            unnest(['waiting for data', 'compute', 'communication', 'optimizer', 'outside calls']) AS cpu_words
     )
 SELECT
     computing.recording, -- recording

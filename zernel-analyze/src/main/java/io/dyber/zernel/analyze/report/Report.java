@@ -27,6 +27,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "phases",
             "phase_parts",
             "step_mean",
+            "thread_states",
             "evaluations",
             "step_timeline",
             "hangs",

@@ -29,6 +29,7 @@ record StepsText(Page page, Report report) {
             page.paragraph("  " + (StepWords.infers(thread) ? "engine step " : "step ") + time(mean, "step_ns") + " = ",
                     shares(mean, StepWords.steady(thread), PhaseWords.of(report, thread)));
         }
+        StatesText.line(report, thread).ifPresent(states -> page.paragraph("  the thread is ", states));
         if (thread.integer("steps") == 0) {
             page.line("  no steps: no boundary was seen");
             return;

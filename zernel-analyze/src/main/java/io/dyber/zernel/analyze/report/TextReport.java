@@ -26,6 +26,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
             "request_times",
             "phase_words",
             "step_mean",
+            "thread_states",
             "evaluations",
             "step_timeline",
             "gpus",

@@ -12,6 +12,7 @@ record TrainingText(Page page, Report report) {
     void write(Table.Row thread) {
         page.heading(title(thread));
         phases(thread);
+        StatesText.line(report, thread).ifPresent(states -> page.paragraph("  the thread is ", states));
         dataWait(thread);
         workers(thread);
         withoutCpu(thread);
