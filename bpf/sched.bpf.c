@@ -59,8 +59,10 @@ static __always_inline void tell_other(struct sched *e, struct thread *t,
 		copy_comm(e->other_comm, other);
 	} else if (t->state[0] == PREEMPTED_1 && t->taker) {
 		e->other_pid = t->taker;
-		*(__u64 *)e->other_comm = *(__u64 *)t->taker_comm;
-		*(__u64 *)(e->other_comm + 8) = *(__u64 *)(t->taker_comm + 8);
+		*(__u64 *)e->other_comm = t->taker_comm[0];
+		*(__u64 *)(e->other_comm + 8) = t->taker_comm[1];
+		/* Or clang makes one load of this and of copy_comm, which the verifier refuses. */
+		asm volatile("" ::: "memory");
 	}
 }
 
@@ -166,7 +168,7 @@ static __always_inline void leave(struct task_struct *task, unsigned int state,
 		set_state(t, PREEMPTED_1, PREEMPTED_2);
 		t->woken = now;
 		t->taker = next->pid ? next->tgid : 0;
-		copy_comm(t->taker_comm, next);
+		copy_comm((char *)t->taker_comm, next);
 	}
 }
 

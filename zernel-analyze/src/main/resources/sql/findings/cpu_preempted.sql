@@ -29,14 +29,15 @@ SELECT
             WHEN 'unknown' THEN ''
             WHEN 'nobody' THEN format('nobody had a CPU that was free for it {} of that time; ', pct(nobody_share))
             WHEN 'threads' THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
-            ELSE format('{} (pid {}) had it {} of that time; ', coalesce(top_comm, 'a process'), top_pid, pct(top_share))
+            ELSE format('{} (pid {}) had it {} of that time; ',
+                coalesce(top_comm, 'a process'), top_pid, pct(top_share))
         END
         || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE holder
         WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
-        WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer of them on this machine'
+        WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
         WHEN 'others' THEN format('keep the two apart: taskset or cpusets for pid {}, or nice it', top_pid)
         WHEN 'nobody' THEN 'a higher CPU limit of the container (cpu.max), which nobody else used meanwhile'
         ELSE CASE
