@@ -1,7 +1,7 @@
 -- The training thread waits for another thread of its process.
 --
--- That thread holds a lock, fills a queue, or has to end. Lost is the time blocked on it in steps of kind train, at most
--- as the GPU is idle by the driver's samples.
+-- That thread holds a lock, fills a queue, or has to end. Lost is the time blocked on it in steps of kind train, at
+-- most as the GPU is idle by the driver's samples.
 -- Does not apply to threads that work for the training thread, such as those of OpenMP and autograd, nor to Python's
 -- lock (gil_contention), to waits for data workers (data_bound), and to waits for the GPU or for ranks.
 --

@@ -185,7 +185,8 @@ WITH
             coalesce(next_copies.share >= 0.5, FALSE) AS before_copy,
             next_copies.bytes,
             least(costs.on_cpu_ns, busy.idle_ns) AS lost_ns,
-            least(costs.on_cpu_ns, busy.most_idle_ns, costs.step_ns) AS bound_ns
+            least(costs.on_cpu_ns, busy.most_idle_ns, costs.step_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM costs
         LEFT JOIN next_copies ON next_copies.recording = costs.recording AND next_copies.pid = costs.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = costs.recording AND busy.pid = costs.pid
@@ -194,23 +195,26 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
     round(100 * on_cpu_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when nothing waits for it
     format('median of {} steps: {} of {} on the CPU in no recorded call, {} off it; launches: {:.0f}; ',
         steps, ms(on_cpu_ns), ms(step_ns), ms(off_cpu_ns), launches)
         || CASE WHEN before_copy THEN format('most of it before a copy of {} to the GPU; ', size(bytes)) ELSE '' END
-        || CASE WHEN busy IS NULL THEN 'GPU use is unknown' ELSE format('GPU busy {} of the time', pct(busy)) END
-        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || CASE WHEN busy IS NULL THEN '' ELSE format('GPU busy {} of the time; ', pct(busy)) END
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE
         WHEN before_copy
             THEN 'make the next batch beside the step: DataLoader workers, a thread that prefetches, or on the GPU'
         ELSE 'find it with py-spy or record_function; do it in another thread or process, less often, or on the GPU'
     END AS advice, -- what to try
-    format('zernel-analyze phases --parts {}', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze phases --parts {}', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM bounds
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
     AND on_cpu_ns >= thresholds.min_dispatch_ns * launches
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

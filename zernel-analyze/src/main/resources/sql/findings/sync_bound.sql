@@ -143,7 +143,8 @@ WITH
             idle.idle_ns / work.steps AS idle_ns,
             idle.blocked_ns / work.steps AS blocked_ns,
             least(idle.idle_ns / work.steps, idle.blocked_ns / work.steps, busy.idle_ns) AS lost_ns,
-            least(idle.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns
+            least(idle.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM idle
         JOIN work ON work.recording = idle.recording AND work.pid = idle.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = idle.recording AND busy.pid = idle.pid
@@ -154,17 +155,20 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(stops, 1) AS value, -- stops per step
     'stops per step' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] from waits to the next launch
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when the waits vanish
     format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; ',
         steps, ms(blocked_ns), stops, ms(idle_ns))
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'do not read results inside the step: collect costs on the GPU and call .item() every 50 steps, '
         || 'no print of tensors, non_blocking=True' AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM syncs"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM syncs"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

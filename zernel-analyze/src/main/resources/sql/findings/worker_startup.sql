@@ -28,6 +28,7 @@ WITH
             crews.processes,
             crews.at_once,
             busy.most_idle_ns,
+            busy.least_idle_ns,
             least(starts.start_ns / threads.steady_steps, busy.idle_ns) AS lost_ns,
             starts.all_ns / threads.steady_steps AS bound_ns
         FROM worker_starts AS starts
@@ -51,15 +52,19 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(100 * lost_ns / step_ns, 1) AS value, -- share of step time lost to starts
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
     speedup(step_ns, most_ns) AS max_speedup, -- bound when later starts cost nothing
     format('{} later pass{}: {} to join old workers, {} to fork, first waits {} against a usual {}, ',
         passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(join_ns), ms(fork_ns), ms(first_ns), ms(usual_ns))
         || format('first step {} longer; {} worker processes for {} at once', ms(slower_ns), processes, at_once)
-        || '; ' || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
+        || '; '
+        || unsampled_text(lost_ns, least_idle_ns, most_ns)
+        || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     'keep the workers: DataLoader(persistent_workers=True)' AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM bounds
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -2,9 +2,9 @@
 --
 -- Threads that launch kernels for a training thread, such as backward's, count with it. Counted is the time of its
 -- steps after warm-up, without evaluation; of a thread without steps, the time between its first recorded call and its
--- last. Recordings say who had the CPU until the thread got it; in those made before that, it is the recorded thread that
--- last left it meanwhile, or unknown. A process that is neither training nor a data worker is another program, recorded or not.
--- Nobody has the CPU where a limit of the container forbids to run, or a CPU is woken first.
+-- last. Recordings say who had the CPU until the thread got it; in those made before that, it is the recorded thread
+-- that last left it meanwhile, or unknown. A process that is neither training nor a data worker is another program,
+-- recorded or not. Nobody has the CPU where a limit of the container forbids to run, or a CPU is woken first.
 --
 -- needs: _switches, _launching_threads, training_threads, steps, processes, recordings, _evaluations
 CREATE TABLE preemption AS
@@ -195,7 +195,7 @@ SELECT
     arg_max(held.by_comm, CASE WHEN held.holder = 'others' THEN held.runq_ns END) AS other_comm, -- its name
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
-    any_value(most.holder) AS holder, -- who had it most: threads (own), workers, ranks, recorder, others, nobody or unknown
+    any_value(most.holder) AS holder, -- who had it most: threads (own), workers, ranks, recorder, others, nobody, unknown
     CAST(any_value(most.holder_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it
     arg_max(held.by_pid, CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END)
         AS top_pid, -- the process that had it longest, of all

@@ -8,7 +8,8 @@ WITH
     about AS (
         SELECT
             recording,
-            from_json(value, '{"version":"VARCHAR","simulated":"BOOLEAN","recorder_pid":"BIGINT","host":"VARCHAR","kernel":"VARCHAR",
+            from_json(value, '{"version":"VARCHAR","simulated":"BOOLEAN","recorder_pid":"BIGINT","host":"VARCHAR",
+                "kernel":"VARCHAR",
                 "arch":"VARCHAR","cpus":"BIGINT","command":["VARCHAR"],"started_ns":"BIGINT","ended_ns":"BIGINT",
                 "stop":"VARCHAR","complete":"BOOLEAN","incomplete_because":["VARCHAR"]}') AS a
         FROM footer

@@ -20,7 +20,7 @@ WITH
             0.2 AS min_excess, -- and this share of the median
             0.05 AS slow_input, -- what waits for data cost, as a share of a mean step
             0.05 AS often, -- and this share of steps is slow through them
-            0.03 AS counted, -- share of all steps from which on findings count time blocked, or without a CPU
+            0.03 AS counted, -- share of step time from which on findings count what is blocked, or without a CPU
             0.8 AS min_same_rank -- share of delays that are those of one rank
     ),
     paced AS (

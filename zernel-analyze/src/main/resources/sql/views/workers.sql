@@ -2,8 +2,8 @@
 --
 -- A worker is idle while it waits at the pipe on which its parent sends it the next index. Else it loads: on a CPU, in
 -- reads of files, ready without a CPU, or blocked on something else, such as a remote store or a sleep. Spans off the
--- CPU below the recorder's threshold are not seen, so `cpu_ns` is an upper bound. The window is the worker's life within
--- the time that its parent trained.
+-- CPU below the recorder's threshold are not seen, so `cpu_ns` is an upper bound. The window is the worker's life
+-- within the time that its parent trained.
 --
 -- needs: _threads, _process_info, off_cpu_spans, events, training_threads
 CREATE TABLE workers AS

@@ -210,7 +210,8 @@ class FindingsTest {
             }
             fixture.region(NEXT, at, 16);
             for (int i = 0; i < 2; i++) {
-                fixture.on(worker + i, worker + i, "pt_data_worker").waiting("poll", begin + 5, at - begin - 5)
+                fixture.on(worker + i, worker + i, "pt_data_worker")
+                        .event("wait", "poll", begin + 5, at - begin - 5, "status = 0, object = 'pipe:[7]'")
                         .event("process", "exit", at + 2, null, "");
             }
             fixture.on(100, 100, "python3");

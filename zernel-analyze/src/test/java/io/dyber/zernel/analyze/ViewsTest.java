@@ -80,14 +80,14 @@ class ViewsTest {
                 .training(10, 15)
                 .fork(1, 300)
                 .on(300, 300, "pt_data_worker")
-                .waiting("poll", 10, 20)
+                .event("wait", "poll", 10, 20.0, "status = 0, object = 'pipe:[7]'")
                 .waiting("clock_nanosleep", 40, 100)
                 .waiting("recvfrom", 200, 100)
                 .event("io", "write", 310, 50.0, "bytes = 5000")
                 .io(480, 5, 10)
                 .write(folder.resolve("run.parquet"));
-        assertThat(query(file, "SELECT wait_ns // 1000000 AS waits, io_ns // 1000000 AS io, reads, read_bytes FROM workers"))
-                .isEqualTo("waits\tio\treads\tread_bytes\n20\t5\t1\t10");
+        assertThat(query(file, "SELECT idle_ns // 1000000 AS idle, blocked_ns // 1000000 AS blocked, io_ns // 1000000 AS io, reads, read_bytes FROM workers"))
+                .isEqualTo("idle\tblocked\tio\treads\tread_bytes\n20\t200\t5\t1\t10");
     }
 
     @Test

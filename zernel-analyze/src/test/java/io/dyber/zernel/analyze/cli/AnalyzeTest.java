@@ -177,7 +177,7 @@ class AnalyzeTest {
     void tablesOfStepsPhasesAndPercentiles() {
         String file = recording().training(3, 15).write(folder.resolve("run.parquet")).toString();
         assertThat(Outcome.of("steps", "--csv", file).out().lines()).hasSize(4)
-                .element(1).isEqualTo("0,100,100,1,warmup,50000000,15000000,30000000,0,5000000,0,1,0,0,0,0,0,0,,,Optimizer.step,1.0");
+                .element(1).isEqualTo("0,100,100,1,warmup,50000000,15000000,30000000,0,5000000,0,0,1,0,0,0,0,0,0,,,Optimizer.step,1.0");
         assertThat(Outcome.of("steps", "--slowest", "1", "--csv", file).out().lines()).hasSize(2);
         assertThat(Outcome.of("phases", "--csv", file).out().lines().toList())
                 .contains("0,100,100,DataLoading,45000000,0.3,0,3,150000000,calls");
@@ -198,7 +198,7 @@ class AnalyzeTest {
     @Test
     void aThresholdIsSetByItsName() {
         String file = dataBound().write(folder.resolve("run.parquet")).toString();
-        assertThat(Outcome.of("findings", file).out()).contains("Training waits for data while CPUs are idle.");
+        assertThat(Outcome.of("findings", file).out()).contains("Training waits for data that more workers would make in time.");
         assertThat(Outcome.of("findings", "--threshold", "too_few_workers.min_share=0.9", file).out()).doesNotContain("Training waits");
         assertThat(Outcome.of("findings", "--threshold", "phase_rules.nccl_detection=true", "--explain", "phase_rules").out())
                 .containsPattern("(?m)^ +nccl_detection +true  whether the first rule is used$");
@@ -341,7 +341,7 @@ class AnalyzeTest {
     /// Twenty steps of 50 ms, 15 ms of them waiting for two busy workers, and one loss.
     private static RecordingFixture dataBound() {
         return recording().training(20, 15).fork(0, 200).fork(0, 201)
-                .waiting("poll", 1, 12).io(13, 0.5, 65536)
+                .event("wait", "poll", 1, 12.0, "status = 0, object = 'pipe:[7]'").io(13, 0.5, 65536)
                 .on(200, 200, "pt_data_worker").io(0, 20, 1_000_000).waiting("futex", 500, 100).io(990, 5, 1_000_000)
                 .on(201, 201, "pt_data_worker").io(0, 10, 1_000_000).waiting("futex", 500, 120).io(990, 5, 1_000_000)
                 .footer("zernel.losses", "{\"rings\":[],\"by_kind\":{\"wait\":3},\"total\":3}")
