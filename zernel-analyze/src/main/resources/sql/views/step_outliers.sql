@@ -8,8 +8,9 @@
 -- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
 -- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in a sync or for room to
 -- launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half of these.
+-- Garbage collections are a pause where they take half of what the step takes longer.
 --
--- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
+-- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps, gc_runs
 CREATE TABLE step_outliers AS
 WITH
     thresholds AS (
@@ -123,6 +124,11 @@ WITH
         CROSS JOIN thresholds
         WHERE late.times >= thresholds.min_same_rank * totals.times
     ),
+    collected AS (
+        SELECT recording, pid, tid, step, sum(dur_ns) AS dur_ns
+        FROM gc_runs
+        GROUP BY ALL
+    ),
     reasons AS (
         SELECT outliers.recording, outliers.pid, outliers.tid, outliers.step, min(moments.reason) AS reason
         FROM outliers
@@ -191,6 +197,7 @@ SELECT
         AS phase_excess_ns, -- [ns] by which it did
     CASE
         WHEN reasons.reason IS NOT NULL THEN reasons.reason
+        WHEN 2 * collected.dur_ns >= outliers.dur_ns - outliers.usual_ns THEN 'pause'
         WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
             THEN 'slow input'
         WHEN waits.usual_syncs = 0
@@ -204,6 +211,11 @@ LEFT JOIN reasons
     AND reasons.pid = outliers.pid
     AND reasons.tid = outliers.tid
     AND reasons.step = outliers.step
+LEFT JOIN collected
+    ON collected.recording = outliers.recording
+    AND collected.pid = outliers.pid
+    AND collected.tid = outliers.tid
+    AND collected.step = outliers.step
 LEFT JOIN waits
     ON waits.recording = outliers.recording
     AND waits.pid = outliers.pid
