@@ -1,13 +1,15 @@
--- Training stops now and then, on the CPU and outside every call. Python pauses such as garbage collection do that.
+-- Python's garbage collector stops the training now and then, or something that looks like it.
 --
--- Counted are stretches of slow steps in which nothing was called, beyond what is usual (view pauses). Lost is their
--- time, at most as the GPU is idle by the driver's samples: what is still queued runs meanwhile.
--- Does not apply to pauses in steps that open a checkpoint (checkpoint_stall), to time off the CPU (cpu_preempted), to
--- pauses in every step, which are no pauses but work (unexplained_time), nor to jobs that launch nothing on a GPU.
+-- Where the collector was probed, counted are its runs in the training thread, in whichever part of a step they are.
+-- Elsewhere it is inferred: stretches of slow steps in which nothing was called, beyond what is usual (view pauses).
+-- Lost is their time, at most as the GPU is idle by the driver's samples: what is still queued runs meanwhile.
+-- Does not apply to runs below 100 us, which are not recorded. What is inferred does not apply to pauses in steps that
+-- open a checkpoint (checkpoint_stall), to time off the CPU (cpu_preempted), to pauses in every step, which are no
+-- pauses but work (unexplained_time), nor to jobs that launch nothing on a GPU.
 --
--- needs: pauses, steps, gpu_busy, files
+-- needs: pauses, gc_runs, steps, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
--- hint: gc.callbacks tell when it runs; --probe 'libpython3.12.so:gc_collect_main' (or your version) records it
+-- hint: gc.callbacks tell a program when it runs; `zernel-record probes` says whether its Python can be probed (gc)
 WITH
     thresholds AS (
         SELECT
@@ -20,22 +22,36 @@ WITH
         WHERE step_kind <> 'warmup'
         GROUP BY ALL
     ),
+    stalls AS (
+        SELECT recording, pid, tid, dur_ns, FALSE AS measured, NULL AS generation, NULL AS asked
+        FROM pauses
+        UNION ALL
+        SELECT recording, pid, tid, dur_ns, TRUE, generation, asked
+        FROM gc_runs
+    ),
     paused AS (
         SELECT
-            pauses.recording,
-            pauses.pid,
-            pauses.tid,
+            stalls.recording,
+            stalls.pid,
+            stalls.tid,
+            bool_or(stalls.measured) AS measured,
             count(*) AS pauses,
-            sum(pauses.dur_ns) / any_value(trained.steps) AS pause_ns,
-            median(pauses.dur_ns) AS usual_ns,
-            max(pauses.dur_ns) AS longest_ns,
+            sum(stalls.dur_ns) AS all_ns,
+            sum(stalls.dur_ns) / any_value(trained.steps) AS pause_ns,
+            median(stalls.dur_ns) AS usual_ns,
+            max(stalls.dur_ns) AS longest_ns,
+            count(*) FILTER (WHERE stalls.generation = 2) AS full_runs,
+            coalesce(sum(stalls.dur_ns) FILTER (WHERE stalls.generation = 2), 0) AS full_ns,
+            count(*) FILTER (WHERE stalls.asked) AS asked_runs,
+            coalesce(sum(stalls.dur_ns) FILTER (WHERE stalls.asked), 0) AS asked_ns,
+            count(stalls.asked) > 0 AS knows_who_asked,
             any_value(trained.steps) AS steps,
             any_value(trained.step_ns) AS step_ns
-        FROM pauses
+        FROM stalls
         JOIN trained
-            ON trained.recording = pauses.recording
-            AND trained.pid = pauses.pid
-            AND trained.tid = pauses.tid
+            ON trained.recording = stalls.recording
+            AND trained.pid = stalls.pid
+            AND trained.tid = stalls.tid
         GROUP BY ALL
     ),
     costs AS (
@@ -52,17 +68,39 @@ WITH
 SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread
     pauses AS value, -- pauses
-    format('pauses in {} steps', steps) AS unit, -- unit of value
+    format('{} in {} steps', CASE WHEN measured THEN 'collections' ELSE 'pauses' END, steps)
+        AS unit, -- unit of value
     severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] pauses spread over all steps
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
-    format('one in {:.0f} steps, {} each (median), {} the longest, {} per step; ',
-        steps / pauses, ms(usual_ns), ms(longest_ns), ms(pause_ns))
+    CASE
+        WHEN measured
+            THEN format('{} each (median), {} the longest, {} per step ({}); {} of all objects, {} of the time; ',
+                ms(usual_ns), ms(longest_ns), ms(pause_ns), pct(pause_ns / step_ns), full_runs, pct(full_ns / all_ns))
+                || CASE
+                    WHEN asked_runs > 0
+                        THEN format('gc.collect() asked for {}, one in {:.0f} steps, {} of the time; ',
+                            asked_runs, steps / asked_runs, pct(asked_ns / all_ns))
+                    WHEN knows_who_asked THEN 'all of them automatic; '
+                    ELSE ''
+                END
+        ELSE format('one in {:.0f} steps, {} each (median), {} the longest, {} per step; ',
+            steps / pauses, ms(usual_ns), ms(longest_ns), ms(pause_ns))
+    END
         || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
-    'gc.freeze() after start-up, then gc.disable() and gc.collect() at a moment of your own, such as between epochs'
-        AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM pauses"', file_label(recording)) AS next_command, -- to see more
+    CASE
+        WHEN 2 * asked_ns >= all_ns
+            THEN 'remove gc.collect() from the training loop, or call it seldom, such as between epochs'
+        WHEN measured AND NOT knows_who_asked
+            THEN 'remove gc.collect() from the training loop; if there is none: gc.freeze() after start-up, then'
+                || ' gc.disable() and gc.collect() between epochs'
+        ELSE 'gc.freeze() after start-up, then gc.disable() and gc.collect() at a moment of your own, such as between'
+            || ' epochs'
+    END AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM {}"', file_label(recording),
+        CASE WHEN measured THEN 'gc_runs ORDER BY dur_ns DESC LIMIT 10' ELSE 'pauses' END)
+        AS next_command, -- to see more
     round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
         AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs

@@ -1,8 +1,8 @@
 -- The job runs more threads than it has CPUs. The training thread waits for a CPU that other threads of it have.
 --
 -- PyTorch starts as many threads for its operators as the machine has CPUs, in each process of a job; BLAS and OpenMP
--- do likewise. Lost is the time in which the training thread could run and threads of its own process had the CPU, at most
--- as the GPU is idle by the driver's samples.
+-- do likewise. Lost is the time in which the training thread could run and threads of its own process had the CPU, at
+-- most as the GPU is idle by the driver's samples.
 -- Does not apply to CPUs that other processes have (cpu_preempted, noisy_neighbour), nor to recordings made before they
 -- said who had a CPU.
 --

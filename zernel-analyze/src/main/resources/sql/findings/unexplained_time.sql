@@ -42,7 +42,7 @@ SELECT
         END
         || bound_text(step_ns, unexplained_ns) AS evidence, -- what it rests on
     CASE
-        WHEN by_states THEN 'see where it waits: py-spy dump --pid PID while it runs'
+        WHEN by_states THEN 'see where it waits: py-spy dump -p PID while it runs'
         ELSE 'record again with the kind sched, or put torch.profiler.record_function around the suspects'
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more

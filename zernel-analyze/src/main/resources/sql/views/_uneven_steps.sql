@@ -1,9 +1,9 @@
 -- Steps in which pauses are looked for, and those to compare them with.
 --
 -- Slow are training steps that take a fifth longer than the median; usual are the 20 longest of the others. Of each
--- process, the thread with the most steps.
+-- process, the thread with the most steps. Where Python's garbage collector itself was probed, nothing is looked for.
 --
--- needs: steps, _step_counts
+-- needs: steps, _step_counts, probes
 CREATE TABLE _uneven_steps AS
 WITH
     constants AS (
@@ -19,6 +19,9 @@ WITH
             AND counts.pid = steps.pid
             AND counts.tid = steps.tid
         WHERE steps.step_kind = 'train'
+            AND steps.recording NOT IN (
+                SELECT recording FROM probes WHERE kind = 'gc' AND state = 'attached' AND entries > 0
+            )
     ),
     medians AS (
         SELECT recording, pid, median(dur_ns) AS dur_ns

@@ -1,5 +1,6 @@
 -- Pauses of training threads: stretches of slow steps in which nothing was called and the thread did not sleep.
 --
+-- They are inferred, and only in recordings without Python's garbage collector itself (see gc_runs).
 -- Looked at are steps that take a fifth longer than the median, and as many as 20 usual ones to compare with: a pause
 -- is three times as long as the longest stretch without a call in a usual step, and what it has beyond that counts.
 -- Time in which another thread had the CPU is taken off, and does not end a pause.

@@ -195,7 +195,8 @@ SELECT
     arg_max(held.by_comm, CASE WHEN held.holder = 'others' THEN held.runq_ns END) AS other_comm, -- its name
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
-    any_value(most.holder) AS holder, -- who had it most: threads (own), workers, ranks, recorder, others, nobody, unknown
+    any_value(most.holder)
+        AS holder, -- who had it most: threads (own), workers, ranks, recorder, others, nobody or unknown
     CAST(any_value(most.holder_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it
     arg_max(held.by_pid, CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END)
         AS top_pid, -- the process that had it longest, of all

@@ -588,6 +588,44 @@ class GpuFindingsTest {
     }
 
     @Test
+    void gcStallFiresForCollectionsThatTheProgramAsksForAlsoWithoutAGpu() {
+        RecordingFixture fixture = collections("gc.collect", 100);
+        Finding finding = only("gc_stall", fixture);
+        assertThat(finding.value()).isEqualTo(3.0);
+        assertThat(finding.unit()).isEqualTo("collections in 39 steps");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(7.692);
+        assertThat(finding.evidence())
+                .startsWith("100.0 ms each (median), 100.0 ms the longest, 7.7 ms per step (13 %); 3 of all objects, 100 % of "
+                        + "the time; gc.collect() asked for 3, one in 13 steps, 100 % of the time; saves at most 7.69 ms: ");
+        assertThat(finding.advice())
+                .isEqualTo("remove gc.collect() from the training loop, or call it seldom, such as between epochs");
+        assertThat(run("slow_steps", fixture)).isEmpty();
+    }
+
+    @Test
+    void gcStallFiresForAutomaticCollections() {
+        Finding finding = only("gc_stall", collections("automatic", 100));
+        assertThat(finding.evidence()).contains("; all of them automatic; ");
+        assertThat(finding.advice()).startsWith("gc.freeze() after start-up, then gc.disable()");
+        assertThat(only("gc_stall", collections("collection", 100)).advice())
+                .startsWith("remove gc.collect() from the training loop; if there is none: gc.freeze()");
+    }
+
+    @Test
+    void gcStallIsSilentForShortCollections() {
+        assertThat(run("gc_stall", collections("automatic", 2))).isEmpty();
+    }
+
+    @Test
+    void gcStallLeavesOutTimeInWhichAnotherThreadHadTheCpu() {
+        RecordingFixture fixture = collections("automatic", 100)
+                .alter("INSERT INTO events (kind, name, ts_ns, dur_ns, pid, tid, state, runq_ns) "
+                        + "SELECT 'sched', 'off-cpu', ts_ns + 10000000, 60000000, pid, tid, 'preempted', 60000000 "
+                        + "FROM events WHERE kind = 'gc'");
+        assertThat(only("gc_stall", fixture).evidence()).startsWith("40.0 ms each (median), 40.0 ms the longest, ");
+    }
+
+    @Test
     void checkpointStallFiresForLongStepsThatOpenOne() {
         Finding finding = only("checkpoint_stall", checkpoints(400));
         assertThat(finding.value()).isEqualTo(2.0);
@@ -852,6 +890,23 @@ class GpuFindingsTest {
             }
             fixture.launch("adam", at, 1).region(STEP, at, 5);
             at += 5;
+        }
+        return fixture;
+    }
+
+    /// 40 steps of 50 ms on a CPU; in every tenth but the last all objects are looked through, for a while longer.
+    private static RecordingFixture collections(String name, double millis) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            fixture.region(NEXT, at, 1).backward(at + 10, 30);
+            at += 44;
+            if (i % 10 == 0 && i < 40) {
+                fixture.event("gc", name, at, millis, "generation = 2, count = 5");
+                at += millis;
+            }
+            fixture.region(STEP, at, 5);
+            at += 6;
         }
         return fixture;
     }
