@@ -42,17 +42,27 @@ static __always_inline void set_state(struct thread *t, __u64 first, __u64 secon
 	t->state[1] = second;
 }
 
-/* Who had the CPU that a thread waited for. The idle thread is nobody. */
+/*
+ * Who had the CPU that a thread waited for: the thread that left it to this one, or, where this one found
+ * an idle CPU, the one that took its own. The idle thread is nobody.
+ */
 static __always_inline void tell_other(struct sched *e, struct thread *t,
 				       struct task_struct *other)
 {
-	if (other && t->woken && other->pid) {
+	e->other_pid = Z_NULL32;
+	*(__u64 *)e->other_comm = 0;
+	*(__u64 *)(e->other_comm + 8) = 0;
+	if (!other || !t->woken)
+		return;
+	if (other->pid) {
 		e->other_pid = other->tgid;
 		copy_comm(e->other_comm, other);
-	} else {
-		e->other_pid = Z_NULL32;
-		*(__u64 *)e->other_comm = 0;
-		*(__u64 *)(e->other_comm + 8) = 0;
+	} else if (t->state[0] == PREEMPTED_1 && t->taker) {
+		e->other_pid = t->taker;
+		*(__u64 *)e->other_comm = t->taker_comm[0];
+		*(__u64 *)(e->other_comm + 8) = t->taker_comm[1];
+		/* Or clang makes one load of this and of copy_comm, which the verifier refuses. */
+		asm volatile("" ::: "memory");
 	}
 }
 
@@ -126,7 +136,8 @@ static __always_inline void end_wait(struct task_struct *task, struct thread *t,
 }
 
 /* A thread that gives its CPU away though it could run is not told from one that was preempted. */
-static __always_inline void leave(struct task_struct *task, unsigned int state)
+static __always_inline void leave(struct task_struct *task, unsigned int state,
+				  struct task_struct *next)
 {
 	struct thread *t;
 	__u64 now;
@@ -156,6 +167,8 @@ static __always_inline void leave(struct task_struct *task, unsigned int state)
 	} else {
 		set_state(t, PREEMPTED_1, PREEMPTED_2);
 		t->woken = now;
+		t->taker = next->pid ? next->tgid : 0;
+		copy_comm((char *)t->taker_comm, next);
 	}
 }
 
@@ -198,7 +211,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int state)
 {
-	leave(prev, preempt ? 0 : state);
+	leave(prev, preempt ? 0 : state, next);
 	arrive(next, prev);
 	return 0;
 }

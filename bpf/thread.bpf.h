@@ -14,10 +14,12 @@ struct thread {
 	__u64 fault_start; /* 0: none since the last system call */
 	__u64 fault_inode;
 	__u64 fault_device;
-	__u64 off;	/* since when it has been off its CPU; 0: it is running */
-	__u64 woken;	/* since when it has been waiting for a CPU; 0: it is not */
-	__u64 state[2]; /* why it left its CPU, as a text */
-	__u64 waker;	/* thread that woke it last; 0: none, or an interrupt did */
+	__u64 off;	     /* since when it has been off its CPU; 0: it is running */
+	__u64 woken;	     /* since when it has been waiting for a CPU; 0: it is not */
+	__u64 state[2];	     /* why it left its CPU, as a text */
+	__u64 waker;	     /* thread that woke it last; 0: none, or an interrupt did */
+	__u64 taker;	     /* process that took the CPU from it while it could run; 0: none */
+	__u64 taker_comm[2]; /* its name */
 };
 
 /* A text of up to 8 letters. */

@@ -10,7 +10,8 @@ CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR);
 
 -- What a training thread is doing. A byte for each piece of its time, where text would take sixteen.
 CREATE TYPE step_part AS ENUM (
-    'data_wait', 'forward', 'backward', 'compute', 'gpu_wait', 'collective', 'optimizer_step', 'zero_grad', 'unknown'
+    'data_wait', 'worker_start', 'forward', 'evaluation', 'backward', 'compute', 'gpu_wait', 'collective',
+    'optimizer_step', 'zero_grad', 'unknown'
 );
 
 -- Kinds of `_rare_events`: calls of which a step has few. Those that it has many of are read where they are asked for.
@@ -114,6 +115,23 @@ CREATE MACRO file_label(recording_index) AS (
     FROM files
     WHERE files.recording = recording_index
 );
+
+-- What is lost at least where it is at most as the GPU is idle; `least_idle_ns` is NULL where samples or a trace tell.
+CREATE MACRO least_lost(lost_ns, least_idle_ns) AS least(lost_ns, coalesce(least_idle_ns, lost_ns));
+
+-- What it means for the loss that use of the GPU was not sampled, as evidence; empty where it was.
+CREATE MACRO unsampled_text(lost_ns, least_idle_ns, most_ns) AS CASE
+    WHEN least_idle_ns IS NULL THEN ''
+    ELSE format('GPU use was not sampled, so between {} and {} are lost; ',
+        ms(least_lost(lost_ns, least_idle_ns)), ms(most_ns))
+END;
+
+-- How idle the GPU is, as evidence; without samples, what that makes of the loss.
+CREATE MACRO idle_text(idle_ns, lost_ns, least_idle_ns, most_ns) AS CASE
+    WHEN idle_ns IS NULL THEN ''
+    WHEN least_idle_ns IS NULL THEN format('; the GPU is idle for {}', ms(idle_ns))
+    ELSE '; ' || rtrim(unsampled_text(lost_ns, least_idle_ns, most_ns), '; ')
+END;
 
 -- How bad a share of lost time is.
 CREATE MACRO severity_of(share) AS CASE WHEN share >= 0.25 THEN 'high' WHEN share >= 0.1 THEN 'medium' ELSE 'low' END;

@@ -14,6 +14,7 @@ WITH
         SELECT
             5 AS min_steps, -- steps in the second half
             1 AS min_per_step, -- calls per step
+            0.1 AS min_releases, -- of them, releases per step: without, memory grows (memory_growth)
             0.01 AS min_share -- what can be saved, as a share of step time
     ),
     halves AS (
@@ -66,6 +67,7 @@ WITH
         CROSS JOIN thresholds
         GROUP BY calls.recording, calls.pid
         HAVING count(*) >= any_value(thresholds.min_per_step * work.steps)
+            AND count(CASE WHEN kind = 'gpu_free' THEN 1 END) >= any_value(thresholds.min_releases * work.steps)
     ),
     -- What the threads that allocate do, one after the other; launches of jobs that do not allocate are not read.
     sequence AS (
@@ -127,7 +129,8 @@ WITH
             coalesce(around.around_ns, 0) / work.steps AS around_ns,
             least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, work.step_ns, busy.idle_ns) AS lost_ns,
             least((sums.all_ns + coalesce(around.around_ns, 0)) / work.steps, work.step_ns, busy.most_idle_ns)
-                AS bound_ns
+                AS bound_ns,
+            busy.least_idle_ns
         FROM work
         JOIN sums ON sums.recording = work.recording AND sums.pid = work.pid
         LEFT JOIN surroundings AS around ON around.recording = work.recording AND around.pid = work.pid
@@ -139,17 +142,20 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
     round(allocs + frees, 1) AS value, -- calls per step
     'allocations and releases per step' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in and around these calls, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
     format('mean of the last {} steps: {:.1f} allocations and {:.1f} releases take {} of {}, and {} around them; ',
         steps, allocs, frees, ms(alloc_ns), ms(step_ns), ms(around_ns))
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'no torch.cuda.empty_cache() in the loop; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; pad to few shapes'
         AS advice, -- what to try
-    format('zernel-analyze memory {}', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze memory {}', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -1,6 +1,7 @@
--- The training thread sleeps by itself in every step: it polls, waits for a time, or limits its own rate.
+-- The training thread sleeps by itself in every step.
 --
--- Counted is the median step, so that single long sleeps do not count (slow_steps), without sleeps while data is made.
+-- It polls, waits for a time, or limits its own rate. Counted is the median step, so that single long sleeps do not
+-- count (slow_steps), without sleeps while data is made.
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply where time off the CPU was not recorded.
 --
@@ -42,7 +43,8 @@ WITH
         SELECT
             means.*,
             least(means.asleep_ns, busy.idle_ns) AS lost_ns,
-            least(means.asleep_ns, busy.most_idle_ns) AS bound_ns
+            least(means.asleep_ns, busy.most_idle_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM means
         LEFT JOIN gpu_busy AS busy ON busy.recording = means.recording AND busy.pid = means.pid
     )
@@ -50,17 +52,20 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that sleeps
     round(100 * asleep_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] asleep, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when it does not sleep
     format('median of {} steps: {} of {} asleep in {}, {:.1f} times a step; ',
         steps, ms(asleep_ns), ms(step_ns), call, sleeps)
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'take the sleep out of the training loop, or wait for what it waits for (an event, a condition) instead'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

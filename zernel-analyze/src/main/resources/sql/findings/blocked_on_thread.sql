@@ -1,6 +1,7 @@
--- The training thread waits for another thread of its process: a lock, a queue that it fills, or its end.
+-- The training thread waits for another thread of its process.
 --
--- Lost is the time blocked on locks in steps of kind train, at most as the GPU is idle by the driver's samples.
+-- That thread holds a lock, fills a queue, or has to end. Lost is the time blocked on it in steps of kind train, at most
+-- as the GPU is idle by the driver's samples.
 -- Does not apply to threads that work for the training thread, such as those of OpenMP and autograd, nor to Python's
 -- lock (gil_contention), to waits for data workers (data_bound), and to waits for the GPU or for ranks.
 --
@@ -23,7 +24,8 @@ WITH
             waits.*,
             names.comm,
             least(waits.blocked_ns, busy.idle_ns) AS lost_ns,
-            least(waits.blocked_ns, busy.most_idle_ns) AS bound_ns
+            least(waits.blocked_ns, busy.most_idle_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM thread_waits AS waits
         LEFT JOIN names
             ON names.recording = waits.recording
@@ -36,7 +38,7 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(100 * blocked_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] blocked, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when it never waits
     format('mean of {} steps: {} of {} blocked on another thread, in {} waits of {} (median)',
@@ -46,12 +48,16 @@ SELECT
             ELSE format('; thread {}{} ended most of {} of them',
                 waker_tid, coalesce(' (' || comm || ')', ''), woken)
         END
-        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || '; '
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'let the other thread hold the lock for less time, fill its queue ahead, or give its work to more threads'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -4,11 +4,11 @@
 -- or less than it: storage may still be busy, and a program that was ahead of the GPU first gets ahead again. In a
 -- step that evaluates too, only what comes after the first file was opened. A checkpoint after the last step counts if
 -- it comes as many steps after the one before as those do, with what the others took. The mean step that all this is
--- put beside is the one of all steps but warm-up; the report's headline leaves steps with a checkpoint out too. The
--- view checkpoint_steps says what is taken for a checkpoint.
+-- put beside is the one of all steps but warm-up, without evaluation; the report's headline leaves steps with a
+-- checkpoint out too. The view checkpoint_steps says what is taken for a checkpoint.
 -- Does not apply to files that are read, to what another thread writes while training goes on, nor to the first step.
 --
--- needs: checkpoint_steps, _checkpoint_opens, steps, _threads, files
+-- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, _threads, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
 WITH
@@ -28,6 +28,7 @@ WITH
             steps.tid,
             steps.step,
             steps.dur_ns,
+            steps.evaluation_ns,
             steps.end_ns,
             steps.batches,
             steps.step_kind,
@@ -47,7 +48,7 @@ WITH
             pid,
             tid,
             count(*) AS steps,
-            sum(dur_ns) AS all_ns,
+            sum(dur_ns - evaluation_ns) AS all_ns,
             max(step) AS last_step,
             max(end_ns) AS last_ns,
             median(batches) AS batches,
@@ -117,9 +118,12 @@ WITH
             least(sum(greatest(excess_ns, excess_ns + later_ns)), any_value(over_ns)) / count(*) AS most_ns,
             max(step) AS last_step,
             coalesce(median(gap), max(step) - 1) AS gap,
-            min(path) AS path
+            min(path) AS path,
+            avg(writes.bytes) AS bytes,
+            avg(writes.sync_ns) AS sync_ns
         FROM hits
-        GROUP BY ALL
+        LEFT JOIN _checkpoint_writes AS writes USING (recording, pid, tid, step)
+        GROUP BY recording, pid, tid
     ),
     -- What the checkpoint after the last step took: as the others did, while the thread was seen.
     tails AS (
@@ -154,7 +158,9 @@ WITH
             threads.median_ns,
             threads.train_ns,
             tails.share IS NOT NULL AS has_tail,
-            stalls.path
+            stalls.path,
+            stalls.bytes,
+            stalls.sync_ns
         FROM stalls
         JOIN threads ON threads.recording = stalls.recording AND threads.pid = stalls.pid AND threads.tid = stalls.tid
         LEFT JOIN tails ON tails.recording = stalls.recording AND tails.pid = stalls.pid AND tails.tid = stalls.tid
@@ -170,6 +176,8 @@ WITH
             train_ns,
             has_tail,
             path,
+            bytes,
+            sync_ns,
             all_ns / steps AS step_ns,
             lost_ns / stalls AS each_ns,
             lost_ns / steps AS lost_ns,
@@ -187,6 +195,11 @@ SELECT
         ms(each_ns), ms(median_ns), ms(lost_ns), ms(step_ns),
         coalesce(format(', which is {} without steps with a checkpoint', ms(train_ns)), ''),
         CASE WHEN path LIKE 'call of %' THEN path ELSE 'file ' || path END)
+        || CASE
+            WHEN bytes > 0 THEN format('{} written each, {}/s, {} of that time in fsync; ',
+                size(bytes), size(bytes / (each_ns / 1e9)), pct(least(1, sync_ns / each_ns)))
+            ELSE ''
+        END
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
         || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'

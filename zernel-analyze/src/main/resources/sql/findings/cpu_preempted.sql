@@ -1,11 +1,12 @@
--- The training thread waits for a CPU. It could run, and other threads have the CPUs, or a limit forbids it.
+-- The training thread waits for a CPU. It could run, and threads of the job have the CPUs, or a limit forbids it.
 --
 -- Lost is the time in which it was ready and not running, at most as the GPU is idle by the driver's samples. Spans
 -- below the recorder's threshold are not in it.
--- Does not apply where other processes were recorded on these CPUs meanwhile (noisy_neighbour), nor to one late rank of
--- several (nccl_straggler).
+-- Does not apply where other programs had these CPUs meanwhile (noisy_neighbour), threads of the job that compute for
+-- it (too_many_threads), or data workers that have too much to do (data_bound), nor to one late rank of several
+-- (nccl_straggler). Who had a CPU is not known of recordings made before they said so.
 --
--- needs: cpu_waits, files
+-- needs: cpu_waits, data_wait_causes, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
@@ -18,18 +19,48 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread without a CPU
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] ready without a CPU, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when a CPU is always free
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
         steps, ms(delay_ns), ms(step_ns), spans, preempted)
         || format('longest {}; {} CPUs; ', ms(max_ns), coalesce(CAST(cpus AS VARCHAR), 'unknown'))
+        || CASE holder
+            WHEN 'unknown' THEN ''
+            WHEN 'nobody' THEN format('nobody had a CPU that was free for it {} of that time; ', pct(nobody_share))
+            WHEN 'threads' THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
+            ELSE format('{} (pid {}) had it {} of that time; ',
+                coalesce(top_comm, 'a process'), top_pid, pct(top_share))
+        END
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
-    'free CPUs for it: fewer data workers or OMP_NUM_THREADS, no other jobs on them, a higher limit of the container'
-        AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM off_cpu"', file_label(recording)) AS next_command -- to see more
+    CASE holder
+        WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
+        WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
+        WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
+        WHEN 'others' THEN format('keep the two apart: taskset or cpusets for pid {}, or nice it', top_pid)
+        WHEN 'nobody' THEN 'a higher CPU limit of the container (cpu.max), which nobody else used meanwhile'
+        ELSE CASE
+            WHEN workers > 0
+                THEN 'free CPUs for it: fewer data workers, no other jobs on them, a higher limit of the container'
+            WHEN threads > 1
+                THEN 'free CPUs for it: a lower OMP_NUM_THREADS, no other jobs on them, a higher limit of the container'
+            ELSE 'free CPUs for it: no other jobs on them, a higher limit of the container'
+        END
+    END AS advice, -- what to try
+    format('zernel-analyze sql {} "FROM off_cpu"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM cpu_waits
 CROSS JOIN thresholds
-WHERE cause = 'unseen' AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+WHERE cause = 'unseen'
+    AND NOT crowded
+    AND NOT (holder = 'workers' AND (recording, pid) IN (
+        SELECT (recording, pid)
+        FROM data_wait_causes
+        WHERE cause = 'transform'
+    ))
+    AND steps >= min_steps
+    AND lost_ns >= min_share * step_ns
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

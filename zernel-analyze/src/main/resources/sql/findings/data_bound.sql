@@ -19,7 +19,7 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] wait per step, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when no wait is left
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
@@ -31,7 +31,11 @@ SELECT
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
         || CASE WHEN cause = 'unseen' THEN '' ELSE _cpus_text(idle_cpus, cpus, idle_measured) END
-        || CASE WHEN idle_ns IS NULL THEN '' ELSE format('; the GPU is idle for {}', ms(idle_ns)) END
+        || CASE
+            WHEN crowd_ns >= 0.01 * step_ns THEN format('; {} more without a CPU that workers have', ms(crowd_ns))
+            ELSE ''
+        END
+        || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns)
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause
         WHEN 'unseen' THEN 'the recording does not show the workers; record them too: leave out -p'
@@ -43,9 +47,11 @@ SELECT
         ELSE format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free', workers_needed)
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM {}"', file_label(recording),
-        CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command -- to see more
+        CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM data_wait_causes
 CROSS JOIN thresholds
 WHERE cause IN ('transform', 'idle', 'unseen', 'named') AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -8,7 +8,7 @@
 -- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication
 -- only the GPU knows. The view unknowns has the bounds.
 --
--- needs: _communication, _small_collectives, gpu_busy, files
+-- needs: _communication, _small_collectives, gpu_busy, phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view collectives lists what is sent
 WITH
@@ -25,6 +25,7 @@ WITH
             waits.steps,
             waits.step_ns,
             waits.on_cpu,
+            words.on_gpu,
             gpu.exposed_communication_ns IS NOT NULL AS traced,
             greatest(waits.exposed_ns, coalesce(gpu.exposed_communication_ns, waits.phase_ns)) AS bound_ns,
             greatest(
@@ -37,6 +38,9 @@ WITH
             ON small.recording = waits.recording
             AND small.pid = waits.pid
             AND small.alone
+        LEFT JOIN (SELECT DISTINCT recording, pid, on_gpu FROM phase_words) AS words
+            ON words.recording = waits.recording
+            AND words.pid = waits.pid
     ),
     least_waiting AS (
         SELECT
@@ -58,6 +62,8 @@ SELECT
             WHEN traced THEN 'in which the GPU communicates and computes nothing, by its trace; '
             WHEN on_cpu AND ranks > 1 THEN 'blocked in torch.distributed, not for a rank that is late; '
             WHEN on_cpu THEN 'blocked in torch.distributed; '
+            WHEN on_gpu IS NOT DISTINCT FROM FALSE
+                THEN format('blocked on other ranks, {} of it with nothing else to do; ', ms(lost_ns))
             ELSE format('blocked on other ranks, {} of it with nothing else to do for the GPU; ', ms(lost_ns))
         END
         || CASE WHEN ranks > 1 THEN format('the least of {} ranks; ', ranks) ELSE '' END

@@ -15,7 +15,7 @@ WITH
             0.02 AS min_share -- what can be saved, as a share of step time
     ),
     trained AS (
-        SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns) AS step_ns
+        SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns - evaluation_ns) AS step_ns
         FROM steps
         WHERE step_kind <> 'warmup'
         GROUP BY ALL
@@ -42,7 +42,8 @@ WITH
         SELECT
             paused.*,
             least(pause_ns, busy.idle_ns) AS lost_ns,
-            least(pause_ns, busy.most_idle_ns) AS bound_ns
+            least(pause_ns, busy.most_idle_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM paused
         LEFT JOIN gpu_busy AS busy ON busy.recording = paused.recording AND busy.pid = paused.pid
         CROSS JOIN thresholds
@@ -52,17 +53,20 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread
     pauses AS value, -- pauses
     format('pauses in {} steps', steps) AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] pauses spread over all steps
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
     format('one in {:.0f} steps, {} each (median), {} the longest, {} per step; ',
         steps / pauses, ms(usual_ns), ms(longest_ns), ms(pause_ns))
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'gc.freeze() after start-up, then gc.disable() and gc.collect() at a moment of your own, such as between epochs'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM pauses"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM pauses"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

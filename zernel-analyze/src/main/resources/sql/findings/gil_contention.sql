@@ -19,7 +19,8 @@ WITH
         SELECT
             waits.*,
             least(waits.blocked_ns, busy.idle_ns) AS lost_ns,
-            least(waits.blocked_ns, busy.most_idle_ns) AS bound_ns
+            least(waits.blocked_ns, busy.most_idle_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM thread_waits AS waits
         LEFT JOIN gpu_busy AS busy ON busy.recording = waits.recording AND busy.pid = waits.pid
         WHERE waits.kind = 'gil'
@@ -28,18 +29,22 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(100 * blocked_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] waiting for the lock, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when it is always free
     format('mean of {} steps: {} of {} blocked for Python''s lock, in {} waits of {} (median)',
         steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
         || CASE WHEN waker_tid IS NULL THEN '' ELSE format('; thread {} hands it over', waker_tid) END
-        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || '; '
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'move the work of the other thread to a process (multiprocessing), or into code that releases the lock'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -63,7 +63,7 @@ WITH
             AND trained.start_ns <= segments.start_ns
         WHERE segments.phase = 'Unknown' AND segments.start_ns < trained.end_ns
     ),
-    asleep AS (
+    off AS (
         SELECT
             unknown.recording,
             unknown.pid,
@@ -92,14 +92,14 @@ WITH
             unknown.pid,
             unknown.tid,
             unknown.step,
-            unknown.end_ns - unknown.start_ns - coalesce(asleep.dur_ns, 0) AS on_cpu_ns,
-            coalesce(asleep.dur_ns, 0) AS off_cpu_ns
+            unknown.end_ns - unknown.start_ns - coalesce(off.dur_ns, 0) AS on_cpu_ns,
+            coalesce(off.dur_ns, 0) AS off_cpu_ns
         FROM unknown
-        LEFT JOIN asleep
-            ON asleep.recording = unknown.recording
-            AND asleep.pid = unknown.pid
-            AND asleep.tid = unknown.tid
-            AND asleep.start_ns = unknown.start_ns
+        LEFT JOIN off
+            ON off.recording = unknown.recording
+            AND off.pid = unknown.pid
+            AND off.tid = unknown.tid
+            AND off.start_ns = unknown.start_ns
     ),
     -- The first copy of a batch to the GPU in each step, by any thread of the process.
     batches AS (

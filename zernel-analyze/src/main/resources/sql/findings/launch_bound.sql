@@ -4,10 +4,11 @@
 -- are taken off, time without a CPU (cpu_preempted), and what recording adds by its own measure; the median step
 -- counts, so that single stalls do not. Lost is how much longer it takes than the GPU is busy besides: by the driver's
 -- samples, and at least as long as so many kernels take. Few samples give a range, and where that leaves room for a GPU
--- that is as busy as the CPU, the two are close and there is no finding. Without a driver to sample, lost is only the
--- time inside launch calls.
+-- that is as busy as the CPU, the two are close and there is no finding. Without a driver to sample, lost is at least
+-- the time inside launch calls, and in the middle of what the waits for the GPU leave open.
 -- Does not apply where the GPU is the limit (view gpu_limit): it is busy, launches block on a full queue, or threads
--- wait for it; nor where other code than launches takes the time (more than 200 us per launch).
+-- wait for it; nor where other code than launches takes the time (more than 200 us per launch, 1 ms inside
+-- forward, backward and optimizer).
 --
 -- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, files
 -- severity: high from 25 % of step time, medium from 10 %
@@ -19,8 +20,9 @@ WITH
             100 AS min_launches, -- launches per step
             0.6 AS min_dispatch, -- dispatching, as a share of the step
             0.05 AS min_share, -- what can be saved, as a share of the step
-            0.1 AS min_launch_share, -- time in launch calls, as a share of the step, where use of the GPU is unknown
-            200000 AS max_dispatch_ns, -- [ns] dispatching, per launch
+            200000 AS max_dispatch_ns, -- [ns] dispatching, per launch, where other code may be the cause
+            1000000 AS max_called_ns, -- [ns] the same where nearly all of it is in forward, backward and optimizer
+            0.1 AS max_unknown, -- time outside every recorded call up to which that is so, as a share of the step
             1500 AS kernel_ns -- [ns] from the start of the smallest kernel to that of the next
     ),
     work AS (
@@ -34,6 +36,7 @@ WITH
             median(work.launches) AS launches,
             median(work.launch_ns) AS launch_ns,
             median(work.sync_ns) AS sync_ns,
+            median(steps.unknown_ns) AS unknown_ns,
             median(
                 work.dur_ns - steps.data_loading_ns - steps.nccl_collective_ns
                     - (work.sync_ns - work.collective_sync_ns) - work.copy_ns - work.alloc_ns
@@ -83,9 +86,12 @@ WITH
     running AS (
         SELECT
             work.*,
-            busy.pid IS NOT NULL AS sampled,
+            busy.busy IS NOT NULL AS sampled,
             CASE WHEN busy.samples = 0 THEN 'trace' ELSE 'NVML' END AS source,
-            greatest(coalesce(busy.train_busy, 1) * mean_ns, launches * kernel_ns) AS gpu_ns,
+            greatest(
+                coalesce(busy.train_busy, (busy.least_train_busy + busy.most_train_busy) / 2, 1) * mean_ns,
+                launches * kernel_ns
+            ) AS gpu_ns,
             greatest(coalesce(busy.least_train_busy, 0) * mean_ns, launches * kernel_ns) AS least_gpu_ns,
             greatest(coalesce(busy.most_train_busy, 1) * mean_ns, launches * kernel_ns) AS most_gpu_ns,
             busy.train_busy,
@@ -100,12 +106,11 @@ WITH
             running.*,
             CASE
                 WHEN sampled THEN dispatch_ns - greatest(gpu_ns - sync_ns, 0)
-                ELSE least(launch_ns, dispatch_ns)
+                ELSE greatest(dispatch_ns - greatest(gpu_ns - sync_ns, 0), least(launch_ns, dispatch_ns))
             END AS lost_ns,
             CASE
                 WHEN sampled THEN dispatch_ns - greatest(most_gpu_ns - sync_ns, 0)
-                WHEN launch_ns >= thresholds.min_launch_share * step_ns THEN least(launch_ns, dispatch_ns)
-                ELSE 0
+                ELSE least(launch_ns, dispatch_ns)
             END AS least_lost_ns,
             least(dispatch_ns, step_ns - least_gpu_ns) AS bound_ns
         FROM running
@@ -117,13 +122,16 @@ WITH
         WHERE steps >= thresholds.min_steps
             AND launches >= thresholds.min_launches
             AND dispatch_ns >= thresholds.min_dispatch * step_ns
-            AND dispatch_ns <= thresholds.max_dispatch_ns * launches
+            AND dispatch_ns <= launches * CASE
+                WHEN unknown_ns <= thresholds.max_unknown * step_ns THEN thresholds.max_called_ns
+                ELSE thresholds.max_dispatch_ns
+            END
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
     round(launches, 0) AS value, -- launches per step
     'launches per step' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(CASE WHEN sampled THEN lost_ns ELSE least_lost_ns END / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] longer than the GPU is busy, or time in launch calls
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when dispatching costs nothing
     format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
@@ -133,7 +141,7 @@ SELECT
         || CASE
             WHEN sampled THEN format('GPU busy {} of the time ({}: {} to {}), {} per step',
                 pct(train_busy), source, pct(least_train_busy), pct(most_train_busy), ms(gpu_ns))
-            ELSE 'GPU use is unknown'
+            ELSE format('GPU use was not sampled, so between {} and {} are lost', ms(least_lost_ns), ms(bound_ns))
         END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, a fused optimizer (fused=True)'

@@ -23,7 +23,8 @@ WITH
             step_mean.step_ns,
             step_mean.optimizer_step_ns AS optimizer_ns,
             least(step_mean.optimizer_step_ns - thresholds.usual_share * step_mean.step_ns, busy.idle_ns) AS lost_ns,
-            least(step_mean.optimizer_step_ns, busy.most_idle_ns) AS bound_ns
+            least(step_mean.optimizer_step_ns, busy.most_idle_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM step_mean
         LEFT JOIN gpu_busy AS busy ON busy.recording = step_mean.recording AND busy.pid = step_mean.pid
         CROSS JOIN thresholds
@@ -34,17 +35,20 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread
     round(100 * optimizer_ns / step_ns, 1) AS value, -- share of step time in the optimizer
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what it may take, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when it takes no time
     format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal); ',
         steps, ms(optimizer_ns), ms(step_ns), pct(usual_share))
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'fused=True or foreach=True, no Python of your own in step(); or step less often: accumulate gradients'
         AS advice, -- what to try
-    format('zernel-analyze phases --parts {}', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze phases --parts {}', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns > 0
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -11,7 +11,7 @@
 -- a program far ahead of its GPU: in a sync every few steps, for room to launch, or for data that the GPU does not
 -- miss.
 --
--- needs: steps, step_outliers, step_changes, _collective_calls, files
+-- needs: steps, step_outliers, step_changes, _collective_calls, phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: `zernel-analyze steps` lists every step with its phases
 WITH
@@ -152,7 +152,7 @@ WITH
                 ms(grown.usual_ns), ms(grown.worst_ns), grown.worst_step,
                 CASE WHEN grown.is_regular THEN format(', every {} steps', grown.distance) ELSE '' END,
                 pct(least(worst_phases.phase_ns / greatest(grown.excess_ns, 1), 1)), ms(grown.excess_ns),
-                worst_phases.phase)
+                coalesce(words.label, worst_phases.phase))
                 AS why
         FROM paced AS grown
         JOIN threads ON threads.recording = grown.recording AND threads.pid = grown.pid AND threads.tid = grown.tid
@@ -160,6 +160,10 @@ WITH
             ON worst_phases.recording = grown.recording
             AND worst_phases.pid = grown.pid
             AND worst_phases.tid = grown.tid
+        LEFT JOIN phase_words AS words
+            ON words.recording = grown.recording
+            AND words.pid = grown.pid
+            AND words.phase = worst_phases.phase
         CROSS JOIN thresholds
         UNION ALL
         SELECT
@@ -176,12 +180,16 @@ WITH
             named_shifts.phase,
             format('from step {} on steps take {} instead of {} (p {:.1g}); {} more in {}',
                 named_shifts.step, ms(named_shifts.after_ns), ms(named_shifts.before_ns), named_shifts.p,
-                ms(named_shifts.phase_ns), named_shifts.phase)
+                ms(named_shifts.phase_ns), coalesce(words.label, named_shifts.phase))
         FROM named_shifts
         JOIN threads
             ON threads.recording = named_shifts.recording
             AND threads.pid = named_shifts.pid
             AND threads.tid = named_shifts.tid
+        LEFT JOIN phase_words AS words
+            ON words.recording = named_shifts.recording
+            AND words.pid = named_shifts.pid
+            AND words.phase = named_shifts.phase
         CROSS JOIN thresholds
     ),
     ranks AS (

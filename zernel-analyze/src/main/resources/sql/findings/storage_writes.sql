@@ -71,7 +71,8 @@ WITH
         SELECT
             sums.*,
             least(sums.write_ns, busy.idle_ns) AS lost_ns,
-            least(sums.write_ns, busy.most_idle_ns) AS bound_ns
+            least(sums.write_ns, busy.most_idle_ns) AS bound_ns,
+            busy.least_idle_ns
         FROM sums
         LEFT JOIN gpu_busy AS busy ON busy.recording = sums.recording AND busy.pid = sums.pid
     )
@@ -79,12 +80,13 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that writes
     round(100 * write_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in these calls, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound when they take no time
     format('mean of {} steps: {} of {} in {:.1f} calls that write {}, {} of it in syncs; the longest on {}; ',
         steps, ms(write_ns), ms(step_ns), calls, size(bytes), pct(sync_ns / write_ns),
         coalesce(path, 'a file of unknown name'))
+        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     CASE
         WHEN sync_ns >= 0.5 * write_ns THEN 'sync less often, or in another thread: fsync waits for the device'
@@ -93,9 +95,11 @@ SELECT
     format(
         'zernel-analyze sql {} "FROM events WHERE kind = ''io'' ORDER BY dur_ns DESC LIMIT 20"',
         file_label(recording)
-    ) AS next_command -- to see more
+    ) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

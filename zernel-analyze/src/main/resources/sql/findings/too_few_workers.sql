@@ -19,7 +19,7 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that more workers save, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound with workers enough
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
@@ -30,12 +30,14 @@ SELECT
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
         || _cpus_text(idle_cpus, cpus, idle_measured)
-        || CASE WHEN idle_ns IS NULL THEN '' ELSE format('; the GPU is idle for {}', ms(idle_ns)) END
+        || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns)
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed) AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM workers"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM workers"', file_label(recording)) AS next_command, -- to see more
+    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
 FROM data_wait_causes
 CROSS JOIN thresholds
 WHERE cause = 'few' AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

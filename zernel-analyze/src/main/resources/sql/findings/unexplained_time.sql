@@ -43,7 +43,7 @@ SELECT
         || bound_text(step_ns, unexplained_ns) AS evidence, -- what it rests on
     CASE
         WHEN by_states THEN 'see where it waits: py-spy dump --pid PID while it runs'
-        ELSE 'record again with the kind sched, or put torch.profiler.record_function("...") around the suspects'
+        ELSE 'record again with the kind sched, or put torch.profiler.record_function around the suspects'
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more
 FROM means

@@ -1,7 +1,8 @@
--- Workers start anew for every epoch. The first batch of each pass waits until new processes have imported the code.
+-- Workers start anew for every epoch. Old ones are joined, new ones forked, and the first batch waits for them.
 --
--- Counted is the time from the first fork of a pass to the first batch of each new worker, without loading it, from the
--- second pass on: the first start cannot be avoided. Lost is that, at most as the GPU is idle by the driver's samples.
+-- Counted is the time in which the old workers end, that of the forks, and that to the first batch of each new worker,
+-- without loading it, and what the first step takes longer, from the second pass on: the first start cannot be avoided.
+-- Lost is that, at most as the GPU is idle by the driver's samples.
 -- Does not apply where no new workers were seen for later passes.
 --
 -- needs: worker_starts, worker_crews, training_threads, gpu_busy, files
@@ -17,9 +18,12 @@ WITH
             starts.pid,
             starts.tid,
             starts.passes,
+            starts.join_ns / starts.passes AS join_ns,
+            starts.fork_ns / starts.passes AS fork_ns,
+            starts.slower_ns / starts.passes AS slower_ns,
             starts.first_ns / starts.passes AS first_ns,
             starts.usual_ns / starts.passes AS usual_ns,
-            threads.steady_ns / threads.steady_steps AS step_ns,
+            (threads.steady_ns + starts.other_ns) / threads.steady_steps AS step_ns,
             threads.steady_steps,
             crews.processes,
             crews.at_once,
@@ -50,8 +54,9 @@ SELECT
     severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
     speedup(step_ns, most_ns) AS max_speedup, -- bound when later starts cost nothing
-    format('{} later pass{}: first waits {} against a usual {}; {} worker processes for {} at once',
-        passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(first_ns), ms(usual_ns), processes, at_once)
+    format('{} later pass{}: {} to join old workers, {} to fork, first waits {} against a usual {}, ',
+        passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(join_ns), ms(fork_ns), ms(first_ns), ms(usual_ns))
+        || format('first step {} longer; {} worker processes for {} at once', ms(slower_ns), processes, at_once)
         || '; ' || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
     'keep the workers: DataLoader(persistent_workers=True)' AS advice, -- what to try
     format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command -- to see more

@@ -6,7 +6,7 @@
 -- that allocate or release device memory, which wait for the GPU too. Calls with a role are what that says, also around
 -- others. Of a step only its begin and its end are cuts.
 --
--- needs: _rare_events, _syncs, _step_markers, _thread_numbers, _role_calls
+-- needs: _rare_events, _syncs, _step_markers, _thread_numbers, _role_calls, _crew_starts
 CREATE TABLE _intervals AS
 WITH
     calls AS (
@@ -67,6 +67,10 @@ WITH
             WHERE role = 'step'
         )
         WHERE at_ns IS NOT NULL
+        UNION ALL
+        SELECT recording, pid, tid, start_ns, end_ns, NULL, CAST('worker_start' AS step_part), FALSE
+        FROM _crew_starts
+        WHERE end_ns > start_ns
     ),
     -- Before the first of steps that no region tells, a thread compiles, autotunes or loads.
     begins AS (
@@ -107,7 +111,7 @@ SELECT
     start_ns, -- [ns] when the call began
     end_ns, -- [ns] when it returned
     in_process, -- of a data_wait, whether the process loads its data itself, NULL for all else
-    part -- data_wait, backward, compute, gpu_wait, collective, optimizer_step, zero_grad, or unknown for a cut
+    part -- data_wait, worker_start, backward, compute, gpu_wait, collective, optimizer_step, zero_grad; unknown: a cut
 FROM neighbours
 WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)
     AND NOT (part = 'compute' AND NOT said AND coalesce(next_marker_ns < end_ns, FALSE))

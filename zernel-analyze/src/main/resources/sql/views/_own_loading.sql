@@ -2,7 +2,7 @@
 --
 -- Of threads with data workers, only the time off the CPU is of use.
 --
--- needs: events, training_threads, data_wait, _off_cpu_steps
+-- needs: events, training_threads, data_wait, _off_cpu_steps, _role_waits
 CREATE VIEW _own_loading AS
 WITH
     threads AS (
@@ -55,6 +55,8 @@ SELECT
     threads.recording, -- recording
     threads.pid, -- process
     threads.tid, -- training thread
+    named.names, -- functions with the role data_wait; NULL where a DataLoader tells it
+    named.asleep_share, -- share of their time asleep or blocked, 0 to 1
     reading.read_ns / waits.wait_ns AS reading, -- share of its waits for data in reads of files; NULL where it has none
     coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
     coalesce(spans.data_off_ns, 0) / threads.steps AS data_off_ns, -- [ns] of it, while it waits for data
@@ -66,3 +68,7 @@ LEFT JOIN reading
     AND reading.pid = threads.pid
     AND reading.tid = threads.tid
 LEFT JOIN spans ON spans.recording = threads.recording AND spans.pid = threads.pid AND spans.tid = threads.tid
+LEFT JOIN _role_waits AS named
+    ON named.recording = threads.recording
+    AND named.pid = threads.pid
+    AND named.tid = threads.tid

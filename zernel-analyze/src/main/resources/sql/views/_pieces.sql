@@ -4,9 +4,9 @@
 -- end, the one that says more than `compute`. Where no call is open, the time that leads from a batch to its backward
 -- pass is the forward pass (inferred: nothing else can produce the loss), on threads that use a DataLoader; any other
 -- such time is unknown. In an `Optimizer.step` that runs a closure, all up to the end of its last backward pass is
--- forward where no call inside says more.
+-- forward where no call inside says more. In an evaluation loop it is evaluation.
 --
--- needs: _intervals, _closures
+-- needs: _intervals, _closures, _evaluations
 CREATE TABLE _pieces AS
 WITH
     ordered AS (
@@ -16,6 +16,7 @@ WITH
             calls.end_ns,
             calls.part,
             closures.end_ns AS closure_ns,
+            max(evaluations.end_ns) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS evaluates_until_ns,
             max(calls.end_ns) OVER (thread_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns,
             lead(calls.start_ns) OVER thread_order AS next_ns,
             lead(CASE
@@ -29,6 +30,10 @@ WITH
             ON closures.thread = calls.thread
             AND closures.start_ns = calls.start_ns
             AND calls.part = 'optimizer_step'
+        LEFT JOIN _evaluations AS evaluations
+            ON evaluations.thread = calls.thread
+            AND evaluations.start_ns = calls.start_ns
+            AND calls.part IN ('data_wait', 'worker_start')
         WINDOW thread_order AS (PARTITION BY calls.thread ORDER BY calls.start_ns, calls.end_ns DESC)
     ),
     -- Most calls are alone. Only the others have to be cut where one begins or ends in another.
@@ -42,7 +47,11 @@ WITH
             coalesce(until_ns <= start_ns, TRUE) AND coalesce(end_ns <= next_ns, TRUE) AS alone,
             greatest(end_ns, until_ns) AS idle_ns,
             next_ns,
-            coalesce(backward_next AND batches_before > 0, FALSE) AS forward
+            CASE
+                WHEN backward_next AND batches_before > 0 THEN 'forward'
+                WHEN greatest(end_ns, until_ns) < evaluates_until_ns THEN 'evaluation'
+                ELSE 'unknown'
+            END AS idle_part
         FROM ordered
     ),
     edges AS (
@@ -86,7 +95,7 @@ WITH
         FROM placed
         WHERE alone
         UNION ALL
-        SELECT thread, idle_ns, next_ns, CAST(CASE WHEN forward THEN 'forward' ELSE 'unknown' END AS step_part), forward
+        SELECT thread, idle_ns, next_ns, CAST(idle_part AS step_part), idle_part <> 'unknown'
         FROM placed
         UNION ALL
         SELECT
@@ -101,7 +110,7 @@ SELECT
     thread, -- number of the training thread
     start_ns, -- [ns] begin of the piece
     end_ns, -- [ns] end of the piece
-    part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
+    part, -- one of `step_part`, such as data_wait, forward or unknown
     inferred -- whether the part follows from its neighbours, not from a call
 FROM pieces
 WHERE end_ns > start_ns

@@ -34,7 +34,7 @@ WITH
             AND threads.tid = events.tid
         WHERE events.kind = 'sched' AND events.dur_ns IS NOT NULL
     ),
-    asleep AS (
+    off AS (
         SELECT gone.recording, gone.pid, gone.tid, sum(gone.off_ns) AS off_ns
         FROM gone
         ASOF JOIN waits
@@ -50,6 +50,6 @@ SELECT
     threads.pid, -- process
     threads.tid, -- thread
     threads.names, -- the functions or regions with the role data_wait
-    coalesce(asleep.off_ns, 0) / threads.wait_ns AS asleep_share -- share of the wait asleep or blocked, 0 to 1
+    coalesce(off.off_ns, 0) / threads.wait_ns AS asleep_share -- share of the wait asleep or blocked, 0 to 1
 FROM threads
-LEFT JOIN asleep ON asleep.recording = threads.recording AND asleep.pid = threads.pid AND asleep.tid = threads.tid
+LEFT JOIN off ON off.recording = threads.recording AND off.pid = threads.pid AND off.tid = threads.tid

@@ -12,10 +12,10 @@ SELECT
     pieces.start_ns, -- [ns] begin of the segment
     pieces.end_ns, -- [ns] end of the segment
     pieces.end_ns - pieces.start_ns AS dur_ns, -- [ns] wall time
-    pieces.part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
+    pieces.part, -- one of `step_part`, such as data_wait or forward
     CASE
         WHEN pieces.part = 'unknown' THEN coalesce(guesses.phase, 'Unknown')
-        WHEN pieces.part = 'data_wait' THEN 'DataLoading'
+        WHEN pieces.part IN ('data_wait', 'worker_start') THEN 'DataLoading'
         WHEN pieces.part = 'collective' THEN 'NcclCollective'
         WHEN pieces.part IN ('optimizer_step', 'zero_grad') THEN 'OptimizerStep'
         ELSE 'GpuCompute'

@@ -4,7 +4,7 @@
 -- allocations lies within the other parts; that of threads that launch kernels for the training thread, such as
 -- backward's, counts with it. Steps of processes without collectives are no rows.
 --
--- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_stretches, _asleep, _rank_processes
+-- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_stretches, _rank_sleeps, _ranked
 CREATE TABLE _step_parts AS
 WITH
     spans AS (
@@ -23,7 +23,7 @@ WITH
             steps.gpu_compute_ns + steps.optimizer_step_ns AS compute_ns,
             steps.unknown_ns
         FROM steps
-        JOIN _rank_processes AS ranks ON ranks.recording = steps.recording AND ranks.pid = steps.pid
+        JOIN _ranked AS ranks ON ranks.recording = steps.recording AND ranks.pid = steps.pid
         JOIN step_work AS work
             ON work.recording = steps.recording
             AND work.pid = steps.pid
@@ -59,7 +59,7 @@ WITH
         FROM _checkpoint_opens
         UNION ALL
         SELECT recording, pid, tid, ts_ns, 0, 0, dur_ns, between_calls
-        FROM _asleep
+        FROM _rank_sleeps
     ),
     happened AS (
         SELECT

@@ -7,17 +7,18 @@
 -- as much, see late_ranks).
 -- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
 -- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
--- none. CPUs that nobody uses are measured (host_usage); where they were not, all that the job does not use itself
--- count as idle, none where workers wait for one, and `idle_measured` says so.
+-- none. Transforms also cost what the training thread waits for a CPU that workers have. CPUs that nobody uses are
+-- measured (host_usage); where they were not, all that the job does not use itself count as idle, none where workers
+-- wait for one, and `idle_measured` says so.
 --
--- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, _lateness, host_usage, _role_waits
+-- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, _lateness, host_usage, cpu_waits
 CREATE TABLE data_wait_causes AS
 WITH
     constants AS (
         SELECT
             0.5 AS idle_share, -- workers are idle from this share of waiting for indices
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
-            0.3 AS cpu_share, -- of loading, from which on it needs CPUs
+            0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.5 AS late_share -- of what is lost, by which a rank is late
@@ -43,7 +44,7 @@ WITH
             threads.step_ns,
             threads.data_ns,
             threads.loads_in_process,
-            greatest(threads.data_ns - coalesce(starts.first_ns - starts.usual_ns, 0) / threads.steps, 0) AS rest_ns,
+            greatest(threads.data_ns - coalesce(starts.data_ns, 0) / threads.steps, 0) AS rest_ns,
             crews.at_once,
             crews.idle_share AS waiting_share,
             crews.blocked_share,
@@ -68,9 +69,11 @@ WITH
             usage.cpus,
             busy.idle_ns,
             busy.most_idle_ns,
+            busy.least_idle_ns,
             late.late_ns,
-            named.names,
-            named.asleep_share
+            own.names,
+            own.asleep_share,
+            coalesce(ready.delay_ns * ready.holder_share, 0) AS crowd_ns
         FROM threads
         LEFT JOIN _own_loading AS own
             ON own.recording = threads.recording
@@ -84,10 +87,11 @@ WITH
         LEFT JOIN host_usage AS usage ON usage.recording = threads.recording AND usage.pid = threads.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
         LEFT JOIN _lateness AS late ON late.recording = threads.recording AND late.pid = threads.pid
-        LEFT JOIN _role_waits AS named
-            ON named.recording = threads.recording
-            AND named.pid = threads.pid
-            AND named.tid = threads.tid
+        LEFT JOIN cpu_waits AS ready
+            ON ready.recording = threads.recording
+            AND ready.pid = threads.pid
+            AND ready.tid = threads.tid
+            AND ready.holder = 'workers'
     ),
     works AS (
         SELECT
@@ -120,7 +124,7 @@ WITH
             greatest(
                 step_ns - wait_ns,
                 CASE
-                    WHEN load_cpu_ns >= constants.cpu_share * load_ns
+                    WHEN load_cpu_ns >= constants.cpu_bound_share * load_ns
                         THEN (greatest(own_cpus * step_ns - CASE WHEN loads_in_process THEN load_cpu_ns ELSE 0 END, 0)
                             + load_cpu_ns) / greatest(own_cpus + worker_cpus + free_cpus, 0.01)
                     ELSE 0
@@ -163,17 +167,22 @@ SELECT
     tid, -- training thread
     steps, -- steps of kind train
     step_ns, -- [ns] mean step
-    data_ns, -- [ns] inside DataLoader __next__, of a mean step
-    rest_ns, -- [ns] of it, without the first waits for new workers
+    data_ns, -- [ns] inside DataLoader __next__ and starts of workers, of a mean step
+    rest_ns, -- [ns] of it, without what new workers take
     idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
+    least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
     CASE cause
         WHEN 'few' THEN few_ns
+        WHEN 'transform' THEN least(slow_ns + crowd_ns, coalesce(idle_ns, slow_ns + crowd_ns), step_ns)
         ELSE least(slow_ns, coalesce(idle_ns, slow_ns))
     END AS lost_ns, -- [ns] what a step can lose of its length by what the cause asks for, at most as the GPU is idle
     CASE cause
         WHEN 'few' THEN few_ns
+        WHEN 'transform' THEN least(data_ns + crowd_ns, coalesce(most_idle_ns, data_ns + crowd_ns), step_ns)
         ELSE least(data_ns, coalesce(most_idle_ns, data_ns))
     END AS bound_ns, -- [ns] the same, at the very most
+    CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END
+        AS crowd_ns, -- [ns] of it, ready to run while the workers had the CPUs
     cause, -- few, transform, storage, idle, unseen, named or late
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1

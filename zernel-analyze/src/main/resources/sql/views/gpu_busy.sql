@@ -1,4 +1,4 @@
--- How busy the GPU of each training process was while it trained, by a profiler's trace or the driver's samples.
+-- How busy the GPU of each training process was while it trained: by a trace, the driver's samples, or bounds.
 --
 -- A sample says in which share of the time before it a kernel ran; copies do not count, and a collective that waits
 -- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
@@ -9,7 +9,11 @@
 -- that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much communication no
 -- computation hides.
 --
--- needs: events, _trained, steps, gpu_time
+-- Without either, `busy` is unknown and the calls give a range: the GPU has work while a thread waits for it, and has
+-- none from the end of such a wait to the next launch, as far as the process uses one stream; processes that use NCCL
+-- have more. `idle_ns` is then the middle of the range.
+--
+-- needs: events, _trained, steps, gpu_time, _syncs, _launched, _rare_events
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
@@ -214,6 +218,72 @@ WITH
         WHERE gpu_time.profiled_ns >= constants.min_steps * trained.step_ns
         GROUP BY ALL
     ),
+    unsampled AS (
+        SELECT trained.recording, trained.pid, trained.steps, trained.step_ns, trained.start_ns, trained.end_ns
+        FROM _trained AS trained
+        WHERE (trained.recording, trained.pid) NOT IN (SELECT (recording, pid) FROM traced)
+            AND (trained.recording, trained.pid) NOT IN (SELECT (recording, pid) FROM ranges)
+    ),
+    waits AS (
+        SELECT _syncs.recording, _syncs.pid, _syncs.end_ns, _syncs.dur_ns, _syncs.name LIKE '%emcpy%' AS copies
+        FROM _syncs
+        JOIN unsampled ON unsampled.recording = _syncs.recording AND unsampled.pid = _syncs.pid
+        WHERE _syncs.start_ns >= unsampled.start_ns AND _syncs.end_ns <= unsampled.end_ns
+    ),
+    launched AS (
+        SELECT _launched.recording, _launched.pid, _launched.at_ns
+        FROM _launched
+        SEMI JOIN unsampled ON unsampled.recording = _launched.recording AND unsampled.pid = _launched.pid
+    ),
+    launching AS (
+        SELECT DISTINCT recording, pid
+        FROM launched
+    ),
+    drained AS (
+        SELECT pauses.recording, pauses.pid, sum(pauses.idle_ns) AS idle_ns
+        FROM (
+            SELECT waits.recording, waits.pid, launched.at_ns - min(waits.end_ns) AS idle_ns
+            FROM waits
+            ASOF JOIN launched
+                ON launched.recording = waits.recording
+                AND launched.pid = waits.pid
+                AND launched.at_ns >= waits.end_ns
+            WHERE NOT waits.copies
+            GROUP BY waits.recording, waits.pid, launched.at_ns
+        ) AS pauses
+        WHERE (pauses.recording, pauses.pid) NOT IN (SELECT (recording, pid) FROM _rare_events WHERE kind = 'nccl')
+        GROUP BY ALL
+    ),
+    worked AS (
+        SELECT recording, pid, sum(dur_ns) AS busy_ns
+        FROM waits
+        WHERE NOT copies
+        GROUP BY ALL
+    ),
+    limits AS (
+        SELECT
+            unsampled.recording,
+            unsampled.pid,
+            unsampled.step_ns,
+            least(coalesce(drained.idle_ns, 0) / (unsampled.steps * unsampled.step_ns), 1) AS least_idle,
+            least(coalesce(worked.busy_ns, 0) / (unsampled.steps * unsampled.step_ns), 1) AS least_busy
+        FROM unsampled
+        JOIN launching ON launching.recording = unsampled.recording AND launching.pid = unsampled.pid
+        LEFT JOIN drained ON drained.recording = unsampled.recording AND drained.pid = unsampled.pid
+        LEFT JOIN worked ON worked.recording = unsampled.recording AND worked.pid = unsampled.pid
+    ),
+    bounded AS (
+        SELECT
+            recording,
+            pid,
+            least(least_busy, 1 - least_idle) AS least_busy,
+            1 - least_idle AS most_busy,
+            least(least_busy, 1 - least_idle) AS least_train_busy,
+            1 - least_idle AS most_train_busy,
+            TRUE AS unsampled,
+            step_ns
+        FROM limits
+    ),
     best AS (
         SELECT traced.*
         FROM traced
@@ -221,19 +291,25 @@ WITH
         SELECT sampled.*
         FROM sampled
         WHERE (recording, pid) NOT IN (SELECT (recording, pid) FROM traced)
+        UNION ALL BY NAME
+        SELECT bounded.*
+        FROM bounded
     )
 SELECT
     recording, -- recording
     pid, -- process that trains
     device, -- its GPU, as the driver counts them, by a trace as the process does
-    samples, -- samples of the time from the first step to the end of the last; 0 by a trace
-    busy, -- share of that time in which a kernel ran, 0 to 1
+    samples, -- samples of the time from the first step to the end of the last; 0 by a trace, NULL where calls tell
+    busy, -- share of that time in which a kernel ran, 0 to 1; NULL where only calls tell
     least_busy, -- the same at least, as far as so many samples tell; equal to busy by a trace
     most_busy, -- the same at most
     train_busy, -- share of the time of steps of kind train in which one ran; NULL where no sample tells
     least_train_busy, -- the same at least
     most_train_busy, -- the same at most
-    greatest(1 - busy, 0) * step_ns AS idle_ns, -- [ns] of a mean step in which none ran
+    greatest(1 - coalesce(busy, (least_busy + most_busy) / 2), 0) * step_ns
+        AS idle_ns, -- [ns] of a mean step in which none ran; the middle of what is possible where only calls tell
+    CASE WHEN unsampled THEN (1 - most_busy) * step_ns END
+        AS least_idle_ns, -- [ns] the same at least, where only calls tell; NULL where a trace or samples do
     (1 - least_busy) * step_ns AS most_idle_ns, -- [ns] the same at most, for bounds
     exposed * step_ns AS exposed_communication_ns -- [ns] in which only communication ran; NULL without a trace
 FROM best

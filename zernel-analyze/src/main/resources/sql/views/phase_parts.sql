@@ -7,8 +7,8 @@ SELECT
     pid, -- process
     tid, -- training thread
     phase, -- phase
-    CAST(part AS VARCHAR)
-        AS part, -- data_wait, forward, backward, compute, gpu_wait, collective, optimizer_step, zero_grad or unknown
+    CAST(part AS VARCHAR) AS part, -- data_wait, worker_start, forward, evaluation, backward, compute, gpu_wait,
+    -- collective, optimizer_step, zero_grad or unknown
     bool_or(inferred) AS inferred, -- whether it follows from its neighbours, not from a call
     CAST(sum(dur_ns) AS BIGINT) AS total_ns, -- [ns] wall time
     sum(dur_ns) / sum(sum(dur_ns)) OVER (PARTITION BY recording, pid, tid)

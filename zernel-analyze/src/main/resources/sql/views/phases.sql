@@ -1,12 +1,13 @@
 -- Phases of each training thread: where its wall time went.
 --
 -- The five phases never overlap and add up to the time from the thread's first call to its last. DataLoading: inside
--- DataLoader `__next__`. NcclCollective: inside NCCL calls, waits of torch.distributed, and waits for the GPU when the
--- last work enqueued was a collective. OptimizerStep: inside `Optimizer.step`, without the closure that it may run, and
--- `zero_grad`. GpuCompute: backward, named regions, the forward pass, calls that allocate or release device memory, and
--- other waits for the GPU, also inside the optimizer; it is wall time of dispatching and waiting, not GPU time.
--- Unknown: everything else, such as Python code between the calls. On threads without regions, `phase_rules` classify
--- what no call covers; `source` says what each phase rests on.
+-- DataLoader `__next__`, and starting workers between two passes. NcclCollective: inside NCCL calls, waits of
+-- torch.distributed, and waits for the GPU when the last work enqueued was a collective. OptimizerStep: inside
+-- `Optimizer.step`, without the closure that it may run, and `zero_grad`. GpuCompute: backward, named regions, the
+-- forward pass, also of evaluation, calls that allocate or release device memory, and other waits for the GPU, also
+-- inside the optimizer; it is wall time of dispatching and waiting, not GPU time. Unknown: everything else, such as
+-- Python code between the calls. On threads without regions, `phase_rules` classify what no call covers; `source` says
+-- what each phase rests on.
 --
 -- needs: _segments, _thread_numbers
 CREATE VIEW phases AS

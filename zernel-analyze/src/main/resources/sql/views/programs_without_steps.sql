@@ -1,4 +1,4 @@
--- Commands that were recorded from their start and loaded neither PyTorch nor CUDA: what was seen of them instead.
+-- Commands that loaded neither PyTorch nor CUDA since they were started, and what was seen of them instead.
 --
 -- One process of each, the one that used the most CPU time. Without a step nothing can be said per step, until somebody
 -- names the parts of one: `--probe` with roles, or regions. Recordings in which a thread trains are no rows, nor those

@@ -8,7 +8,7 @@ WITH
     about AS (
         SELECT
             recording,
-            from_json(value, '{"version":"VARCHAR","simulated":"BOOLEAN","host":"VARCHAR","kernel":"VARCHAR",
+            from_json(value, '{"version":"VARCHAR","simulated":"BOOLEAN","recorder_pid":"BIGINT","host":"VARCHAR","kernel":"VARCHAR",
                 "arch":"VARCHAR","cpus":"BIGINT","command":["VARCHAR"],"started_ns":"BIGINT","ended_ns":"BIGINT",
                 "stop":"VARCHAR","complete":"BOOLEAN","incomplete_because":["VARCHAR"]}') AS a
         FROM footer
@@ -26,6 +26,7 @@ SELECT
     about.a.kernel AS kernel, -- its kernel release
     about.a.arch AS arch, -- its processor architecture
     about.a.cpus AS cpus, -- its processors
+    about.a.recorder_pid AS recorder_pid, -- process that recorded; NULL in files made before they said so
     array_to_string(about.a.command, ' ') AS command, -- command that was run, if one was
     about.a.started_ns AS started_ns, -- [ns] since the epoch
     about.a.ended_ns AS ended_ns, -- [ns] since the epoch

@@ -8,8 +8,9 @@
 -- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
 -- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in a sync or for room to
 -- launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half of these.
+-- So is time blocked on another thread or without a CPU, where it is enough that findings count all of it.
 --
--- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps
+-- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps, step_states
 CREATE TABLE step_outliers AS
 WITH
     thresholds AS (
@@ -19,6 +20,7 @@ WITH
             0.2 AS min_excess, -- and this share of the median
             0.05 AS slow_input, -- what waits for data cost, as a share of a mean step
             0.05 AS often, -- and this share of steps is slow through them
+            0.03 AS counted, -- share of all steps from which on findings count time blocked, or without a CPU
             0.8 AS min_same_rank -- share of delays that are those of one rank
     ),
     paced AS (
@@ -123,6 +125,21 @@ WITH
         CROSS JOIN thresholds
         WHERE late.times >= thresholds.min_same_rank * totals.times
     ),
+    -- Time that other findings count, of which some steps have more than others.
+    blocked AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            thread_ns - median(thread_ns) OVER thread AS thread_ns,
+            runnable_ns - median(runnable_ns) OVER thread AS runnable_ns,
+            sum(thread_ns) OVER thread / sum(dur_ns) OVER thread AS thread_share,
+            sum(runnable_ns) OVER thread / sum(dur_ns) OVER thread AS runnable_share
+        FROM step_states
+        WHERE step_kind = 'train'
+        WINDOW thread AS (PARTITION BY recording, pid, tid)
+    ),
     reasons AS (
         SELECT outliers.recording, outliers.pid, outliers.tid, outliers.step, min(moments.reason) AS reason
         FROM outliers
@@ -191,13 +208,19 @@ SELECT
         AS phase_excess_ns, -- [ns] by which it did
     CASE
         WHEN reasons.reason IS NOT NULL THEN reasons.reason
+        WHEN 2 * blocked.thread_ns >= outliers.dur_ns - outliers.usual_ns
+            AND blocked.thread_share >= (SELECT counted FROM thresholds)
+            THEN 'another thread'
+        WHEN 2 * blocked.runnable_ns >= outliers.dur_ns - outliers.usual_ns
+            AND blocked.runnable_share >= (SELECT counted FROM thresholds)
+            THEN 'no CPU'
         WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
             THEN 'slow input'
         WHEN waits.usual_syncs = 0
             AND 2 * (waits.blocked_ns + CASE WHEN unmissed.pid IS NULL THEN 0 ELSE greatest(data_loading_ns, 0) END)
                 >= outliers.dur_ns - outliers.usual_ns
             THEN 'wait for earlier steps'
-    END AS reason -- checkpoint, begin of a pass, pause, late rank, slow input, wait for earlier steps or NULL
+    END AS reason -- checkpoint, begin of a pass, pause, another thread, no CPU, late rank, ... or NULL
 FROM outliers
 LEFT JOIN reasons
     ON reasons.recording = outliers.recording
@@ -217,3 +240,8 @@ LEFT JOIN slow_inputs
     ON slow_inputs.recording = outliers.recording
     AND slow_inputs.pid = outliers.pid
     AND slow_inputs.tid = outliers.tid
+LEFT JOIN blocked
+    ON blocked.recording = outliers.recording
+    AND blocked.pid = outliers.pid
+    AND blocked.tid = outliers.tid
+    AND blocked.step = outliers.step

@@ -9,12 +9,12 @@
 --
 -- Long steps take longer than the median + 5 MAD and 1.2 medians. Kinds: *warmup* is the first step, and the long ones
 -- right after it; all of the first ten up to one twice as long as nearly all later ones (CUDA graphs are captured in
--- the second or third step); and any long one that compiles (see `_compile_calls`). *checkpoint*: opens a checkpoint
+-- the second or third step); and any long one that compiles (see `_compiles`). *checkpoint*: opens a checkpoint
 -- (see `_checkpoint_opens`) and takes longer likewise. *evaluation*: fetches at least
 -- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
 -- pass while the median step has one. All others are *train*, also slow ones, and those of inference.
 --
--- needs: _intervals, _segments, _step_markers, _role_steps, _checkpoint_opens, _compile_calls, _thread_numbers
+-- needs: _intervals, _segments, _evaluations, _step_markers, _role_steps, _checkpoint_opens, _compiles, _thread_numbers
 CREATE TABLE steps AS
 WITH
     threads AS (
@@ -139,6 +139,18 @@ WITH
             AND boundaries.start_ns <= backwards.start_ns
         GROUP BY ALL
     ),
+    evaluated AS (
+        SELECT
+            boundaries.thread,
+            boundaries.start_ns,
+            sum(least(evaluations.end_ns, boundaries.end_ns) - evaluations.start_ns) AS dur_ns
+        FROM _evaluations AS evaluations
+        ASOF JOIN boundaries
+            ON boundaries.thread = evaluations.thread
+            AND boundaries.start_ns <= evaluations.start_ns
+        WHERE evaluations.start_ns < boundaries.end_ns
+        GROUP BY ALL
+    ),
     saves AS (
         SELECT DISTINCT boundaries.thread, boundaries.start_ns
         FROM (
@@ -154,7 +166,7 @@ WITH
         SELECT DISTINCT boundaries.thread, boundaries.start_ns
         FROM (
             SELECT numbers.thread, calls.ts_ns
-            FROM _compile_calls AS calls
+            FROM _compiles AS calls
             JOIN _thread_numbers AS numbers ON numbers.recording = calls.recording AND numbers.pid = calls.pid
         ) AS calls
         ASOF JOIN boundaries
@@ -171,11 +183,13 @@ WITH
             row_number() OVER (PARTITION BY sums.thread ORDER BY sums.start_ns) AS step,
             boundaries.end_ns - sums.start_ns AS dur_ns,
             coalesce(passes.backwards, 0) AS backwards,
+            coalesce(evaluated.dur_ns, 0) AS evaluation_ns,
             saves.start_ns IS NOT NULL AS saves,
             compiles.start_ns IS NOT NULL AS compiles
         FROM sums
         JOIN boundaries ON boundaries.thread = sums.thread AND boundaries.start_ns = sums.start_ns
         LEFT JOIN passes ON passes.thread = sums.thread AND passes.start_ns = sums.start_ns
+        LEFT JOIN evaluated ON evaluated.thread = sums.thread AND evaluated.start_ns = sums.start_ns
         LEFT JOIN saves ON saves.thread = sums.thread AND saves.start_ns = sums.start_ns
         LEFT JOIN compiles ON compiles.thread = sums.thread AND compiles.start_ns = sums.start_ns
     ),
@@ -240,6 +254,8 @@ SELECT
     judged.nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
     judged.optimizer_step_ns, -- [ns] of it in the optimizer
     judged.unknown_ns, -- [ns] of it in anything else
+    CAST(CASE WHEN judged.evaluates AND judged.source = 'DataLoader' THEN judged.dur_ns ELSE judged.evaluation_ns END
+        AS BIGINT) AS evaluation_ns, -- [ns] of it in evaluation loops, whatever the phase
     judged.batches, -- batches fetched in it
     judged.source, -- what the boundary is: Optimizer.step, DataLoader, `role of ...` or `periodicity of ...` a call
     judged.confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats

@@ -96,6 +96,20 @@ WITH
         ) AS work ON work.recording = waits.recording AND work.pid = waits.pid
         WHERE waits.most_ns > 0 AND NOT waits.on_cpu
     ),
+    undriven AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            'what only the driver knows (NVML)' AS question,
+            CAST(NULL AS DOUBLE) AS lower_share,
+            CAST(NULL AS DOUBLE) AS upper_share,
+            'not looked for: a throttled, shared or slower GPU, and one whose memory is nearly full; '
+                || 'what waits cost is a range' AS bounds
+        FROM _trained AS spans
+        JOIN launched ON launched.recording = spans.recording AND launched.pid = spans.pid
+        JOIN gpu_busy AS driver ON driver.recording = spans.recording AND driver.pid = spans.pid
+        WHERE driver.samples IS NULL
+    ),
     questions AS (
         SELECT recording, pid, 1 AS number, question, lower_share, upper_share, bounds
         FROM busy
@@ -105,6 +119,9 @@ WITH
         UNION ALL
         SELECT recording, pid, 3, question, lower_share, upper_share, bounds
         FROM overlap
+        UNION ALL
+        SELECT recording, pid, 4, question, lower_share, upper_share, bounds
+        FROM undriven
     )
 SELECT
     recording, -- recording

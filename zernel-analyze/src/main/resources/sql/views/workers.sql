@@ -1,10 +1,11 @@
 -- DataLoader workers (threads that PyTorch names pt_data_worker), and what each did.
 --
--- Blocked time is exact for recorded calls: waits of at least the recorder's threshold, and reads. The rest of the
--- window is on a CPU, runnable, or in another call, so `other_ns` is an upper bound of CPU time. The
--- window is the worker's life within the time that its parent trained.
+-- A worker is idle while it waits at the pipe on which its parent sends it the next index. Else it loads: on a CPU, in
+-- reads of files, ready without a CPU, or blocked on something else, such as a remote store or a sleep. Spans off the
+-- CPU below the recorder's threshold are not seen, so `cpu_ns` is an upper bound. The window is the worker's life within
+-- the time that its parent trained.
 --
--- needs: _threads, _process_info, _switches, events, training_threads
+-- needs: _threads, _process_info, off_cpu_spans, events, training_threads
 CREATE TABLE workers AS
 WITH
     main_threads AS (

@@ -4,6 +4,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
 import static io.dyber.zernel.analyze.RecordingFixture.STEP;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -165,7 +166,8 @@ class FindingsTest {
     void workerStartupFiresWhenEachEpochStartsWorkers() {
         Finding finding = only("worker_startup", epochs(true));
         assertThat(finding.evidence())
-                .startsWith("1 later pass: first waits 201.0 ms against a usual 1.0 ms; 2 worker processes for 1 at once; ");
+                .startsWith("1 later pass: 0.0 ms to join old workers, 0.5 ms to fork, first waits 201.0 ms against a usual "
+                        + "1.0 ms, first step 0.0 ms longer; 2 worker processes for 1 at once; ");
         // From the fork to the first batch, 201.5 ms, less a usual wait, over 19 steps.
         assertThat(finding.lostMillisPerStep()).isEqualTo(10.553);
         assertThat(finding.advice()).isEqualTo("keep the workers: DataLoader(persistent_workers=True)");
@@ -174,6 +176,89 @@ class FindingsTest {
     @Test
     void workerStartupIsSilentForWorkersThatStay() {
         assertThat(run("worker_startup", epochs(false))).isEmpty();
+    }
+
+    @Test
+    void startsOfWorkersCountFromTheJoinOfTheOldOnesAndAreNoRestOfTheDataWait() {
+        RecordingFixture fixture = forkingEpochs();
+        Finding finding = only("worker_startup", fixture);
+        // Three later passes of: join 16, fork 2 x 13 and 3 to the first batch, first waits 14 and 1; less two usual waits
+        // of 1 ms. Each first step takes 10 ms longer. 29 steps after warm-up.
+        assertThat(finding.evidence())
+                .startsWith("3 later passes: 16.0 ms to join old workers, 29.0 ms to fork, first waits 15.0 ms against a usual "
+                        + "2.0 ms, first step 10.0 ms longer; 8 worker processes for 2 at once; ");
+        assertThat(finding.lostMillisPerStep()).isCloseTo(3 * 68 / 39.0, within(0.05));
+        assertThat(run("data_bound", forkingEpochs())).isEmpty();
+        assertThat(run("unexplained_time", forkingEpochs())).isEmpty();
+    }
+
+    /// Four passes of ten batches, each with two new workers, as PyTorch forks them: after user code of 50 ms, outside
+    /// every call, and before the first `__next__`.
+    private static RecordingFixture forkingEpochs() {
+        RecordingFixture fixture = recording();
+        double at = 100;
+        for (int epoch = 0; epoch < 4; epoch++) {
+            int worker = 200 + 2 * epoch;
+            fixture.fork(at + 13, worker).fork(at + 26, worker + 1);
+            double begin = at + 26;
+            at += 29;
+            for (int batch = 0; batch < 10; batch++) {
+                double wait = batch == 0 ? 14 : 1;
+                double work = batch == 0 && epoch > 0 ? 30 : 20;
+                fixture.on(100, 100, "python3").region(NEXT, at, wait).backward(at + wait, work).region(STEP, at + wait + work, 5);
+                at += wait + work + 5;
+            }
+            fixture.region(NEXT, at, 16);
+            for (int i = 0; i < 2; i++) {
+                fixture.on(worker + i, worker + i, "pt_data_worker").waiting("poll", begin + 5, at - begin - 5)
+                        .event("process", "exit", at + 2, null, "");
+            }
+            fixture.on(100, 100, "python3");
+            at += 16 + 50;
+        }
+        return fixture;
+    }
+
+    @Test
+    void evaluationFiresFromAFifthOfTheTimeOnAndIsNoPartOfTheStep() {
+        Finding finding = only("evaluation", evaluating(5));
+        // Three loops of 5 x 20 ms and 1 ms for the end of the pass, in 1,303 ms; 29 of 30 steps are no warm-up.
+        assertThat(finding.severity()).isEqualTo("low");
+        assertThat(finding.evidence())
+                .startsWith("3 evaluations of 101.0 ms; 10.4 ms for each of 29 training steps, beside their mean of 30.0 ms; ");
+        assertThat(finding.maxSpeedup()).isEqualTo(1.35);
+        assertThat(run("unexplained_time", evaluating(5))).isEmpty();
+    }
+
+    @Test
+    void evaluationIsSilentForLittleOfItAndForScoringAlone() {
+        assertThat(run("evaluation", evaluating(1))).isEmpty();
+        RecordingFixture scoring = recording();
+        for (int i = 0; i < 100; i++) {
+            scoring.region(NEXT, i * 20, 2);
+        }
+        assertThat(run("evaluation", scoring)).isEmpty();
+    }
+
+    /// Three epochs of ten steps of 30 ms, each followed by an evaluation of so many batches of 20 ms.
+    private static RecordingFixture evaluating(int batches) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int epoch = 0; epoch < 3; epoch++) {
+            for (int step = 0; step < 10; step++) {
+                fixture.region(NEXT, at, 5).backward(at + 10, 10).region(STEP, at + 20, 10);
+                at += 30;
+            }
+            fixture.region(NEXT, at, 0.02); // no more batches to train on
+            at += 0.1;
+            for (int batch = 0; batch < batches; batch++) {
+                fixture.region(NEXT, at, 5);
+                at += 20;
+            }
+            fixture.region(NEXT, at, 1); // nor to evaluate
+            at += 1;
+        }
+        return fixture;
     }
 
     @Test

@@ -50,10 +50,11 @@ class GpuFindingsTest {
     void launchBoundFiresWithTheTimeOfLaunchCalls() {
         Finding finding = only("launch_bound", launches(100, 0.04));
         assertThat(finding.value()).isEqualTo(100.0);
-        assertThat(finding.lostMillisPerStep()).isEqualTo(4.0);
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(4.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(9.0); // the GPU may be busy for nothing to all of 20 ms
         assertThat(finding.evidence())
                 .isEqualTo("median of 9 steps: dispatching 100 launches takes 19.0 ms of 20.0 ms, 4.0 ms of it in the calls "
-                        + "(40.0 us each); waits for the GPU 0.0 ms; GPU use is unknown; "
+                        + "(40.0 us each); waits for the GPU 0.0 ms; GPU use was not sampled, so between 4.0 ms and 19.0 ms are lost; "
                         + "saves at most 19.0 ms: 20.0 / (20.0 - 19.0) = 20.00x");
     }
 
@@ -466,6 +467,68 @@ class GpuFindingsTest {
     }
 
     @Test
+    void noisyNeighbourNamesAProcessThatWasNotRecorded() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 4711, i % 3 == 0 ? "kworker/1:2" : "stress");
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence())
+                .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while stress (pid 4711) or others had it; ");
+        assertThat(finding.advice())
+                .isEqualTo("keep the two apart: taskset or cpusets for pid 4711, or nice it, or move it to another machine");
+        assertThat(run("cpu_preempted", fixture)).isEmpty();
+    }
+
+    @Test
+    void cpuPreemptedNamesTheWorkersThatHaveTheCpu() {
+        RecordingFixture fixture = recording().training(10, 15).fork(1, 300);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, i < 8 ? 300 : 4711, i < 8 ? "pt_data_worker" : "stress");
+        }
+        fixture.on(300, 300, "pt_data_worker").io(2, 1, 10).io(480, 1, 10);
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.evidence()).contains("; pt_data_worker (pid 300) had it 78 % of that time; ");
+        assertThat(finding.advice())
+                .isEqualTo("fewer data workers, or more CPUs: the workers take those of the training thread");
+        assertThat(run("noisy_neighbour", fixture)).isEmpty();
+    }
+
+    @Test
+    void cpuPreemptedSaysThatItsOwnThreadsHaveTheCpu() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 100, "python3");
+        }
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.evidence()).contains("; other threads of its own process had it 100 % of that time; ");
+        assertThat(finding.advice())
+                .isEqualTo("fewer threads: OMP_NUM_THREADS or torch.set_num_threads at most as many as it has CPUs");
+    }
+
+    @Test
+    void cpuPreemptedBlamesTheContainersLimitWhereNobodyHasTheCpu() {
+        RecordingFixture fixture = preempted(10);
+        waitsForCpu(fixture, 4, 4711, "stress");
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.evidence()).contains("; nobody had a CPU that was free for it 90 % of that time; ");
+        assertThat(finding.advice())
+                .isEqualTo("a higher CPU limit of the container (cpu.max), which nobody else used meanwhile");
+    }
+
+    @Test
+    void cpuPreemptedAdvisesAgainstNoWorkersAndThreadsWhereThereAreNone() {
+        assertThat(only("cpu_preempted", preempted(10)).advice())
+                .isEqualTo("free CPUs for it: no other jobs on them, a higher limit of the container");
+    }
+
+    /// 10 ms in a step of 50 ms, while another process had the CPU.
+    private static void waitsForCpu(RecordingFixture fixture, int step, long pid, String comm) {
+        fixture.event("sched", "off-cpu", step * 50 + 20, 10.0, "state = 'preempted', runq_ns = 10000000, other_pid = " + pid
+                + ", other_comm = '" + comm + "'");
+    }
+
+    @Test
     void noisyNeighbourIsSilentWhereNobodyElseWasRecorded() {
         assertThat(run("noisy_neighbour", preempted(10))).isEmpty();
     }
@@ -507,6 +570,20 @@ class GpuFindingsTest {
         assertThat(finding.evidence())
                 .isEqualTo("each takes 400.0 ms more than the median of 50.0 ms: 40.0 ms of the mean of all steps but "
                         + "warm-up, 90.0 ms, which is 50.0 ms without steps with a checkpoint; file /out/step-10.ckpt; saves at most 40.0 ms: 90.0 / (90.0 - 40.0) = 1.80x");
+    }
+
+    @Test
+    void checkpointStallSaysHowFastACheckpointIsWritten() {
+        RecordingFixture fixture = checkpoints(400);
+        for (double at : new double[] {450 + 10, 450 + 450 + 450 + 10}) {
+            String file = ", path = '/out/step-" + (at < 500 ? 10 : 20) + ".ckpt'";
+            fixture.event("io", "write", at, 100.0, "bytes = 50000000" + file)
+                    .event("io", "write", at + 100, 100.0, "bytes = 30000000" + file)
+                    .event("io", "fsync", at + 200, 100.0, file.substring(2))
+                    .event("io", "write", at + 300, 1.0, "bytes = 7, path = '/out/log.txt'");
+        }
+        assertThat(only("checkpoint_stall", fixture).evidence())
+                .contains("file /out/step-10.ckpt; 80.0 MB written each, 200.0 MB/s, 25 % of that time in fsync; saves ");
     }
 
     @Test

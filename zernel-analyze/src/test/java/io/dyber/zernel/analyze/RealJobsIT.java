@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -84,7 +85,8 @@ class RealJobsIT {
         }
         command.add("--");
         command.addAll(PlantedCausesIT.recorder());
-        Process process = new ProcessBuilder(command).inheritIO().start();
+        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        System.out.print(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
         assertThat(process.waitFor()).as("status of '%s'", job.name()).isZero();
         return RealRun.of(job, folder);
     }

@@ -10,17 +10,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// A real job that was recorded: what the report says of it, and what its own clock says of it in each of its runs.
 ///
-/// @param lines findings, and sections of the report that are not empty
 /// @param skipped findings that could not run
 @NullMarked
-record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings, Set<String> lines, String skipped) {
+record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings, String skipped) {
 
     /// What a finding may lose in a healthy job, and what counts as right; shares.
     private static final double SILENT_AT_MOST = 0.05;
@@ -56,12 +54,8 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
                 mean(folder, job, "advice"));
         try (Database database = Recordings.open(folder.resolve(job.name() + ".parquet").toString())) {
             Report report = Report.of(database, Report.SECTIONS, (_, _) -> {});
-            Set<String> lines = report.sections().entrySet().stream()
-                    .filter(section -> !section.getValue().rows().isEmpty())
-                    .map(section -> section.getKey())
-                    .collect(Collectors.toSet());
             Diagnosis diagnosis = report.diagnosis();
-            return new RealRun(job, times, report.verdict(), diagnosis.findings(), lines, diagnosis.skippedText());
+            return new RealRun(job, times, report.verdict(), diagnosis.findings(), diagnosis.skippedText());
         }
     }
 
@@ -94,13 +88,12 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
         return findings.stream().filter(finding -> job.findings().contains(finding.name())).findFirst();
     }
 
-    /// Whether the verdict names the cause. What costs no time may be a line of the report under another verdict, as long as
-    /// that claims no gain.
+    /// Whether the verdict names the cause. What costs no time may be any finding, as long as the verdict claims no gain.
     boolean causeIsFirst() {
         if (first().isPresent() || job.costs()) {
             return job.findings().contains(firstName());
         }
-        return verdict.kind() != Verdict.Kind.BOTTLENECK && job.findings().stream().anyMatch(lines::contains);
+        return verdict.kind() != Verdict.Kind.BOTTLENECK && named().isPresent();
     }
 
     /// How much faster the job gets, going by a finding.

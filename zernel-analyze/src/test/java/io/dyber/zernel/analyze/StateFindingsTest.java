@@ -130,7 +130,7 @@ class StateFindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(59.091);
         assertThat(finding.evidence())
                 .startsWith("median of 11 steps: 70.0 ms of 100.0 ms on the CPU in no recorded call, 30.0 ms in calls; "
-                        + "10.9 ms of it may be the forward pass (assumed: half of backward); saves at most 59.09 ms: ");
+                        + "10.9 ms of it may be the forward pass (assumed: half of backward); saves at most 59.1 ms: ");
     }
 
     @Test

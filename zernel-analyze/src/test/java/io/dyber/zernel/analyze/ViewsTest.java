@@ -60,6 +60,37 @@ class ViewsTest {
     }
 
     @Test
+    void writesAndFlushesAreNoReads() {
+        Path file = recording()
+                .event("io", "read", 0, 1.0, "bytes = 10, path = '/data/a'")
+                .event("io", "page_fault", 2, 1.0, "bytes = 20, path = '/data/a'")
+                .event("io", "io_uring_read", 4, 1.0, "bytes = 40, path = '/data/a'")
+                .event("io", "write", 6, 9.0, "bytes = 80, path = '/data/a'")
+                .event("io", "fsync", 16, 9.0, "path = '/data/a'")
+                .event("io", "rename", 26, 9.0, "path = '/data/a'")
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT reads, bytes, sum_ns // 1000000 AS ms FROM reads"))
+                .isEqualTo("reads\tbytes\tms\n3\t70\t3");
+        assertThat(query(file, "SELECT reads, bytes FROM reads_by_file")).isEqualTo("reads\tbytes\n3\t70");
+    }
+
+    @Test
+    void aWorkerThatSleepsOrWaitsForASocketIsNotIdle() {
+        Path file = recording()
+                .training(10, 15)
+                .fork(1, 300)
+                .on(300, 300, "pt_data_worker")
+                .waiting("poll", 10, 20)
+                .waiting("clock_nanosleep", 40, 100)
+                .waiting("recvfrom", 200, 100)
+                .event("io", "write", 310, 50.0, "bytes = 5000")
+                .io(480, 5, 10)
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT wait_ns // 1000000 AS waits, io_ns // 1000000 AS io, reads, read_bytes FROM workers"))
+                .isEqualTo("waits\tio\treads\tread_bytes\n20\t5\t1\t10");
+    }
+
+    @Test
     void withoutADataLoaderTheTimeBeforeBackwardIsUnknown() {
         assertThat(phases(recording().region(STEP, 0, 10).backward(30, 10).region(STEP, 40, 10))).containsExactly(
                 "DataLoading 0 of 50 inferred 0",
@@ -118,6 +149,44 @@ class ViewsTest {
                 1	0	60	40	10	1
                 2	60	60	40	10	1
                 3	120	60	40	10	1""");
+    }
+
+    @Test
+    void evaluationBetweenEpochsIsComputeAndNoPartOfATrainingStep() {
+        RecordingFixture fixture = recording().training(10, 5) // 10 steps of 40 ms
+                .region(NEXT, 400, 0.5) // no more batches
+                .region(NEXT, 402, 4).region(NEXT, 412, 4).region(NEXT, 422, 4).region(NEXT, 432, 2) // evaluation
+                .region(NEXT, 440, 5).backward(455, 20).region(STEP, 475, 5)
+                .region(NEXT, 480, 4).region(NEXT, 490, 4).region(NEXT, 500, 2); // evaluation, at the end
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        assertThat(query(file, """
+                SELECT (start_ns - 1800000000000000000) // 1000000 AS start, (end_ns - start_ns) // 1000000 AS ms
+                FROM _evaluations ORDER BY ALL
+                """)).isEqualTo("start\tms\n402\t32\n480\t22");
+        assertThat(query(file, """
+                SELECT evaluations, total_ns // 1000000 AS total, mean_ns // 1000000 AS mean, round(share, 3) AS share, steps,
+                    step_ns // 1000000 AS step
+                FROM evaluations
+                """)).isEqualTo("evaluations\ttotal\tmean\tshare\tsteps\tstep\n2\t54\t27\t0.108\t10\t40.0");
+        assertThat(query(file, """
+                SELECT step_kind, count(*) AS steps, sum(evaluation_ns) // 1000000 AS evaluation
+                FROM steps GROUP BY ALL ORDER BY ALL
+                """)).isEqualTo("step_kind\tsteps\tevaluation\nevaluation\t1\t32\ntrain\t9\t0\nwarmup\t1\t0");
+        assertThat(query(file, "SELECT part, inferred, total_ns // 1000000 AS ms FROM phase_parts WHERE part = 'evaluation'"))
+                .isEqualTo("part\tinferred\tms\nevaluation\ttrue\t30");
+    }
+
+    @Test
+    void aJobThatLaunchesNothingIsDescribedInWordsOfACpu() {
+        String watched = "[{\"kind\":\"cuda_launch\",\"state\":\"waiting\",\"why\":null,\"events\":0}]";
+        String words = "SELECT label, words FROM phase_words WHERE phase IN ('GpuCompute', 'NcclCollective') ORDER BY ALL";
+        String gpu = "label\twords\nGpuCompute\tcompute and waits for the GPU\nNcclCollective\tcommunication";
+        assertThat(query(recording().training(3, 5).footer("zernel.kinds", watched).write(folder.resolve("run.parquet")), words))
+                .isEqualTo("label\twords\nCollective\tcommunication\nCompute\tcompute");
+        assertThat(query(recording().training(3, 5).launch("k", 1, 0.1).footer("zernel.kinds", watched)
+                        .write(folder.resolve("gpu.parquet")), words))
+                .isEqualTo(gpu);
+        assertThat(query(recording().training(3, 5).write(folder.resolve("unwatched.parquet")), words)).isEqualTo(gpu);
     }
 
     @Test

@@ -126,6 +126,7 @@ final class Description {
         List<String> incomplete = incompleteBecause(from, to, stop);
         Map<String, Object> value = new LinkedHashMap<>(Footer.machine());
         value.put("simulated", false);
+        value.put("recorder_pid", ProcessHandle.current().pid());
         if (options.command().isEmpty()) {
             value.put("command", null);
         } else {

@@ -228,6 +228,20 @@ final class ExpositionTest {
         assertThat(third + other).as("with the one event of the process that gave way").isEqualTo(101);
     }
 
+    @Test
+    void onlyReadsCountAsReads() {
+        live.apply(new Events()
+                .add("io", "read", 1, EveryKind.START, MS).with(LongColumn.BYTES, 10)
+                .add("io", "io_uring_readv", 1, EveryKind.START, MS).with(LongColumn.BYTES, 20)
+                .add("io", "write", 1, EveryKind.START, MS).with(LongColumn.BYTES, 40)
+                .add("io", "rename", 1, EveryKind.START, MS)
+                .add("io", "fsync", 1, EveryKind.START, MS)
+                .batch());
+        assertThat(PrometheusText.parse(text("text/plain")).values())
+                .containsEntry("zernel_io_bytes_total{pid=\"1\"}", 30.0)
+                .containsEntry("zernel_io_seconds_count{pid=\"1\"}", 2.0);
+    }
+
     private String text(String accept) {
         AtomicReference<String> text = new AtomicReference<>("");
         live.read(nowNanos, false, view -> text.set(Exposition.of(view, Exposition.Format.of(accept))));

@@ -25,6 +25,11 @@ final class PhasesCommand implements Runnable {
 
     @Override
     public void run() {
-        table.print("FROM " + (parts ? "phase_parts" : "phases"));
+        table.print("""
+                SELECT shown.* REPLACE (coalesce(words.label, shown.phase) AS phase)
+                FROM %s AS shown
+                LEFT JOIN phase_words AS words USING (recording, pid, phase)
+                ORDER BY shown.recording, shown.pid, shown.tid, shown.phase%s
+                """.formatted(parts ? "phase_parts" : "phases", parts ? ", total_ns DESC, part" : ""));
     }
 }

@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
             "Then: zernel-analyze timeline run.parquet",
             "",
             "late_rank came last to the step's collectives, late_ns after the others.",
-            "step_kind is warmup, train, evaluation or checkpoint; confidence is 1 where",
-            "PyTorch marks the step."
+            "step_kind is warmup, train, evaluation or checkpoint; evaluation_ns is the loop",
+            "before a step, in its time; confidence is 1 where PyTorch marks the step."
         })
 final class StepsCommand implements Runnable {
     @Option(names = "--slowest", paramLabel = "N", converter = Count.class, description = "Only the N slowest, slowest first.")
@@ -39,7 +39,7 @@ final class StepsCommand implements Runnable {
                 : "dur_ns DESC, recording, pid, tid, step LIMIT " + slowest;
         return """
                 SELECT recording, pid, tid, step, steps.step_kind, dur_ns, data_loading_ns, gpu_compute_ns,
-                    nccl_collective_ns, optimizer_step_ns, unknown_ns, batches, launches, copied_bytes, allocs, syncs,
+                    nccl_collective_ns, optimizer_step_ns, unknown_ns, evaluation_ns, batches, launches, copied_bytes, allocs, syncs,
                     sync_ns, collectives, late_rank, late_ns, source, confidence
                 FROM steps
                 LEFT JOIN step_work USING (recording, pid, tid, step, start_ns, end_ns, dur_ns, step_kind)

@@ -55,12 +55,13 @@ final class TimelineCommand implements Runnable {
         if (output.form.json || output.form.csv) {
             output.print(timeline.buckets(), out, false);
         } else {
-            new TimelineText(page, timeline.beginNanos(), timeline.bucketNanos()).write(timeline.buckets(), timeline.ranks());
+            new TimelineText(page, timeline.beginNanos(), timeline.bucketNanos())
+                    .write(timeline.buckets(), timeline.ranks(), timeline.words());
             out.flush();
         }
     }
 
-    private record Timeline(long beginNanos, long bucketNanos, Table buckets, Table ranks) {}
+    private record Timeline(long beginNanos, long bucketNanos, Table buckets, Table ranks, Table words) {}
 
     private Timeline query(int cells) {
         try (Waiting waiting = job.waiting();
@@ -73,7 +74,8 @@ final class TimelineCommand implements Runnable {
                     span.from() - span.zero(),
                     bucket,
                     database.query("FROM timeline(?, ?, ?)", span.from(), span.to(), bucket),
-                    database.query("SELECT recording, pid, rank FROM processes WHERE rank IS NOT NULL"));
+                    database.query("SELECT recording, pid, rank FROM processes WHERE rank IS NOT NULL"),
+                    database.query("FROM phase_words"));
         }
     }
 

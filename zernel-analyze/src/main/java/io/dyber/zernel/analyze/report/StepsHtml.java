@@ -3,16 +3,16 @@ package io.dyber.zernel.analyze.report;
 import io.dyber.zernel.analyze.Table;
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// One training thread as pictures: the mean step as a bar of 100 %, and its steps over time with their phases stacked.
 record StepsHtml(PrintWriter out, Report report) {
-    /// Columns of the views and the phases they are, from the bottom of a bar to its top.
-    private static final Map<String, String> PHASES = phases();
+    /// From the bottom of a bar to its top.
+    private static final Map<String, String> PHASES = StepsText.PHASES;
 
     /// More bars stand without gaps, which would be thinner than a pixel.
     private static final int MOST_GAPS = 120;
@@ -20,16 +20,18 @@ record StepsHtml(PrintWriter out, Report report) {
     void write(Table.Row thread) {
         out.println("<h3>" + Html.text(new ThreadLabel(report).of(thread)) + "</h3>");
         for (Table.Row mean : report.rowsOf("step_mean", thread)) {
-            stack(mean, StepWords.steady(thread));
+            stack(mean, StepWords.steady(thread), PhaseWords.of(report, thread));
         }
-        StepsText.requests(report, thread)
+        Stream.concat(
+                        StepsText.requests(report, thread).stream(),
+                        StepsText.evaluations(report, thread).stream())
                 .forEach(line -> out.println("<p>" + Quantity.glued(Html.text(line)) + ".</p>"));
         if (thread.integer("steps") > 0) {
             timeline(thread, report.rowsOf("step_timeline", thread));
         }
     }
 
-    private void stack(Table.Row mean, String steady) {
+    private void stack(Table.Row mean, String steady, PhaseWords words) {
         List<Long> parts = new ArrayList<>();
         PHASES.keySet().forEach(column -> parts.add(mean.integer(column)));
         List<String> percents = Percentages.summingTo100(parts);
@@ -38,7 +40,7 @@ record StepsHtml(PrintWriter out, Report report) {
         for (int i = 0; i < phases.size(); i++) {
             if (parts.get(i) > 0) {
                 out.print("<span class=\"" + phases.get(i) + "\" style=\"flex:" + parts.get(i) + "\" title=\""
-                        + phases.get(i) + " " + percents.get(i) + " %\"></span>");
+                        + words.label(phases.get(i)) + " " + percents.get(i) + " %\"></span>");
             }
         }
         out.println("</div>\n<ul class=\"legend\">");
@@ -46,16 +48,17 @@ record StepsHtml(PrintWriter out, Report report) {
             if (parts.get(i) == 0) {
                 continue;
             }
-            out.println("<li><span class=\"key " + phases.get(i) + "\"></span>" + phases.get(i) + " <b>" + percents.get(i)
+            out.println("<li><span class=\"key " + phases.get(i) + "\"></span>" + words.label(phases.get(i)) + " <b>" + percents.get(i)
                     + " %</b> <span class=\"quiet\">" + Quantity.time(parts.get(i)) + "</span></li>");
         }
         out.println("</ul>\n<p class=\"quiet\">Mean of " + Quantity.count(mean.integer("steps"))
                 + " " + steady + ", " + Quantity.glued(Quantity.time(mean.integer("step_ns")))
-                + ": wall time of the thread on the CPU, not GPU time.</p>");
+                + ": wall time of the thread" + (words.onCpuOnly() ? "" : " on the CPU, not GPU time") + ".</p>");
     }
 
     private void timeline(Table.Row thread, List<Table.Row> points) {
         long top = StepsText.top(points);
+        PhaseWords words = PhaseWords.of(report, thread);
         out.println("<figure><div class=\"axis\"><span>" + Quantity.time(top) + "</span></div><div class=\"plot\">");
         Optional<Standstill> still = Standstill.of(report, thread);
         int end = still.isEmpty() ? points.size() : points.size() + Math.max(1, points.size() / 8);
@@ -65,7 +68,7 @@ record StepsHtml(PrintWriter out, Report report) {
         slowest(points, top);
         for (int x = 0; x < points.size(); x++) {
             out.println("<rect class=\"hover\" x=\"" + x + "\" y=\"0\" width=\"1\" height=\"100\"><title>"
-                    + tooltip(points.get(x)) + "</title></rect>");
+                    + tooltip(points.get(x), words) + "</title></rect>");
         }
         still.ifPresent(one -> out.println("<rect class=\"still\" x=\"" + points.size() + "\" y=\"0\" width=\""
                 + (end - points.size()) + "\" height=\"100\"><title>" + Html.text(one.sentence()) + "</title></rect>"));
@@ -127,7 +130,7 @@ record StepsHtml(PrintWriter out, Report report) {
         out.println("<path class=\"slowest\" d=\"" + path + "\"/>");
     }
 
-    private static String tooltip(Table.Row point) {
+    private static String tooltip(Table.Row point, PhaseWords words) {
         long first = point.integer("first_step");
         long steps = point.integer("steps");
         StringBuilder text = new StringBuilder("step " + first);
@@ -135,19 +138,9 @@ record StepsHtml(PrintWriter out, Report report) {
         text.append(Quantity.time(point.integer("max_ns")));
         PHASES.forEach((column, phase) -> {
             if (point.integer(column) > 0) {
-                text.append("\n").append(phase).append(' ').append(Quantity.time(point.integer(column)));
+                text.append("\n").append(words.label(phase)).append(' ').append(Quantity.time(point.integer(column)));
             }
         });
         return text.toString();
-    }
-
-    private static Map<String, String> phases() {
-        Map<String, String> phases = new LinkedHashMap<>();
-        phases.put("data_loading_ns", "DataLoading");
-        phases.put("gpu_compute_ns", "GpuCompute");
-        phases.put("nccl_collective_ns", "NcclCollective");
-        phases.put("optimizer_step_ns", "OptimizerStep");
-        phases.put("unknown_ns", "Unknown");
-        return phases;
     }
 }

@@ -12,7 +12,8 @@ record StepsText(Page page, Report report) {
     private static final int MOST_THREADS = 8;
     private static final int WIDEST_CURVE = 60;
     private static final int NARROWEST_CURVE = 10;
-    private static final Map<String, String> PARTS = parts();
+    /// Columns of the views and the phases they are.
+    static final Map<String, String> PHASES = phases();
 
     void write() {
         List<Table.Row> threads = report.section("training_threads").rows();
@@ -26,8 +27,9 @@ record StepsText(Page page, Report report) {
     private void one(Table.Row thread) {
         for (Table.Row mean : report.rowsOf("step_mean", thread)) {
             page.paragraph("  " + (StepWords.infers(thread) ? "engine step " : "step ") + time(mean, "step_ns") + " = ",
-                    shares(mean, StepWords.steady(thread)));
+                    shares(mean, StepWords.steady(thread), PhaseWords.of(report, thread)));
         }
+        StatesText.line(report, thread).ifPresent(states -> page.paragraph("  the thread is ", states));
         if (thread.integer("steps") == 0) {
             page.line("  no steps: no boundary was seen");
             return;
@@ -44,6 +46,7 @@ record StepsText(Page page, Report report) {
                 Quantity.time(thread.integer("step_p99_ns")),
                 warmUp(thread)));
         requests(report, thread).forEach(line -> page.paragraph("  ", line));
+        evaluations(report, thread).forEach(line -> page.paragraph("  ", line));
         Curve curve = curve(thread);
         String line = page.sparkline(curve.heights(), (double) curve.top(), Math.min(WIDEST_CURVE, page.width() - 32));
         page.line("  " + page.colour(36, line) + "  " + page.dim("step time, top " + Quantity.time(curve.top())));
@@ -83,25 +86,35 @@ record StepsText(Page page, Report report) {
                 .toList();
     }
 
-    private String shares(Table.Row mean, String steady) {
+    /// Passes over data between training steps, which are no part of the mean step.
+    static List<String> evaluations(Report report, Table.Row thread) {
+        if (!report.sections().containsKey("evaluations")) {
+            return List.of();
+        }
+        return report.rowsOf("evaluations", thread).stream()
+                .map(row -> String.format(
+                        Locale.ROOT,
+                        "evaluation: %s, %s of wall time, %s %s; no part of the mean step",
+                        row.integer("evaluations") == 1 ? "once" : Quantity.count(row.integer("evaluations")) + " times",
+                        Quantity.percent(row, "share"),
+                        Quantity.time(row.integer("mean_ns")),
+                        row.integer("evaluations") == 1 ? "long" : "each"))
+                .toList();
+    }
+
+    private static String shares(Table.Row mean, String steady, PhaseWords words) {
         Map<String, String> percents = percents(mean);
-        return PARTS.keySet().stream()
+        return PHASES.keySet().stream()
                         .sorted(Comparator.comparingDouble((String part) -> -real(mean, part)))
                         .filter(part -> !"0.0".equals(percents.get(part)))
-                        .map(part -> percents.get(part) + " % " + name(part))
+                        .map(part -> percents.get(part) + " % " + words.words(String.valueOf(PHASES.get(part))))
                         .reduce((left, right) -> left + " + " + right)
                         .orElse("")
                 + " (mean of " + Quantity.count(mean.integer("steps")) + " " + steady + ", wall time of the thread)";
     }
 
-    /// Where nothing was launched, nothing waits for a GPU.
-    private String name(String part) {
-        boolean onCpu = report.section("unknowns").rows().isEmpty() && report.section("gpu_time").rows().isEmpty();
-        return part.equals("gpu_compute_ns") && onCpu ? "compute" : String.valueOf(PARTS.get(part));
-    }
-
     private static Map<String, String> percents(Table.Row mean) {
-        List<String> columns = List.copyOf(PARTS.keySet());
+        List<String> columns = List.copyOf(PHASES.keySet());
         List<String> texts = Percentages.summingTo100(columns.stream().map(mean::integer).toList());
         Map<String, String> percents = new LinkedHashMap<>();
         for (int i = 0; i < columns.size(); i++) {
@@ -137,6 +150,10 @@ record StepsText(Page page, Report report) {
         threads.stream()
                 .limit(MOST_THREADS)
                 .forEach(thread -> requests(report, thread)
+                        .forEach(line -> page.paragraph("  ", label(thread) + ": " + line)));
+        threads.stream()
+                .limit(MOST_THREADS)
+                .forEach(thread -> evaluations(report, thread)
                         .forEach(line -> page.paragraph("  ", label(thread) + ": " + line)));
         threads.stream()
                 .filter(thread -> thread.integer("warmup_steps") > 1)
@@ -181,13 +198,13 @@ record StepsText(Page page, Report report) {
         return value == null ? 0 : value;
     }
 
-    private static Map<String, String> parts() {
-        Map<String, String> parts = new LinkedHashMap<>();
-        parts.put("data_loading_ns", "waiting for data");
-        parts.put("gpu_compute_ns", "compute and waits for the GPU");
-        parts.put("nccl_collective_ns", "communication");
-        parts.put("optimizer_step_ns", "optimizer");
-        parts.put("unknown_ns", "unexplained");
-        return parts;
+    private static Map<String, String> phases() {
+        Map<String, String> phases = new LinkedHashMap<>();
+        phases.put("data_loading_ns", "DataLoading");
+        phases.put("gpu_compute_ns", "GpuCompute");
+        phases.put("nccl_collective_ns", "NcclCollective");
+        phases.put("optimizer_step_ns", "OptimizerStep");
+        phases.put("unknown_ns", "Unknown");
+        return phases;
     }
 }

@@ -30,7 +30,9 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
     ///
     /// @param buckets rows of a thread or a GPU and a bucket
     /// @param ranks the ranks of processes
-    public void write(Table buckets, Table ranks) {
+    /// @param names what phases are called, rows of `phase_words`
+    public void write(Table buckets, Table ranks, Table names) {
+        PhaseWords words = new PhaseWords(names.rows());
         Map<Line, List<Table.Row>> lines = new LinkedHashMap<>();
         for (Table.Row row : buckets.rows()) {
             Line line = new Line(row.integer("recording"), row.text("pid"), row.text("tid"), row.text("device"));
@@ -42,7 +44,7 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
             if (line.device() != null) {
                 page.line(label + page.colour(36, cells(rows, this::spark, SAMPLE_NANOS / bucketNanos)));
             } else {
-                page.line(label + cells(rows, this::phase, 0));
+                page.line(label + cells(rows, row -> symbol(row.requiredText("phase"), words), 0));
                 page.line(" ".repeat(LABEL) + page.dim(cells(rows, row -> marks(row.integer("steps")), 0)));
             }
         });
@@ -51,7 +53,7 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
             return;
         }
         axis();
-        legend();
+        legend(words);
     }
 
     private interface Cell {
@@ -95,16 +97,20 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
         return "";
     }
 
-    private String phase(Table.Row row) {
-        return symbol(row.requiredText("phase"));
-    }
-
     /// A block of the phase's colour; without colours its first letter, and a dot for what is unknown.
-    private String symbol(String phase) {
+    private String symbol(String phase, PhaseWords words) {
         if (page.colours() && page.unicode()) {
             return page.colour(TrainingText.colourOf(phase), "█");
         }
-        return page.colour(TrainingText.colourOf(phase), phase.equals("Unknown") ? "." : phase.substring(0, 1));
+        return page.colour(TrainingText.colourOf(phase), letter(words.label(phase)));
+    }
+
+    private static String letter(String label) {
+        return switch (label) {
+            case "Unknown" -> ".";
+            case "Collective" -> "c"; // next to Compute
+            default -> label.substring(0, 1);
+        };
     }
 
     private String spark(Table.Row row) {
@@ -123,10 +129,10 @@ public record TimelineText(Page page, long beginNanos, long bucketNanos) {
         page.line(" ".repeat(LABEL) + begin + " ".repeat(Math.max(1, cells(page) - begin.length() - end.length())) + end);
     }
 
-    private void legend() {
+    private void legend(PhaseWords words) {
         List<String> symbols = new ArrayList<>();
         for (String phase : PHASES) {
-            symbols.add(symbol(phase) + " " + phase);
+            symbols.add(symbol(phase, words) + " " + words.label(phase));
         }
         page.blank();
         page.line(String.join("  ", symbols) + "  | a step ends, 2 to 9 or + several do");

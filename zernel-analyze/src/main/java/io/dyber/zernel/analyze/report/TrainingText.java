@@ -12,6 +12,7 @@ record TrainingText(Page page, Report report) {
     void write(Table.Row thread) {
         page.heading(title(thread));
         phases(thread);
+        StatesText.line(report, thread).ifPresent(states -> page.paragraph("  the thread is ", states));
         dataWait(thread);
         workers(thread);
         withoutCpu(thread);
@@ -33,19 +34,21 @@ record TrainingText(Page page, Report report) {
         List<String> percents = Percentages.summingTo100(
                 phases.stream().map(phase -> phase.integer("total_ns")).toList());
         int cells = page.width() >= 110 ? 40 : 24;
+        PhaseWords words = PhaseWords.of(report, thread);
         for (int i = 0; i < phases.size(); i++) {
             Table.Row phase = phases.get(i);
             double share = phase.integer("total_ns") / (double) Math.max(1, phase.integer("wall_ns"));
             String name = phase.requiredText("phase");
             String bar = page.bar(share, cells);
             String perStep = perStep(thread, phase);
-            page.line(String.format(Locale.ROOT, "  %-14s %6s %%  ", name, percents.get(i))
+            page.line(String.format(Locale.ROOT, "  %-14s %6s %%  ", words.label(name), percents.get(i))
                     + page.colour(colourOf(name), bar) + " ".repeat(cells - bar.length())
                     + String.format(Locale.ROOT, "  %12s", perStep));
             parts(thread, name);
         }
         page.line(page.dim(String.format(
-                Locale.ROOT, "  %-14s %6s %%  wall time on the CPU side, not GPU time", "", "100.0")));
+                Locale.ROOT, "  %-14s %6s %%  wall time%s", "", "100.0",
+                words.onCpuOnly() ? "" : " on the CPU side, not GPU time")));
     }
 
     private String perStep(Table.Row thread, Table.Row phase) {

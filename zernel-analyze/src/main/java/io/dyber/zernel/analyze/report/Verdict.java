@@ -141,8 +141,12 @@ public record Verdict(Kind kind, String sentence, String reason) {
             default -> new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found.",
-                    "Whether the CPU or a GPU limits the job cannot be known from here: "
-                            + busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled") + "." + small);
+                    (PhaseWords.of(report).onCpuOnly()
+                                    ? "Nothing was launched on a GPU: the job runs on CPUs only."
+                                    : "Whether the CPU or a GPU limits the job cannot be known from here: "
+                                            + busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled")
+                                            + ".")
+                            + small);
         };
     }
 

@@ -45,7 +45,7 @@ public record Metric(String name, Type type, String help, List<String> labels, @
     /// Which events feed a metric, and how much each.
     ///
     /// @param kind the events' kind, or `*` for all
-    /// @param names the events' names, with `|` between them; `*` at the end of one stands for anything
+    /// @param names the events' names, with commas between them; `*` at the end of one stands for anything
     /// @param scale what the amount is multiplied by; durations are in nanoseconds whatever it is
     public record Feed(String kind, String names, Amount amount, double scale) {
         /// Whether events of this kind and name feed the metric.
@@ -54,7 +54,7 @@ public record Metric(String name, Type type, String help, List<String> labels, @
         }
 
         private boolean acceptsName(String eventName) {
-            return Arrays.stream(names.split("\\|")).anyMatch(one -> one.endsWith("*")
+            return Arrays.stream(names.split(",")).anyMatch(one -> one.endsWith("*")
                     ? eventName.startsWith(one.substring(0, one.length() - 1))
                     : eventName.equals(one));
         }

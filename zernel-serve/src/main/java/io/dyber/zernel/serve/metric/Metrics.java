@@ -20,7 +20,7 @@ import java.util.Map;
 /// The first six families carry zerneld's names and labels. All durations are measured on the CPU.
 public final class Metrics {
     /// As `is_read` of the analyzer's `prelude.sql`.
-    private static final String READS = "read|readv|pread*|page_fault|io_uring_read*";
+    private static final String READS = "read,readv,pread*,page_fault,io_uring_read*";
 
     public static final Metric GPU_MEMORY_USED = gauge("zernel_gpu_memory_used_bytes",
             "GPU memory allocated and not freed, as the allocation calls say.", "pid", "gpu_id");

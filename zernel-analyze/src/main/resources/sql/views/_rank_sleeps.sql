@@ -3,10 +3,10 @@
 -- In a backward pass only where no other thread runs it. Time at the end in which the thread was ready again, without
 -- a CPU, does not count.
 --
--- needs: _switches, _segments, _launching_threads, _rank_processes
-CREATE TABLE _asleep AS
+-- needs: _switches, _segments, _launching_threads, _ranked
+CREATE TABLE _rank_sleeps AS
 WITH
-    spans AS (
+    away AS (
         SELECT
             switches.recording,
             switches.pid,
@@ -14,25 +14,25 @@ WITH
             switches.ts_ns,
             switches.dur_ns - coalesce(switches.runq_ns, 0) AS dur_ns
         FROM _switches AS switches
-        SEMI JOIN _rank_processes AS ranks ON ranks.recording = switches.recording AND ranks.pid = switches.pid
+        SEMI JOIN _ranked AS ranks ON ranks.recording = switches.recording AND ranks.pid = switches.pid
         WHERE switches.dur_ns > coalesce(switches.runq_ns, 0) AND NOT switches.preempted
     )
 SELECT
-    spans.recording, -- recording
-    spans.pid, -- process
-    spans.tid, -- training thread
-    spans.ts_ns, -- [ns] when it left its CPU
-    spans.dur_ns, -- [ns] asleep
+    away.recording, -- recording
+    away.pid, -- process
+    away.tid, -- training thread
+    away.ts_ns, -- [ns] when it left its CPU
+    away.dur_ns, -- [ns] asleep
     segments.part = 'unknown' AS between_calls -- whether no call was open
-FROM spans
+FROM away
 ASOF JOIN _segments AS segments
-    ON segments.recording = spans.recording
-    AND segments.pid = spans.pid
-    AND segments.tid = spans.tid
-    AND segments.start_ns <= spans.ts_ns
-WHERE spans.ts_ns < segments.end_ns
+    ON segments.recording = away.recording
+    AND segments.pid = away.pid
+    AND segments.tid = away.tid
+    AND segments.start_ns <= away.ts_ns
+WHERE away.ts_ns < segments.end_ns
     AND segments.part NOT IN ('data_wait', 'gpu_wait', 'collective')
     AND (
         segments.part <> 'backward'
-        OR (spans.recording, spans.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
+        OR (away.recording, away.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
     )

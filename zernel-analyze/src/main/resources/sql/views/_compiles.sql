@@ -4,7 +4,7 @@
 -- and the driver; the packages of these are none.
 --
 -- needs: events, _rare_events
-CREATE TABLE _compile_calls AS
+CREATE TABLE _compiles AS
 SELECT
     recording, -- recording
     pid, -- process

@@ -1,7 +1,7 @@
 -- Processes that are ranks of a job: they call collectives of NCCL, or wait for others in torch.distributed.
 --
 -- needs: _collective_calls, _waiting_ranks
-CREATE TABLE _rank_processes AS
+CREATE TABLE _ranked AS
 SELECT
     recording, -- recording
     pid -- process
