@@ -23,7 +23,7 @@ final class DiagnosisDocument {
     static String of(List<DiagnosedRun> runs) {
         Map<String, List<DiagnosedRun>> byScenario = runs.stream()
                 .collect(Collectors.groupingBy(
-                        run -> run.planted().scenario().label(), TreeMap::new, Collectors.toList()));
+                        run -> run.planted().label(), TreeMap::new, Collectors.toList()));
         return """
                 `zernel-record --simulate` models a training job (workers, prefetch queue, launches into a bounded GPU queue,
                 syncs, collectives, allocator) and plants a cause in it. Seeds vary everything else. What the cause costs is
@@ -33,7 +33,9 @@ final class DiagnosisDocument {
                 Communication is planted in two ways. `comm-bound` reduces gradients after the backward pass and waits for
                 that, as ZeRO 1 and 2 of DeepSpeed did with `overlap_comm`: the program sees it. `comm-overlapped` is
                 DistributedDataParallel with a slow network: only the GPU waits, no finding can tell, and the report must
-                say so with bounds that hold the truth. `mixed` plants two causes that add up; it leaves out the start of
+                say so with bounds that hold the truth. `gil`, `lock`, `sleep-each-step`, `log-fsync` and `work-between-calls`
+                are jobs without a GPU; so are `evaluation`, and `closure`, in which nothing is wrong and nothing must be found.
+                *Without NVML* nobody knows how idle the GPU was: the range that is said must hold the truth. `mixed` plants two causes that add up; it leaves out the start of
                 workers, which costs more where the other cause keeps the program from being ahead of the GPU.
 
                 ### Which cause was named
@@ -112,7 +114,7 @@ final class DiagnosisDocument {
     }
 
     private static Stream<Estimate> estimates(DiagnosedRun run) {
-        return run.truth().causes().stream()
+        return Expectations.toFind(run).stream()
                 .filter(cause -> cause.lostNanos() != null)
                 .flatMap(cause -> run.finding(Expectations.finding(cause.label())).stream()
                         .map(finding -> new Estimate(run, cause, finding)));
@@ -146,7 +148,7 @@ final class DiagnosisDocument {
     }
 
     private static long costs(DiagnosedRun run) {
-        return run.truth().causes().stream().filter(cause -> cause.lostNanos() != null).count();
+        return Expectations.toFind(run).stream().filter(cause -> cause.lostNanos() != null).count();
     }
 
     private static double median(List<Estimate> all, ToDoubleFunction<Estimate> error) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,10 @@ class DiagnosisTest {
     private static final String ONLY = System.getProperty("diagnosis.scenario", "");
     private static final List<DiagnosedRun> RUNS = Collections.synchronizedList(new ArrayList<>());
 
+    /// Also recorded where the driver cannot be asked.
+    private static final Set<Scenario> WITHOUT_NVML =
+            Set.of(Scenario.DATA_BOUND_CPU, Scenario.SYNC_BOUND, Scenario.CHECKPOINT_STALL);
+
     @TempDir
     Path folder;
 
@@ -38,12 +43,24 @@ class DiagnosisTest {
             if (!ONLY.isEmpty() && !scenario.label().equals(ONLY)) {
                 continue;
             }
-            for (double strength : scenario == Scenario.HEALTHY ? new double[] {0.25} : strengths) {
+            for (double strength : strengths(scenario, strengths)) {
                 LongStream.rangeClosed(1, SEEDS)
-                        .forEach(seed -> cases.add(new DiagnosedRun.Case(scenario, seed, strength)));
+                        .forEach(seed -> cases.add(new DiagnosedRun.Case(scenario, seed, strength, true)));
+            }
+            for (double strength : WITHOUT_NVML.contains(scenario) ? strengths : new double[0]) {
+                LongStream.rangeClosed(1, SEEDS)
+                        .forEach(seed -> cases.add(new DiagnosedRun.Case(scenario, seed, strength, false)));
             }
         }
         return cases;
+    }
+
+    private static double[] strengths(Scenario scenario, double[] usual) {
+        return switch (scenario) {
+            case HEALTHY, CLOSURE -> new double[] {0.25};
+            case WORK_BETWEEN_CALLS -> FULL ? usual : new double[] {0.35};
+            default -> usual;
+        };
     }
 
     @ParameterizedTest(name = "{0}")

@@ -77,7 +77,8 @@ final class SimulateCommand {
         }
         Simulation.Settings settings =
                 new Simulation.Settings(scenario, asked.seed, asked.steps, number).withStrength(share);
-        return asked.events.map(settings::withEvents).orElse(settings);
+        Simulation.Settings sized = asked.events.map(settings::withEvents).orElse(settings);
+        return asked.withoutNvml ? sized.withoutNvml() : sized;
     }
 
     private CommandLine.ParameterException usage(String why) {

@@ -43,4 +43,10 @@ final class SimulateOptions {
             converter = Share.class,
             description = "of the step's time that the simulated cause should cost, at most 80%% (default: 30%%)")
     OptionalDouble strength = OptionalDouble.empty();
+
+    @Option(
+            names = "--without-nvml",
+            hidden = true,
+            description = "simulate a machine whose GPU driver cannot be asked how busy its GPUs are")
+    boolean withoutNvml;
 }

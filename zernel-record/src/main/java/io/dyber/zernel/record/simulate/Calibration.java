@@ -90,7 +90,7 @@ final class Calibration {
     private double guess(Scenario cause, double lostShare) {
         double longer = 1 / (1 - lostShare);
         return switch (cause) {
-            case DATA_BOUND_CPU, DATA_BOUND_STORAGE -> longer - shape.loadShare();
+            case DATA_BOUND_CPU, DATA_BOUND_STORAGE, REMOTE_DATA -> longer - shape.loadShare();
             case TOO_FEW_WORKERS -> longer * shape.workers();
             case LAUNCH_BOUND -> longer;
             case WORKER_STARTUP -> (longer - 1) * shape.stepsPerEpoch();

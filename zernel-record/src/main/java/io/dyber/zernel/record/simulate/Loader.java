@@ -91,14 +91,14 @@ final class Loader {
         program.hang();
     }
 
-    /// The call that finds the loader empty, and what ends then.
+    /// The call that finds the loader empty, and joins workers that end then.
     void endEpoch() {
         long start = program.now();
         program.work(45_000);
-        program.region(NEXT, start);
         if (!loading.persistent()) {
             stop();
         }
+        program.region(NEXT, start);
     }
 
     void stop() {
@@ -134,7 +134,7 @@ final class Loader {
             long up = program.now() + chance.around((double) loading.startNanos(), 0.1);
             workers.add(new LoaderWorker(loading, program.timeline(), chance, main, feeder, up));
             everStarted.add(main);
-            program.work(4e6);
+            program.work(4e6 + loading.forkNanos());
         }
     }
 

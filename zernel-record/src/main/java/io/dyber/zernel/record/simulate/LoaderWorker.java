@@ -15,6 +15,7 @@ final class LoaderWorker {
     private final Actor feeder;
     private final String shard;
     private final String pipe;
+    private final String socket;
     private long freeNanos;
     private long handedOverNanos;
 
@@ -26,6 +27,7 @@ final class LoaderWorker {
         this.feeder = feeder;
         this.shard = "/data/train/shard-" + main.pid() % 16 + ".tar";
         this.pipe = "pipe:[" + (9_000_000 + main.pid()) + "]";
+        this.socket = "socket:[" + (9_500_000 + main.pid()) + "]";
         timeline.process(main, "rename", startNanos);
         timeline.event("process", "thread", main, startNanos + 200_000, Timeline.NONE)
                 .with("child_pid", main.pid())
@@ -49,6 +51,7 @@ final class LoaderWorker {
         double size = noise.around(1e6, BATCH_SPREAD) / 1e6 / loading.samples();
         for (int sample = 0; sample < loading.samples(); sample++) {
             now = read(now, noise.around(size * loading.cachedNanos(), 0.5), size * loading.storageNanos());
+            now = fetch(now, size * loading.remoteNanos());
             now += noise.around(size * loading.transformNanos(), 0.25);
         }
         timeline.wait(feeder, "futex", "futex", handedOverNanos, now);
@@ -70,6 +73,20 @@ final class LoaderWorker {
                 .with("io_ns", io);
         timeline.offCpu(main, "io", start + cachedNanos / 2, start + cachedNanos / 2 + io, Math.min(io / 2, 4_000));
         return start + dur;
+    }
+
+    /// A sample from a remote store: for an even worker it comes from a socket, an odd one asks again after a time.
+    private long fetch(long start, double remoteNanos) {
+        if (remoteNanos <= 0) {
+            return start;
+        }
+        long end = start + noise.around(remoteNanos, 0.4);
+        if (main.pid() % 4 < 2) {
+            timeline.wait(main, "recvfrom", socket, start, end);
+        } else {
+            timeline.sleep(main, start, end);
+        }
+        return end;
     }
 
     void exit(long atNanos) {

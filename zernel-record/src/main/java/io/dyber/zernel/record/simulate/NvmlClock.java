@@ -14,13 +14,16 @@ final class NvmlClock {
     /// Device memory of a rank at a time.
     private record Memory(long nanos, long usedBytes) {}
 
+    private final boolean recorded;
     private final Shape shape;
     private final Timeline timeline;
     private final List<Rank> ranks;
     private final Noise noise;
     private final List<List<Memory>> memory = new ArrayList<>();
 
-    NvmlClock(Shape shape, Timeline timeline, List<Rank> ranks, Noise noise) {
+    /// @param recorded whether there is a driver to ask
+    NvmlClock(boolean recorded, Shape shape, Timeline timeline, List<Rank> ranks, Noise noise) {
+        this.recorded = recorded;
         this.shape = shape;
         this.timeline = timeline;
         this.ranks = ranks;
@@ -36,7 +39,7 @@ final class NvmlClock {
     }
 
     void write() {
-        if (timeline.isSilent()) {
+        if (timeline.isSilent() || !recorded) {
             return;
         }
         int seconds = (int) ((timeline.lastNanos() - Simulation.START_NANOS) / SECOND);

@@ -20,6 +20,7 @@ final class Program {
 
     private final Timeline timeline;
     private final Gpu gpu;
+    private final boolean onGpu;
     private final Noise noise;
     private final Interruptions interruptions;
     private final Noise interrupting;
@@ -29,9 +30,16 @@ final class Program {
     private boolean stuck;
 
     Program(
-            Timeline timeline, Gpu gpu, Noise noise, Interruptions interruptions, Actor main, long startNanos) {
+            Timeline timeline,
+            Gpu gpu,
+            boolean onGpu,
+            Noise noise,
+            Interruptions interruptions,
+            Actor main,
+            long startNanos) {
         this.timeline = timeline;
         this.gpu = gpu;
+        this.onGpu = onGpu;
         this.noise = noise;
         this.interruptions = interruptions;
         this.interrupting = noise.of(1);
@@ -51,6 +59,10 @@ final class Program {
         return gpu;
     }
 
+    boolean onGpu() {
+        return onGpu;
+    }
+
     Timeline timeline() {
         return timeline;
     }
@@ -62,12 +74,16 @@ final class Program {
 
     /// PyTorch's allocator hands out memory.
     void handOut(Allocator.Block block) {
-        torch("torch_alloc", "pytorch:malloc", block).with("stream", 0);
+        if (onGpu) {
+            torch("torch_alloc", "pytorch:malloc", block).with("stream", 0);
+        }
     }
 
     /// PyTorch's allocator takes memory back, which names no stream.
     void takeBack(Allocator.Block block) {
-        torch("torch_free", "pytorch:free", block);
+        if (onGpu) {
+            Timeline _ = torch("torch_free", "pytorch:free", block);
+        }
     }
 
     private Timeline torch(String kind, String name, Allocator.Block block) {
@@ -79,6 +95,9 @@ final class Program {
     }
 
     void cudaMalloc(long addr, long bytes) {
+        if (!onGpu) {
+            return;
+        }
         long start = now;
         now += noise.near(220_000, 0.3);
         memory("gpu_alloc", "cuMemAlloc_v2", addr, bytes, start + 900, now - 500, 1);
@@ -87,6 +106,9 @@ final class Program {
 
     /// Waits for the device first.
     void cudaFree(long addr, long bytes) {
+        if (!onGpu) {
+            return;
+        }
         long start = now;
         now = Math.max(now, gpu.compute().freeNanos()) + noise.near(380_000, 0.3);
         memory("gpu_free", "cuMemFree_v2", addr, bytes, start + 900, now - 500, 1);
@@ -143,12 +165,16 @@ final class Program {
         timeline.event("region", name, thread, start, now - start);
     }
 
-    /// Dispatches an operator and launches its kernel.
+    /// Dispatches an operator and launches its kernel; without a GPU, runs it.
     ///
     /// @param opNanos CPU time before the launch
     /// @param slowness of the kernel, 1 is usual
     void launch(Kernel kernel, double opNanos, double slowness) {
         work(opNanos);
+        if (!onGpu) {
+            work(kernel.gpuNanos() * slowness);
+            return;
+        }
         long start = now;
         GpuStream stream = gpu.compute();
         now = stream.room(start) + noise.near(LAUNCH_NANOS, 0.25);
@@ -179,6 +205,9 @@ final class Program {
 
     /// `tensor.to("cuda", non_blocking=pinned)`.
     void copyIn(long bytes, long to, boolean pinned) {
+        if (!onGpu) {
+            return;
+        }
         work(15_000);
         long start = now;
         GpuStream stream = gpu.compute();
@@ -199,6 +228,9 @@ final class Program {
     /// `tensor.item()`: one value to the host, and the wait for it.
     void item() {
         work(12_000);
+        if (!onGpu) {
+            return;
+        }
         long start = now;
         now = gpu.compute().room(start) + noise.near(5_000, 0.2);
         long _ = gpu.compute().copy(now + LAUNCH_LATENCY_NANOS, 1_800);

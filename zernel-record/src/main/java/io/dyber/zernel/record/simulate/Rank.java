@@ -37,7 +37,7 @@ final class Rank {
         long start = Simulation.START_NANOS + noise.around(30e6, 0.5);
         this.handicap = Handicap.of(shape, plant, number);
         Interruptions interruptions = Interruptions.of(shape, handicap.preempted());
-        this.program = new Program(timeline, new Gpu(number), noise.of(1), interruptions, main, start);
+        this.program = new Program(timeline, new Gpu(number), shape.onGpu(), noise.of(1), interruptions, main, start);
         this.loader = new Loader(shape, Loading.of(shape, plant, handicap), steps, program, noise.of(2), firstPid + 10);
         this.step = new TrainingStep(number, shape, plant, handicap, program, collectives);
     }

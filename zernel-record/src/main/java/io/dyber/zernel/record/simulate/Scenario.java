@@ -26,6 +26,15 @@ public enum Scenario {
     CPU_PREEMPTED("other processes take the CPU from the thread that launches"),
     CHECKPOINT_STALL("training stops every so many steps to save a checkpoint"),
     GC_STALL("Python's garbage collector stops the program every so many steps"),
+    REMOTE_DATA("the workers wait for a remote store, in a socket or asleep between tries, and need no CPU"),
+    RECOMPILES("the model is compiled again every so many steps"),
+    GIL("another thread holds Python's lock, on a job without a GPU"),
+    LOCK("another thread holds a lock that the training thread needs, on a job without a GPU"),
+    SLEEP_EACH_STEP("the training thread sleeps in each step, on a job without a GPU"),
+    LOG_FSYNC("the training thread writes a log and syncs it in each step, on a job without a GPU"),
+    WORK_BETWEEN_CALLS("the training thread runs Python of its own between its calls, on a job without a GPU"),
+    EVALUATION("the model is evaluated every so many steps, on a job without a GPU"),
+    CLOSURE("nothing: the optimizer calls the forward and the backward pass, on a job without a GPU"),
     MIXED("two causes, which the seed chooses");
 
     private final String meaning;
@@ -45,13 +54,22 @@ public enum Scenario {
         return usualRanks;
     }
 
+    /// Whether the job has GPUs; else it computes on its CPUs.
+    boolean usesGpu() {
+        return switch (this) {
+            case GIL, LOCK, SLEEP_EACH_STEP, LOG_FSYNC, WORK_BETWEEN_CALLS, EVALUATION, CLOSURE -> false;
+            default -> true;
+        };
+    }
+
     /// Whether its measure is time: its strength is then the lost share of the step.
     boolean costsTime() {
         return switch (this) {
-            case HEALTHY, HANG, MEMORY_LEAK, NEAR_OOM, FRAGMENTATION -> false;
+            case HEALTHY, HANG, MEMORY_LEAK, NEAR_OOM, FRAGMENTATION, CLOSURE -> false;
             case DATA_BOUND_CPU, DATA_BOUND_STORAGE, TOO_FEW_WORKERS, WORKER_STARTUP, LAUNCH_BOUND, SYNC_BOUND,
                     PAGEABLE_COPIES, STRAGGLER_RANK, COMM_BOUND, COMM_OVERLAPPED, SMALL_COLLECTIVES, ALLOCATOR_CHURN,
-                    CPU_PREEMPTED, CHECKPOINT_STALL, GC_STALL, MIXED -> true;
+                    CPU_PREEMPTED, CHECKPOINT_STALL, GC_STALL, REMOTE_DATA, RECOMPILES, GIL, LOCK, SLEEP_EACH_STEP,
+                    LOG_FSYNC, WORK_BETWEEN_CALLS, EVALUATION, MIXED -> true;
         };
     }
 

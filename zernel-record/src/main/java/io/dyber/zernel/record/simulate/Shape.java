@@ -16,6 +16,8 @@ import java.util.Set;
 
 /// A training job as the seed has it: everything but what is planted. Durations are means.
 ///
+/// @param onGpu whether there are GPUs; without, kernels are work on the CPU
+/// @param nvml whether the driver can be asked how busy the GPUs are
 /// @param stepsPerEpoch batches that the data set has
 /// @param pinned whether the loader hands over batches in pinned memory
 /// @param gpuNanos what a step's kernels take
@@ -30,6 +32,8 @@ import java.util.Set;
 /// @param stallEvery steps from one stall to the next
 /// @param cpus of the machine
 record Shape(
+        boolean onGpu,
+        boolean nvml,
         int ranks,
         int stepsPerEpoch,
         int workers,
@@ -78,11 +82,14 @@ record Shape(
         int spareCpus = causes.contains(Scenario.DATA_BOUND_CPU) ? noise.between(1, 2) : noise.between(6, 12);
         boolean small = causes.contains(SMALL_COLLECTIVES);
         long model = (long) (small ? noise.betweenLog(20 << 20, 60 << 20) : noise.betweenLog(60 << 20, 1.5 * GIB));
+        boolean onGpu = settings.scenario().usesGpu();
         return new Shape(
+                onGpu,
+                onGpu && settings.nvml(),
                 settings.ranks(),
                 restarts ? noise.between(15, 40) : noise.between(1_500, 9_000),
                 workers,
-                pinned || quiet || causes.contains(PAGEABLE_COPIES),
+                onGpu && (pinned || quiet || causes.contains(PAGEABLE_COPIES)),
                 batch,
                 sample,
                 restarts ? noise.between(0.08, 0.15) : noise.between(0.3, 0.55),

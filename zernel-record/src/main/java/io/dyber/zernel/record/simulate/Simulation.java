@@ -20,8 +20,9 @@ public final class Simulation {
     ///
     /// @param strength share of the step's time that the cause should cost
     /// @param events instead of `steps`, about so many events
+    /// @param nvml whether the GPUs' driver was asked
     public record Settings(
-            Scenario scenario, long seed, int steps, int ranks, double strength, OptionalLong events) {
+            Scenario scenario, long seed, int steps, int ranks, double strength, OptionalLong events, boolean nvml) {
         public static final double STRENGTH = 0.3;
         public static final double MOST_STRENGTH = 0.8;
 
@@ -36,19 +37,23 @@ public final class Simulation {
         }
 
         public Settings(Scenario scenario, long seed, int steps, int ranks) {
-            this(scenario, seed, steps, ranks, STRENGTH, OptionalLong.empty());
+            this(scenario, seed, steps, ranks, STRENGTH, OptionalLong.empty(), true);
         }
 
         public Settings withSteps(int number) {
-            return new Settings(scenario, seed, number, ranks, strength, OptionalLong.empty());
+            return new Settings(scenario, seed, number, ranks, strength, OptionalLong.empty(), nvml);
         }
 
         public Settings withStrength(double share) {
-            return new Settings(scenario, seed, steps, ranks, share, events);
+            return new Settings(scenario, seed, steps, ranks, share, events, nvml);
         }
 
         public Settings withEvents(long number) {
-            return new Settings(scenario, seed, steps, ranks, strength, OptionalLong.of(number));
+            return new Settings(scenario, seed, steps, ranks, strength, OptionalLong.of(number), nvml);
+        }
+
+        public Settings withoutNvml() {
+            return new Settings(scenario, seed, steps, ranks, strength, events, false);
         }
     }
 
@@ -76,7 +81,9 @@ public final class Simulation {
             Scenario.SYNC_BOUND,
             Scenario.PAGEABLE_COPIES,
             Scenario.CHECKPOINT_STALL,
-            Scenario.ALLOCATOR_CHURN);
+            Scenario.ALLOCATOR_CHURN,
+            Scenario.SLEEP_EACH_STEP,
+            Scenario.LOG_FSYNC);
 
     /// 2026-01-01: a simulation does not depend on the day it runs.
     static final long START_NANOS = 1_767_225_600_000_000_000L;

@@ -12,6 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// The footer of a simulated recording. It has the keys of a real one, says `simulated`, lists no probe, and tells in
 /// `zernel.simulation` what was planted and what came of it.
 final class SimulationFooter {
+    private static final String NO_NVML = "libnvidia-ml.so.1 is not installed";
     private static final JsonMapper JSON = JsonMapper.shared();
     private static final List<String> PROBED = List.of(
             "region", "backward", "torch_alloc", "torch_free", "dist_wait", "cuda_launch", "cuda_copy", "cuda_sync",
@@ -75,7 +76,12 @@ final class SimulationFooter {
         List<Map<String, @Nullable Object>> kinds = new ArrayList<>();
         for (String kind : PROBED) {
             long events = timeline.byKind().getOrDefault(kind, 0L);
-            kinds.add(map("kind", kind, "state", "attached", "why", "simulated", "events", events));
+            boolean missing = kind.startsWith("gpu_") && !kind.endsWith("alloc") && !kind.endsWith("free") && !shape.nvml();
+            kinds.add(map(
+                    "kind", kind,
+                    "state", missing ? "unavailable" : "attached",
+                    "why", missing ? NO_NVML : "simulated",
+                    "events", events));
         }
         kinds.add(map("kind", "call", "state", "off", "why", "not simulated", "events", 0));
         return kinds;
@@ -107,7 +113,7 @@ final class SimulationFooter {
 
     private Map<String, @Nullable Object> gpus() {
         List<Map<String, @Nullable Object>> devices = new ArrayList<>();
-        for (Rank rank : training.ranks()) {
+        for (Rank rank : shape.nvml() ? training.ranks() : List.<Rank>of()) {
             Map<String, @Nullable Object> device = map("index", rank.gpu().device(), "name", "simulated GPU");
             device.put("uuid", "GPU-simulated-" + rank.gpu().device());
             device.put("memory_total", shape.memoryTotal());
@@ -115,7 +121,7 @@ final class SimulationFooter {
             device.put("missing", List.of());
             devices.add(device);
         }
-        Map<String, @Nullable Object> value = map("why", "", "driver", "simulated", "interval_ns", NvmlClock.SECOND);
+        Map<String, @Nullable Object> value = map("why", shape.nvml() ? "" : NO_NVML, "driver", shape.nvml() ? "simulated" : null, "interval_ns", NvmlClock.SECOND);
         value.put("missed_rounds", 0);
         value.put("devices", devices);
         return value;

@@ -2,6 +2,7 @@ package io.dyber.zernel.record.simulate;
 
 import static io.dyber.zernel.record.simulate.Scenario.CHECKPOINT_STALL;
 import static io.dyber.zernel.record.simulate.Scenario.GC_STALL;
+import static io.dyber.zernel.record.simulate.Scenario.RECOMPILES;
 
 /// What stops the training program every so many steps.
 final class Stalls {
@@ -12,6 +13,8 @@ final class Stalls {
     private static final double PAGEABLE_RATE = 5;
     private static final long WRITE_NANOS = 40_000_000;
     private static final int FILE_FD = 44;
+    private static final int GRAPHS = 5;
+    private static final double FIRST_COMPILE_NANOS = 3e9;
 
     private final int rank;
     private final Shape shape;
@@ -59,7 +62,30 @@ final class Stalls {
         }
     }
 
-    private boolean isDue(int step) {
+    /// `torch.compile`: TorchInductor makes code for another shape of the batch, and looks for it in its cache.
+    void compile(int step) {
+        if (plant.size(RECOMPILES) == 0) {
+            return;
+        }
+        boolean again = plant.has(RECOMPILES) && isDue(step);
+        if (step > 0 && !again) {
+            return;
+        }
+        double left = step == 0 ? FIRST_COMPILE_NANOS : plant.amount(RECOMPILES) * shape.gpuNanos() * shape.stallEvery();
+        for (int graph = 0; graph < GRAPHS; graph++) {
+            long open = program.now();
+            program.work(25_000);
+            program.timeline()
+                    .event("io_open", "openat", program.thread(), open, program.now() - open)
+                    .with("fd", FILE_FD)
+                    .with("status", FILE_FD)
+                    .with("writable", 1)
+                    .with("path", "/tmp/torchinductor_user/c%d/c%d_%d.py".formatted(graph, step, graph));
+            program.work(left / GRAPHS);
+        }
+    }
+
+    boolean isDue(int step) {
         return step % shape.stallEvery() == shape.stallEvery() - 1;
     }
 }

@@ -19,6 +19,9 @@ final class Timeline {
     /// Shorter waits are below the recorder's threshold.
     private static final long WAIT_THRESHOLD_NANOS = 50_000;
 
+    /// -ETIMEDOUT.
+    private static final long TIMED_OUT = -110;
+
     private final @Nullable RecordingFile file;
     private final Texts texts;
     private final Batch batch;
@@ -114,6 +117,29 @@ final class Timeline {
     void wait(Actor actor, String call, String object, long start, long end) {
         if (end - start >= WAIT_THRESHOLD_NANOS) {
             event("wait", call, actor, start, end - start).with("object", object).with("status", 0);
+            offCpu(actor, "sleeping", start + 2_000, end - 1_000, 3_000);
+        }
+    }
+
+    /// A wait for another thread of the process, which ends it; null when its time is over.
+    void futex(Actor actor, long addr, @Nullable Actor waker, long start, long end) {
+        if (end - start < WAIT_THRESHOLD_NANOS) {
+            return;
+        }
+        event("wait", "futex", actor, start, end - start)
+                .with("object", "futex")
+                .with("addr", addr)
+                .with("status", waker == null ? TIMED_OUT : 0);
+        offCpu(actor, "sleeping", start + 2_000, end - 1_000, 3_000);
+        if (waker != null) {
+            with("waker_tid", waker.tid());
+        }
+    }
+
+    /// A sleep, which a timer ends.
+    void sleep(Actor actor, long start, long end) {
+        if (end - start >= WAIT_THRESHOLD_NANOS) {
+            event("wait", "clock_nanosleep", actor, start, end - start).with("status", 0);
             offCpu(actor, "sleeping", start + 2_000, end - 1_000, 3_000);
         }
     }

@@ -36,7 +36,7 @@ final class Training {
             long pid = FIRST_PID + rank * PIDS_OF_RANK;
             ranks.add(new Rank(rank, shape, plant, steps, collectives, timeline, noise.of(10 + rank), pid));
         }
-        this.nvml = new NvmlClock(shape, timeline, ranks, noise.of(1));
+        this.nvml = new NvmlClock(shape.nvml(), shape, timeline, ranks, noise.of(1));
     }
 
     /// Runs all of it.

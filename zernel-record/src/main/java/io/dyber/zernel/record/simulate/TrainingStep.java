@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.simulate;
 
+import static io.dyber.zernel.record.simulate.Scenario.CLOSURE;
+import static io.dyber.zernel.record.simulate.Scenario.EVALUATION;
 import static io.dyber.zernel.record.simulate.Scenario.LAUNCH_BOUND;
 import static io.dyber.zernel.record.simulate.Scenario.PAGEABLE_COPIES;
 import static io.dyber.zernel.record.simulate.Scenario.SYNC_BOUND;
@@ -14,6 +16,8 @@ import java.util.List;
 final class TrainingStep {
     private static final double PAGEABLE_RATE = 5;
     private static final int STOPS = 6;
+    /// Batches of an evaluation.
+    private static final int EVALUATED = 8;
 
     private final Shape shape;
     private final Plant plant;
@@ -22,6 +26,7 @@ final class TrainingStep {
     private final Allocator allocator;
     private final MemoryPressure memory;
     private final Stalls stalls;
+    private final Hindrances hindrances;
     private final double slowness;
     private final Actor main;
     private final Actor autograd;
@@ -29,6 +34,7 @@ final class TrainingStep {
     private final long batchBytes;
     private final Deque<Block> activations = new ArrayDeque<>();
     private final List<Block> batch = new ArrayList<>();
+    private long closureNanos;
 
     TrainingStep(
             int rank, Shape shape, Plant plant, Handicap handicap, Program program, Collectives collectives) {
@@ -39,6 +45,7 @@ final class TrainingStep {
         this.gradients = new Gradients(rank, shape, plant, program, allocator, collectives);
         this.memory = new MemoryPressure(shape, plant, allocator, program);
         this.stalls = new Stalls(rank, shape, plant, program);
+        this.hindrances = new Hindrances(shape, plant, program);
         this.slowness = handicap.slowness();
         this.main = program.thread();
         this.autograd = new Actor(main.pid(), main.pid() + 1, "pt_autograd_0", (main.cpu() + 1) % shape.cpus());
@@ -62,7 +69,11 @@ final class TrainingStep {
                 program.work(3e6);
             }
         }
+        hindrances.prepare();
         gradients.prepare();
+        if (!program.onGpu()) {
+            return;
+        }
         program.timeline()
                 .event("process", "thread", main, program.now(), Timeline.NONE)
                 .with("child_pid", main.pid())
@@ -81,6 +92,7 @@ final class TrainingStep {
     /// Up to the end of the backward pass.
     void computeGradients(int step) {
         copyBatch();
+        closureNanos = program.now();
         long zero = program.now();
         gradients.zero();
         program.work(60_000);
@@ -110,7 +122,7 @@ final class TrainingStep {
                 return;
             }
         }
-        long start = program.now();
+        long start = plant.size(CLOSURE) > 0 ? closureNanos : program.now();
         program.work(60_000);
         for (Kernel kernel : shape.kernels().optimizer()) {
             program.launch(kernel, opNanos, slowness);
@@ -126,7 +138,25 @@ final class TrainingStep {
             program.work(80_000);
         }
         if (!program.isStuck()) {
+            hindrances.hinder();
             stalls.checkpoint(step);
+            evaluate(step);
+        }
+    }
+
+    /// The model on batches of which nothing is learned, every so many steps.
+    private void evaluate(int step) {
+        if (!plant.has(EVALUATION) || !stalls.isDue(step)) {
+            return;
+        }
+        double batchNanos = plant.amount(EVALUATION) * shape.gpuNanos() * shape.stallEvery() / EVALUATED;
+        for (int i = 0; i < EVALUATED; i++) {
+            long start = program.now();
+            program.work(0.1 * batchNanos);
+            program.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", start);
+            for (int part = 0; part < EVALUATED; part++) {
+                program.work(0.9 * batchNanos / EVALUATED);
+            }
         }
     }
 
@@ -149,6 +179,7 @@ final class TrainingStep {
     private void forward(int step) {
         List<Kernel> kernels = shape.kernels().forward();
         stalls.collectGarbage(step);
+        stalls.compile(step);
         int every = Math.max(1, kernels.size() / STOPS);
         for (int i = 0; i < kernels.size(); i++) {
             Kernel kernel = kernels.get(i);
@@ -170,10 +201,11 @@ final class TrainingStep {
         program.work(plant.size(SYNC_BOUND) * shape.gpuNanos() / STOPS);
     }
 
-    /// The main thread waits in the engine while autograd's thread for the device launches the kernels.
+    /// The main thread waits in the engine while autograd's thread for the device launches the kernels; without a GPU
+    /// it runs them itself.
     private void backward(int step) {
         long start = program.now();
-        program.runIn(autograd);
+        program.runIn(program.onGpu() ? autograd : main);
         program.work(40_000);
         List<Kernel> kernels = shape.kernels().backward();
         for (int i = 0; i < kernels.size(); i++) {
@@ -187,7 +219,9 @@ final class TrainingStep {
         gradients.finish();
         program.runIn(main);
         Timeline timeline = program.timeline();
-        timeline.wait(main, "futex", "futex", start + 30_000, program.now());
+        if (program.onGpu()) {
+            timeline.wait(main, "futex", "futex", start + 30_000, program.now());
+        }
         program.work(15_000);
         timeline.event("backward", "Engine::execute", main, start, program.now() - start);
     }

@@ -104,7 +104,7 @@ class SimulationTest {
         Map<String, List<String>> real = schema.kinds().stream()
                 .collect(Collectors.toMap(EventType::kind, Schema::columnsOf));
         List<List<@Nullable Object>> rows = Duck.query(file, "SELECT kind, " + counts + " FROM $file GROUP BY kind");
-        assertThat(rows).hasSizeGreaterThan(10);
+        assertThat(rows).hasSizeGreaterThan(scenario.usesGpu() ? 10 : 6);
         for (List<@Nullable Object> row : rows) {
             List<String> used = IntStream.range(0, names.size())
                     .filter(i -> !Long.valueOf(0).equals(row.get(i + 1)))
@@ -153,6 +153,74 @@ class SimulationTest {
 
         assertThat(footer(file, "zernel.recording").get("events").asLong()).isBetween(95_000L, 105_000L);
         assertThat(footer(file, "zernel.simulation").get("steps").asLong()).isGreaterThan(100);
+    }
+
+    @Test
+    void aThreadThatWaitsForPythonsLockAsksForItEachFiveMilliseconds() throws IOException {
+        Path file = simulate(Scenario.GIL, 1, 50, 1);
+
+        assertThat(Duck.query(file, """
+                SELECT DISTINCT status, dur_ns, object FROM $file
+                WHERE kind = 'wait' AND pid = 4001 AND name = 'futex' AND status <> 0"""))
+                .containsExactly(asList(-110L, 5_080_000L, "futex"));
+        assertThat(Duck.query(file, """
+                SELECT count(DISTINCT waits.addr), count(DISTINCT sched.waker_tid), count(DISTINCT sched.state)
+                FROM (FROM $file WHERE kind = 'wait' AND pid = 4001 AND name = 'futex') AS waits
+                JOIN (FROM $file WHERE kind = 'sched') AS sched
+                    ON sched.tid = waits.tid AND sched.ts_ns BETWEEN waits.ts_ns AND waits.ts_ns + waits.dur_ns
+                WHERE waits.status = -110"""))
+                .containsExactly(asList(2L, 0L, 1L));
+    }
+
+    @Test
+    void aLockIsHandedOverByTheThreadThatHeldIt() throws IOException {
+        assertThat(Duck.query(simulate(Scenario.LOCK, 1, 50, 1), """
+                SELECT waker_tid, count(*) FROM $file WHERE kind = 'sched' AND waker_tid IS NOT NULL GROUP BY ALL"""))
+                .containsExactly(asList(4004L, 50L));
+    }
+
+    @Test
+    void aJobWithoutGpusLaunchesNothingAndHasNoDriverToAsk() throws IOException {
+        Path file = simulate(Scenario.WORK_BETWEEN_CALLS, 1, 50, 1);
+
+        assertThat(Duck.query(file, """
+                SELECT DISTINCT kind FROM $file
+                WHERE kind SIMILAR TO '(cuda|gpu|torch|nccl).*'""")).isEmpty();
+        assertThat(footer(file, "zernel.gpus").get("devices")).isEmpty();
+    }
+
+    @Test
+    void aDriverThatCannotBeAskedChangesNothingElse() throws IOException {
+        Simulation.Settings settings = new Simulation.Settings(Scenario.SYNC_BOUND, 3, 50, 1);
+        Path with = write(settings);
+        Path without = write(settings.withoutNvml());
+        String others = "SELECT count(*) FROM $file WHERE kind NOT IN ('gpu_sample', 'gpu_process')";
+
+        assertThat(Duck.query(without, others)).isEqualTo(Duck.query(with, others));
+        assertThat(Duck.query(without, "FROM $file WHERE kind IN ('gpu_sample', 'gpu_process')")).isEmpty();
+        assertThat(footer(without, "zernel.gpus").get("why").asString()).isEqualTo("libnvidia-ml.so.1 is not installed");
+    }
+
+    @Test
+    void workersOfARemoteStoreWaitInSocketsOrAsleep() throws IOException {
+        assertThat(Duck.query(simulate(Scenario.REMOTE_DATA, 1, 50, 1), """
+                SELECT DISTINCT name, object LIKE 'socket:%' FROM $file
+                WHERE kind = 'wait' AND comm = 'pt_data_worker' AND name IN ('recvfrom', 'clock_nanosleep')
+                ORDER BY name""")).containsExactly(asList("clock_nanosleep", null), asList("recvfrom", true));
+    }
+
+    @Test
+    void workersAreForkedAndJoinedWhereTheProgramPaysForThem() throws IOException {
+        Path file = simulate(Scenario.WORKER_STARTUP, 1, 100, 1);
+        String inNext = """
+                SELECT count(*) FROM (FROM $file WHERE kind = 'process' AND name = '%s' AND %s) AS one
+                JOIN (FROM $file WHERE name LIKE 'enumerate%%') AS next
+                    ON one.ts_ns BETWEEN next.ts_ns AND next.ts_ns + next.dur_ns""";
+        Object exits = Duck.query(file, "SELECT count(*) FROM $file WHERE name = 'exit' AND comm = 'pt_data_worker'")
+                .getFirst().getFirst();
+
+        assertThat(Duck.query(file, inNext.formatted("fork", "true"))).containsExactly(asList(0L));
+        assertThat(Duck.query(file, inNext.formatted("exit", "comm = 'pt_data_worker'"))).containsExactly(asList(exits));
     }
 
     @Test

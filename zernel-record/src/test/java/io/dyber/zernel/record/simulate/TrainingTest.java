@@ -17,7 +17,7 @@ class TrainingTest {
     @EnumSource(
             value = Scenario.class,
             mode = EnumSource.Mode.EXCLUDE,
-            names = {"HEALTHY", "HANG", "MEMORY_LEAK", "NEAR_OOM", "FRAGMENTATION", "MIXED"})
+            names = {"HEALTHY", "HANG", "MEMORY_LEAK", "NEAR_OOM", "FRAGMENTATION", "CLOSURE", "MIXED"})
     void aCauseCostsWhatWasAskedForAndTakingItOutGivesThatBack(Scenario cause) {
         for (long seed = 1; seed <= SEEDS; seed++) {
             for (double strength : new double[] {0.1, 0.35}) {
