@@ -1,7 +1,7 @@
 -- Moments in which a process compiles while it runs.
 --
--- It opens a cache of compiled kernels, captures a CUDA graph, or a process that it or one of its children forked runs a
--- compiler, as TorchInductor does for the CPU. The caches are those of TorchInductor, Triton, JAX and the driver; the
+-- It opens a cache of compiled kernels, captures a CUDA graph, or a process that it or one of its children forked runs
+-- a compiler, as TorchInductor does for the CPU. The caches are those of TorchInductor, Triton, JAX and the driver; the
 -- packages of these are none.
 --
 -- needs: events, _rare_events
@@ -20,7 +20,10 @@ WITH RECURSIVE
     forks AS (
         SELECT recording, child_pid AS pid, any_value(pid) AS parent
         FROM events
-        WHERE kind = 'process' AND name = 'fork' AND child_pid = child_tid AND recording IN (SELECT recording FROM compilers)
+        WHERE kind = 'process'
+            AND name = 'fork'
+            AND child_pid = child_tid
+            AND recording IN (SELECT recording FROM compilers)
         GROUP BY recording, child_pid
     ),
     ancestors AS (
