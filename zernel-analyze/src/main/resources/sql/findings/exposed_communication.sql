@@ -8,14 +8,15 @@
 -- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication
 -- only the GPU knows. The view unknowns has the bounds.
 --
--- needs: _communication, _small_collectives, gpu_busy, phase_words, files
+-- needs: _communication, _small_collectives, gpu_busy, phase_words, network_usage, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view collectives lists what is sent
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps, without warm-up
-            0.05 AS min_share -- what can be saved, as a share of step time
+            0.05 AS min_share, -- what can be saved, as a share of step time
+            1000000 AS min_link_bytes -- [bytes] per second from which on a link of the host is worth a word
     ),
     costs AS (
         SELECT
@@ -26,6 +27,7 @@ WITH
             waits.step_ns,
             waits.on_cpu,
             words.on_gpu,
+            links.link_text,
             gpu.exposed_communication_ns IS NOT NULL AS traced,
             greatest(waits.exposed_ns, coalesce(gpu.exposed_communication_ns, waits.phase_ns)) AS bound_ns,
             greatest(
@@ -41,6 +43,11 @@ WITH
         LEFT JOIN (SELECT DISTINCT recording, pid, on_gpu FROM phase_words) AS words
             ON words.recording = waits.recording
             AND words.pid = waits.pid
+        LEFT JOIN network_usage AS links
+            ON links.recording = waits.recording
+            AND links.pid = waits.pid
+            AND links.place = 1
+            AND greatest(links.rx_bytes_per_s, links.tx_bytes_per_s) >= (SELECT min_link_bytes FROM thresholds)
     ),
     least_waiting AS (
         SELECT
@@ -67,6 +74,7 @@ SELECT
             ELSE format('blocked on other ranks, {} of it with nothing else to do for the GPU; ', ms(lost_ns))
         END
         || CASE WHEN ranks > 1 THEN format('the least of {} ranks; ', ranks) ELSE '' END
+        || coalesce(link_text || '; ', '')
         || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'overlap it: DDP buckets (bucket_cap_mb), FSDP prefetch, no_sync() while accumulating; or send less (bf16)'
         AS advice, -- what to try

@@ -306,6 +306,16 @@ class GpuFindingsTest {
     }
 
     @Test
+    void exposedCommunicationFiresWithWhatTheLinkOfTheHostCarries() {
+        RecordingFixture fixture = waits(15).hostSample("net_speed", "eth0", 0, 125_000_000);
+        for (int i = 0; i <= 10; i++) {
+            fixture.hostSample("net_rx", "eth0", i * 50.0, i * 5_000_000L).hostSample("net_tx", "eth0", i * 50.0, i * 2_000_000L);
+        }
+        assertThat(only("exposed_communication", fixture).evidence())
+                .contains("; this host's link eth0 carries 100.0 MB/s in and 40.0 MB/s out of 125.0 MB/s; saves at most");
+    }
+
+    @Test
     void exposedCommunicationIsSilentWhereComputationWasEnqueuedToo() {
         assertThat(run("exposed_communication", syncsBehindCollectives(false))).isEmpty();
     }
