@@ -2,7 +2,7 @@
 --
 -- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
 -- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
--- either: it is assumed to take half as long as the backward pass, and taken off. Lost is the rest: whether the work
+-- either: it is assumed to take three quarters of the backward pass, and taken off. Lost is the rest: whether the work
 -- can be given to another process, made cheaper or left out, only its author knows.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps
 -- in which it is below a millisecond, which any loop in Python has.
@@ -16,7 +16,7 @@ WITH
             10 AS min_steps, -- steps of kind train
             0.25 AS min_share, -- of the step
             1000000 AS min_ns, -- [ns] of it
-            0.5 AS forward_share -- of a backward pass, that a forward pass takes
+            0.75 AS forward_share -- of a backward pass, that a forward pass takes: of jobs where both are told, at most
     ),
     threads AS (
         SELECT states.recording, states.pid, states.tid, count(*) AS steps
@@ -80,7 +80,7 @@ SELECT
         steps, ms(between_ns), ms(step_ns), ms(called_ns))
         || CASE
             WHEN forward_ns > 0
-                THEN format('{} of it may be the forward pass (assumed: half of backward); ', ms(forward_ns))
+                THEN format('{} of it may be the forward pass (assumed: 75 % of backward); ', ms(forward_ns))
             ELSE ''
         END
         || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on

@@ -12,7 +12,8 @@ WITH
         SELECT
             5 AS min_steps, -- steps of kind train
             0.25 AS min_share, -- of step time in the optimizer
-            0.1 AS usual_share -- of step time that it may take
+            0.1 AS usual_share, -- of step time that it may take
+            200000 AS min_ns -- [ns] in the optimizer: calling any from Python takes about as long
     ),
     costs AS (
         SELECT
@@ -30,6 +31,7 @@ WITH
         CROSS JOIN thresholds
         WHERE step_mean.steps >= thresholds.min_steps
             AND step_mean.optimizer_step_ns >= thresholds.min_share * step_mean.step_ns
+            AND step_mean.optimizer_step_ns >= thresholds.min_ns
     )
 SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread

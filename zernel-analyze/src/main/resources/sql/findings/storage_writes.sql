@@ -1,7 +1,7 @@
 -- Training waits for writes. The training thread writes, syncs or renames files in its steps.
 --
--- Counted is the time in such calls on files, in steps of kind train, beside checkpoints. Lost is that time, at most as
--- the GPU is idle by the driver's samples.
+-- Counted is the time in such calls on files, and in opening them to be written, which may have to empty them, in steps
+-- of kind train, beside checkpoints. Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply to checkpoints (checkpoint_stall), to writes of other threads and processes, nor to writes through a
 -- mapping of a file.
 --
@@ -35,7 +35,9 @@ WITH
             ON trained.recording = events.recording
             AND trained.pid = events.pid
             AND trained.tid = events.tid
-        WHERE events.kind = 'io' AND NOT is_read(events.name) AND events.dur_ns > 0
+        WHERE (events.kind IN ('io', 'io_open')) IS TRUE
+            AND CASE WHEN events.kind = 'io' THEN NOT is_read(events.name) ELSE events.writable = 1 END
+            AND events.dur_ns > 0
     ),
     placed AS (
         SELECT writes.*, steps.step, steps.step_kind

@@ -2,7 +2,7 @@
 --
 -- Of threads with data workers, only the time off the CPU is of use.
 --
--- needs: events, training_threads, data_wait, _off_cpu_steps, _role_waits
+-- needs: events, training_threads, data_wait, _off_cpu_steps, _launching_threads, _role_waits
 CREATE VIEW _own_loading AS
 WITH
     threads AS (
@@ -55,6 +55,7 @@ SELECT
     threads.recording, -- recording
     threads.pid, -- process
     threads.tid, -- training thread
+    coalesce(others.threads, 0) AS other_threads, -- threads of the process beside it that launch work on a GPU
     named.names, -- functions with the role data_wait; NULL where a DataLoader tells it
     named.asleep_share, -- share of their time asleep or blocked, 0 to 1
     reading.read_ns / waits.wait_ns AS reading, -- share of its waits for data in reads of files; NULL where it has none
@@ -68,6 +69,15 @@ LEFT JOIN reading
     AND reading.pid = threads.pid
     AND reading.tid = threads.tid
 LEFT JOIN spans ON spans.recording = threads.recording AND spans.pid = threads.pid AND spans.tid = threads.tid
+LEFT JOIN (
+    SELECT training.recording, training.pid, training.tid, count(*) AS threads
+    FROM threads AS training
+    JOIN _launching_threads AS launching
+        ON launching.recording = training.recording
+        AND launching.pid = training.pid
+        AND launching.tid <> training.tid
+    GROUP BY ALL
+) AS others ON others.recording = threads.recording AND others.pid = threads.pid AND others.tid = threads.tid
 LEFT JOIN _role_waits AS named
     ON named.recording = threads.recording
     AND named.pid = threads.pid

@@ -63,6 +63,7 @@ WITH
                 WHEN threads.loads_in_process THEN coalesce(own.off_ns, 0)
                 ELSE greatest(coalesce(own.off_ns, 0), threads.data_ns)
             END) / threads.step_ns AS own_cpus,
+            coalesce(own.other_threads, 0) AS other_cpus,
             coalesce(crews.at_once * crews.cpu_share, 0) AS worker_cpus,
             usage.idle_cpus,
             coalesce(usage.measured, FALSE) AS idle_measured,
@@ -110,7 +111,7 @@ WITH
                 WHEN idle_measured THEN measured.idle_cpus
                 WHEN max(coalesce(runq_share, 0)) OVER (PARTITION BY recording) >= constants.crowded_share THEN 0
                 ELSE greatest(
-                    cpus - sum(own_cpus + worker_cpus) OVER (PARTITION BY recording),
+                    cpus - sum(own_cpus + other_cpus + worker_cpus) OVER (PARTITION BY recording),
                     0
                 )
             END AS free_cpus

@@ -11,7 +11,7 @@
 -- So is time blocked on another thread or without a CPU, and garbage collections, that take half of what the step takes
 -- longer.
 --
--- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps, _step_reasons
+-- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps, _step_whys
 CREATE TABLE step_outliers AS
 WITH
     thresholds AS (
@@ -128,7 +128,7 @@ WITH
     explained AS (
         SELECT outliers.recording, outliers.pid, outliers.tid, outliers.step, arg_max(why.reason, why.dur_ns) AS reason
         FROM outliers
-        JOIN _step_reasons AS why
+        JOIN _step_whys AS why
             ON why.recording = outliers.recording
             AND why.pid = outliers.pid
             AND why.tid = outliers.tid

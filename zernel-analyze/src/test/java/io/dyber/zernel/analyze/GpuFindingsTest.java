@@ -165,7 +165,7 @@ class GpuFindingsTest {
             fixture.launch("gemm", i * 20 + 10, 0.01).region(STEP, i * 20 + 15, 5);
         }
         Finding finding = only("host_bound", fixture);
-        assertThat(finding.evidence()).contains("launches: 1; GPU use is unknown; saves at most");
+        assertThat(finding.evidence()).contains("launches: 1; GPU use was not sampled, so between 0.0 ms and 15.0 ms are lost; saves at most");
         assertThat(finding.advice()).startsWith("find it with py-spy");
     }
 
@@ -211,7 +211,7 @@ class GpuFindingsTest {
         // Blocked 20.5 ms of 50 ms; the 28.5 ms of work outside could hide all of it.
         assertThat(finding.evidence())
                 .isEqualTo("mean of 10 steps: blocked 20.5 ms for the GPU in 2.0 stops, then 8.0 ms until the next launch; "
-                        + "saves at most 20.5 ms: 50.0 / (50.0 - 20.5) = 1.69x");
+                        + "GPU use was not sampled, so between 8.0 ms and 20.5 ms are lost; saves at most 20.5 ms: 50.0 / (50.0 - 20.5) = 1.69x");
         assertThat(finding.maxSpeedup()).isEqualTo(1.69);
     }
 

@@ -6,13 +6,9 @@ import static io.dyber.zernel.record.simulate.Scenario.LOG_FSYNC;
 import static io.dyber.zernel.record.simulate.Scenario.SLEEP_EACH_STEP;
 import static io.dyber.zernel.record.simulate.Scenario.WORK_BETWEEN_CALLS;
 
-import java.util.List;
-
 /// What keeps the training thread from its next step, after the optimizer: another thread, a sleep, a log, or its own
-/// work in no call. On a GPU the program has looked at the loss before, so that the GPU has nothing to do meanwhile.
+/// work in no call. Only jobs without a GPU have these.
 final class Hindrances {
-    static final List<Scenario> CAUSES = List.of(GIL, LOCK, SLEEP_EACH_STEP, LOG_FSYNC, WORK_BETWEEN_CALLS);
-
     /// A thread that waits for Python's lock asks for it so often: `sys.getswitchinterval()`, and waking up.
     private static final long SWITCH_NANOS = 5_080_000;
     /// The lock, and the condition by which it is handed over.
@@ -49,15 +45,13 @@ final class Hindrances {
     }
 
     void hinder() {
-        if (CAUSES.stream().allMatch(cause -> plant.size(cause) == 0)) {
-            return;
-        }
-        program.item();
         waitForPythonsLock(nanos(GIL));
         waitForLock(nanos(LOCK));
         sleep(nanos(SLEEP_EACH_STEP));
         log(nanos(LOG_FSYNC));
-        program.work(plant.amount(WORK_BETWEEN_CALLS) * shape.gpuNanos());
+        if (plant.has(WORK_BETWEEN_CALLS)) {
+            program.work(plant.amount(WORK_BETWEEN_CALLS) * shape.gpuNanos());
+        }
     }
 
     private long nanos(Scenario cause) {

@@ -82,7 +82,7 @@ record Shape(
         int spareCpus = causes.contains(Scenario.DATA_BOUND_CPU) ? noise.between(1, 2) : noise.between(6, 12);
         boolean small = causes.contains(SMALL_COLLECTIVES);
         long model = (long) (small ? noise.betweenLog(20 << 20, 60 << 20) : noise.betweenLog(60 << 20, 1.5 * GIB));
-        boolean onGpu = settings.scenario().usesGpu();
+        boolean onGpu = causes.stream().allMatch(Scenario::usesGpu);
         return new Shape(
                 onGpu,
                 onGpu && settings.nvml(),

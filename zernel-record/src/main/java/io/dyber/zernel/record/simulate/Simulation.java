@@ -81,9 +81,11 @@ public final class Simulation {
             Scenario.SYNC_BOUND,
             Scenario.PAGEABLE_COPIES,
             Scenario.CHECKPOINT_STALL,
-            Scenario.ALLOCATOR_CHURN,
-            Scenario.SLEEP_EACH_STEP,
-            Scenario.LOG_FSYNC);
+            Scenario.ALLOCATOR_CHURN);
+
+    /// The same on jobs without a GPU.
+    private static final List<Scenario> MIXABLE_WITHOUT_GPU =
+            List.of(Scenario.GIL, Scenario.LOCK, Scenario.SLEEP_EACH_STEP, Scenario.LOG_FSYNC);
 
     /// 2026-01-01: a simulation does not depend on the day it runs.
     static final long START_NANOS = 1_767_225_600_000_000_000L;
@@ -130,9 +132,10 @@ public final class Simulation {
         }
         int first = noise.between(0, MIXABLE.size() - 1);
         int second = (first + noise.between(1, MIXABLE.size() - 1)) % MIXABLE.size();
+        List<Scenario> mixable = noise.chance(0.5) ? MIXABLE : MIXABLE_WITHOUT_GPU;
         return List.of(
-                new Strength(MIXABLE.get(first), LARGER_PART * settings.strength()),
-                new Strength(MIXABLE.get(second), (1 - LARGER_PART) * settings.strength()));
+                new Strength(mixable.get(first), LARGER_PART * settings.strength()),
+                new Strength(mixable.get(second), (1 - LARGER_PART) * settings.strength()));
     }
 
     private Result write(Target target, List<String> options) {

@@ -16,6 +16,7 @@ import java.util.List;
 final class TrainingStep {
     private static final double PAGEABLE_RATE = 5;
     private static final int STOPS = 6;
+    private static final String EVALUATED_NEXT = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
     /// Batches of an evaluation.
     private static final int EVALUATED = 8;
 
@@ -153,11 +154,14 @@ final class TrainingStep {
         for (int i = 0; i < EVALUATED; i++) {
             long start = program.now();
             program.work(0.1 * batchNanos);
-            program.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", start);
+            program.region(EVALUATED_NEXT, start);
             for (int part = 0; part < EVALUATED; part++) {
                 program.work(0.9 * batchNanos / EVALUATED);
             }
         }
+        long empty = program.now();
+        program.work(20_000);
+        program.region(EVALUATED_NEXT, empty);
     }
 
     private boolean looksAtLoss(int step) {

@@ -215,7 +215,7 @@ class SimulationTest {
         String inNext = """
                 SELECT count(*) FROM (FROM $file WHERE kind = 'process' AND name = '%s' AND %s) AS one
                 JOIN (FROM $file WHERE name LIKE 'enumerate%%') AS next
-                    ON one.ts_ns BETWEEN next.ts_ns AND next.ts_ns + next.dur_ns""";
+                    ON one.ts_ns > next.ts_ns AND one.ts_ns < next.ts_ns + next.dur_ns""";
         Object exits = Duck.query(file, "SELECT count(*) FROM $file WHERE name = 'exit' AND comm = 'pt_data_worker'")
                 .getFirst().getFirst();
 

@@ -3,7 +3,7 @@
 -- These are garbage collections, waits for another thread of the process, and time without a CPU.
 --
 -- needs: gc_runs, step_states
-CREATE VIEW _step_reasons AS
+CREATE VIEW _step_whys AS
 WITH
     constants AS (
         SELECT 0.03 AS counted -- share of step time from which on findings count waits for threads and for CPUs
