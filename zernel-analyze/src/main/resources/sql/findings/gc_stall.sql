@@ -3,9 +3,9 @@
 -- Where the collector was probed, counted are its runs in the training thread, in whichever part of a step they are.
 -- Elsewhere it is inferred: stretches of slow steps in which nothing was called, beyond what is usual (view pauses).
 -- Lost is their time, at most as the GPU is idle by the driver's samples: what is still queued runs meanwhile.
--- Does not apply to runs below 100 us, which are not recorded. What is inferred does not apply to pauses in steps that
--- open a checkpoint (checkpoint_stall), to time off the CPU (cpu_preempted), to pauses in every step, which are no
--- pauses but work (unexplained_time), nor to jobs that launch nothing on a GPU.
+-- Does not apply to short runs over young objects, which are not recorded. What is inferred does not apply to pauses in
+-- steps that open a checkpoint (checkpoint_stall), to time off the CPU (cpu_preempted), to pauses in every step, which
+-- are no pauses but work (unexplained_time), nor to jobs that launch nothing on a GPU.
 --
 -- needs: pauses, gc_runs, steps, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %

@@ -1,8 +1,8 @@
 -- Runs of Python's garbage collector in training threads, within steps.
 --
 -- A run stops the thread in which it happens, wherever that is: in the forward pass, while it waits for data, between
--- calls. Time in which another thread had its CPU is taken off. Only runs from 100 us on are recorded. Warm-up is left
--- out.
+-- calls. Time in which another thread had its CPU is taken off. Only runs from 100 us on are recorded, of most
+-- interpreters only those over all objects. Warm-up is left out.
 --
 -- needs: events, steps, _switches
 CREATE TABLE gc_runs AS
@@ -52,7 +52,7 @@ SELECT
         AS dur_ns, -- [ns] how long it ran, within the step
     runs.generation, -- oldest generation that was looked through, 2 is all; NULL where that is not known
     runs.asked, -- whether the program called gc.collect(); NULL where that is not known
-    runs.objects -- objects that were found to be garbage
+    runs.objects -- objects that were found to be garbage; NULL where that is not known
 FROM runs
 LEFT JOIN preempted
     ON preempted.recording = runs.recording

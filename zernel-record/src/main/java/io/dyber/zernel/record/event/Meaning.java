@@ -52,12 +52,12 @@ public enum Meaning {
     GROUP_END,
     /// Of Python: a function is called.
     PYTHON_CALL,
-    /// The garbage collector runs.
-    COLLECTION,
-    /// The program asks it to.
+    /// The garbage collector is asked to run.
     COLLECTION_ASKED,
-    /// It begins, as a tracepoint tells.
+    /// It begins.
     COLLECTION_BEGIN,
     /// It has ended.
-    COLLECTION_END
+    COLLECTION_END,
+    /// It has ended, and has looked through all objects.
+    FULL_COLLECTION_END
 }

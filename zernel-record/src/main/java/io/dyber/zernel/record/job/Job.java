@@ -130,10 +130,10 @@ public final class Job {
             case GROUP_BEGIN -> (row, _) -> communicators.groupBegun(row);
             case GROUP_END -> (row, _) -> communicators.groupEnded(row);
             case PYTHON_CALL -> pythonCalls;
-            case COLLECTION -> collections.run();
-            case COLLECTION_ASKED -> collections.asked();
+            case COLLECTION_ASKED -> (row, _) -> collections.asked(row.pid());
             case COLLECTION_BEGIN -> (row, _) -> collections.begun(row);
             case COLLECTION_END -> (row, _) -> collections.ended(row);
+            case FULL_COLLECTION_END -> (row, _) -> collections.endedFull(row);
         };
     }
 }

@@ -16,6 +16,10 @@ import java.util.stream.Stream;
 /// The function that collects is local to the interpreter, so it is found only where that has its local symbols, as those of
 /// pyenv, conda and uv do. Others, as Debian's and Fedora's, have tracepoints instead, which do not tell who asked.
 ///
+/// The function runs thousands of times a second where a program makes many objects, each time for some microseconds over
+/// the young ones. A probe at its `ret` would cost a debug trap each time, many times what it takes itself. So its end is
+/// seen where it empties the lists of free objects, which it does last, and only when it looked through all objects.
+///
 /// @param library the interpreter, which is a library or in the program
 public record CollectorProbe(String library) implements ProbeSpec {
     static final String KIND = "gc";
@@ -28,6 +32,14 @@ public record CollectorProbe(String library) implements ProbeSpec {
     private static final String BEFORE_3_10 = "collect";
     private static final String SINCE_3_14 = "_PyGC_Collect";
     private static final String ASKED = "gc_collect";
+    private static final List<String> LAST = List.of(
+            "_PyGC_ClearAllFreeLists",
+            "_PyContext_ClearFreeList",
+            "PyContext_ClearFreeList",
+            "_PyDict_ClearFreeList",
+            "PyDict_ClearFreeList",
+            "_PyList_ClearFreeList",
+            "PyList_ClearFreeList");
     private static final int SAYS_WHY = 0x030d;
     private static final int INCREMENTAL = 0x030e;
 
@@ -48,7 +60,7 @@ public record CollectorProbe(String library) implements ProbeSpec {
     static List<Hook> hooks() {
         return Stream.of("libpython3*.so*", "python*")
                 .map(CollectorProbe::new)
-                .map(probe -> new Hook(probe, Role.CALL, false, Meaning.COLLECTION, false))
+                .map(probe -> new Hook(probe, Role.INSTANT, false, Meaning.COLLECTION_END, false))
                 .toList();
     }
 
@@ -59,21 +71,37 @@ public record CollectorProbe(String library) implements ProbeSpec {
         }
         int version = PythonLayout.version(elf);
         List<String> collectors = collectors(elf, version);
-        if (collectors.isEmpty()) {
+        List<String> lasts = lasts(elf);
+        if (collectors.isEmpty() || lasts.isEmpty()) {
             return tracepoints(elf);
         }
         List<String> askers = version < SAYS_WHY ? functions(elf, ASKED) : List.of();
+        String name = askers.isEmpty() && version < SAYS_WHY ? UNKNOWN_REASON : REASONS.getFirst();
         List<Hook> hooks = new ArrayList<>();
-        for (String asker : askers) {
-            Function function = new Function(KIND, "", library, asker, List.of());
-            hooks.add(new Hook(function, Role.INSTANT_FACT, false, Meaning.COLLECTION_ASKED, true));
-        }
-        String name = askers.isEmpty() ? UNKNOWN_REASON : REASONS.getFirst();
+        askers.forEach(asker -> hooks.add(
+                hook("", asker, List.of(), Role.INSTANT_FACT, Meaning.COLLECTION_ASKED, true)));
         for (String collector : collectors) {
-            Function function = new Function(KIND, name, library, collector, captures(elf, collector, version));
-            hooks.add(new Hook(function, Role.CALL, false, Meaning.COLLECTION, false));
+            List<Capture> captures = captures(elf, collector, version);
+            hooks.add(hook(name, collector, captures, Role.INSTANT_FACT, Meaning.COLLECTION_BEGIN, false));
         }
+        lasts.forEach(last -> hooks.add(
+                hook(name, last, List.of(), Role.INSTANT, Meaning.FULL_COLLECTION_END, false)));
         return hooks;
+    }
+
+    private Hook hook(
+            String name, String symbol, List<Capture> captures, Role role, Meaning meaning, boolean optional) {
+        return new Hook(new Function(KIND, name, library, symbol, captures), role, false, meaning, optional);
+    }
+
+    private static List<String> lasts(ElfFile elf) throws ElfException {
+        for (String last : LAST) {
+            List<String> found = functions(elf, last);
+            if (!found.isEmpty()) {
+                return found;
+            }
+        }
+        return List.of();
     }
 
     private static List<String> collectors(ElfFile elf, int version) throws ElfException {
@@ -108,7 +136,6 @@ public record CollectorProbe(String library) implements ProbeSpec {
         if (!changed && (!symbol.startsWith(BEFORE_3_10) || isPython39(elf))) {
             captures.add(Capture.argument("generation", 2, Width.S32));
         }
-        captures.add(Capture.returned("count", Width.S64));
         return captures;
     }
 

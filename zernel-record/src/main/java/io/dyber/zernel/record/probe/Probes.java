@@ -44,7 +44,7 @@ public final class Probes {
             "",
             CollectorProbe.INTERPRETER,
             CollectorProbe.hooks(),
-            "runs of Python's garbage collector of 100 us or longer");
+            "runs of Python's garbage collector over all objects, of 100 us or longer");
 
     private static final List<Probe> ALL = Stream.of(
                     TorchProbes.all(),

@@ -26,8 +26,8 @@ public final class Symbols {
     private static final int SHORTEST_READ = 16;
     private static final int LARGEST = 1 << 20;
 
-    /// Kinds of functions that anything may happen in: the user chose them, or they run what the program made.
-    private static final Set<String> CHOSEN = Set.of(ProbeSpec.CALL, PythonProbe.KIND, CollectorProbe.KIND);
+    /// Kinds of functions that anything may happen in: the user chose them.
+    private static final Set<String> CHOSEN = Set.of(ProbeSpec.CALL, PythonProbe.KIND);
 
     /// How the end of a call is seen. The kernel sees a return by replacing the return address on the stack. That ends a
     /// process that unwinds or switches the stack meanwhile, as exceptions and coroutines do.

@@ -76,30 +76,29 @@ class GarbageCollectionIT {
     void eachCollectionThatWasAskedForIsARow() {
         String name = isOfTracepoints() ? "collection" : "gc.collect";
         List<String> rows = recording.rows(
-                "SELECT name, count >= 10, dur_ns >= 100000, tid = pid FROM events WHERE kind = 'gc' ORDER BY ts_ns");
+                "SELECT name, generation, dur_ns >= 100000, tid = pid FROM events WHERE kind = 'gc' ORDER BY ts_ns");
         assertThat(rows).as(python).hasSizeGreaterThanOrEqualTo(5);
-        assertThat(rows.subList(0, 5)).as(python).containsOnly(name + " true true true");
+        assertThat(rows.subList(0, 5)).as(python).containsOnly(name + " 2 true true");
     }
 
+    /// Where the function is probed, only those of all objects are rows, and in these versions there may be no other.
     @Test
     void othersAreAutomatic() {
         JsonNode last = told.path("collections").path(told.path("collections").size() - 1);
         List<String> names = recording.rows("""
                 SELECT DISTINCT name FROM (FROM events WHERE kind = 'gc' AND ts_ns < %d ORDER BY ts_ns OFFSET 5)
                 """.formatted(onClock(last.path(2))));
-        assertThat(names).as(python).containsExactly(isOfTracepoints() ? "collection" : "automatic");
+        assertThat(names).as(python).isSubsetOf(isOfTracepoints() ? "collection" : "automatic");
     }
 
-    /// Some versions call the callbacks inside the collection, others around it. Which generation an automatic one is of,
-    /// Python 3.13 decides inside.
+    /// Some versions call the callbacks inside the collection, others around it: its end is between them in all.
     @Test
     void aCollectionLastsAsPythonSays() {
         for (JsonNode one : told.path("collections")) {
             List<String> rows = recording.rows("""
-                    SELECT coalesce(generation, %3$d), count FROM events
-                    WHERE kind = 'gc'
-                        AND (ts_ns >= %1$d AND ts_ns + dur_ns <= %2$d OR ts_ns <= %1$d AND ts_ns + dur_ns >= %2$d)
-                    """.formatted(onClock(one.path(1)), onClock(one.path(2)), one.path(0).asLong()));
+                    SELECT generation, coalesce(count, %3$d) FROM events
+                    WHERE kind = 'gc' AND ts_ns + dur_ns BETWEEN %1$d AND %2$d
+                    """.formatted(onClock(one.path(1)), onClock(one.path(2)), one.path(3).asLong()));
             String expected = one.path(0).asString() + " " + one.path(3).asString();
             boolean full = one.path(0).asInt() == 2;
             assertThat(rows).as(python + ": " + one).isSubsetOf(expected).hasSizeBetween(full ? 1 : 0, 1);
@@ -111,15 +110,12 @@ class GarbageCollectionIT {
     }
 
     @Test
-    void shortCollectionsAreCounted() {
-        JsonNode counts = recording.footer("zernel.probes").valueStream()
-                .filter(probe -> probe.path("kind").asString().equals("gc") && probe.path("filtered").asLong() > 0)
-                .findFirst()
-                .orElseThrow();
-        assertThat(counts.path("entries").asLong())
-                .as(python)
-                .isEqualTo(counts.path("events").asLong() + counts.path("filtered").asLong())
-                .isGreaterThanOrEqualTo(told.path("collections").size());
+    void eachCollectionIsCounted() {
+        List<JsonNode> probes = recording.footer("zernel.probes").valueStream()
+                .filter(probe -> probe.path("kind").asString().equals("gc"))
+                .toList();
+        assertThat(probes).as(python).anySatisfy(probe -> assertThat(probe.path("entries").asLong())
+                .isGreaterThanOrEqualTo(told.path("collections").size()));
         assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
     }
 
