@@ -93,10 +93,8 @@ SELECT
         WHEN 2 * asked_ns >= all_ns
             THEN 'remove gc.collect() from the training loop, or call it seldom, such as between epochs'
         WHEN measured AND NOT knows_who_asked
-            THEN 'remove gc.collect() from the training loop; if there is none: gc.freeze() after start-up, then'
-                || ' gc.disable() and gc.collect() between epochs'
-        ELSE 'gc.freeze() after start-up, then gc.disable() and gc.collect() at a moment of your own, such as between'
-            || ' epochs'
+            THEN 'remove gc.collect() from the training loop; if there is none: gc.freeze(), then gc.disable()'
+        ELSE 'gc.freeze() after start-up, then gc.disable() and gc.collect() where it does no harm, as between epochs'
     END AS advice, -- what to try
     format('zernel-analyze sql {} "FROM {}"', file_label(recording),
         CASE WHEN measured THEN 'gc_runs ORDER BY dur_ns DESC LIMIT 10' ELSE 'pauses' END)
