@@ -230,8 +230,9 @@ class CommandLineIT {
             try (Recording recording = Recording.open(file())) {
                 assertThat(recording.footer("zernel.recording").path("stop").asString()).isEqualTo("signal");
             }
+            assertOnlyTheFile();
+            delete(file());
         }
-        assertOnlyTheFile();
     }
 
     @Test
@@ -278,6 +279,14 @@ class CommandLineIT {
 
     private static String probe() {
         return Programs.built("libcalls.so") + ":calls_push(number=arg1)";
+    }
+
+    private static void delete(Path file) {
+        try {
+            Files.delete(file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void assertOnlyTheFile() {
