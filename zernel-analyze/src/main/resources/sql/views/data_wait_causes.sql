@@ -196,7 +196,10 @@ SELECT
     reading, -- share of loading that is reading, 0 to 1
     bytes_per_s, -- [bytes] per second of reading
     load_cpu_ns / nullif(load_ns, 0) AS load_cpu_share, -- share of loading that is on a CPU, at most, 0 to 1
-    CAST(workers_needed AS BIGINT) AS workers_needed, -- workers that would keep up
+    CAST(CASE cause
+        WHEN 'transform' THEN greatest(workers_needed, ceil(load_ns / greatest(step_ns - wait_ns, 0.01 * step_ns)))
+        ELSE workers_needed
+    END AS BIGINT) AS workers_needed, -- workers that would keep up, with CPUs enough
     cpus, -- CPUs of the machine
     free_cpus AS idle_cpus, -- mean CPUs that the job may use and nothing did
     idle_measured -- whether that was measured
