@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -53,7 +55,9 @@ class PlantedCausesIT {
     void slowTransformsAreFound() throws IOException, InterruptedException {
         Run run = run("slow_transforms");
         assertThat(run.first()).isEqualTo(idleCpus(4) ? "too_few_workers" : "data_bound");
-        costsTheWait(run, run.first());
+        // Workers that have its CPU cost the thread more than the wait for their batches; all of it is time off the CPU.
+        assertThat(lost(run, run.first()))
+                .isBetween(0.85 * run.millis("wait"), 1.15 * Math.max(run.millis("wait"), run.millis("idle")));
     }
 
     @Test
@@ -107,7 +111,13 @@ class PlantedCausesIT {
     void theGarbageCollectorIsFound() throws IOException, InterruptedException {
         Run run = run("garbage", standIns().resolve("libcudart.so.12").toString());
         assertThat(run.first()).isEqualTo("gc_stall");
-        assertThat(lost(run, "gc_stall")).isCloseTo(run.millis("collected"), within(0.15 * run.millis("collected")));
+        // The stand-in of a GPU is not sampled: that it may have been busy meanwhile makes a range, which ends with all of it.
+        Matcher range = Pattern.compile("between ([\\d.]+) ms and ([\\d.]+) ms are lost")
+                .matcher(run.finding("gc_stall").orElseThrow().evidence());
+        assertThat(range.find()).isTrue();
+        assertThat(Double.parseDouble(range.group(1))).isLessThanOrEqualTo(run.millis("collected"));
+        assertThat(Double.parseDouble(range.group(2)))
+                .isCloseTo(run.millis("collected"), within(0.15 * run.millis("collected")));
     }
 
     @Test
