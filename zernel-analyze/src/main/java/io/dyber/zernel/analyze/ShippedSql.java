@@ -9,32 +9,53 @@ import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// A `.sql` file of the jar, read when it is first asked for: reading all of them takes longer than most queries.
-final class ShippedSql implements Supplier<SqlObject> {
+/// The `.sql` files of the jar, each read when it is first asked for: reading all of them takes longer than most queries.
+///
+/// Thread-safe.
+final class ShippedSql {
     private static final String ROOT = "/sql/";
 
-    private final String file;
-    private @Nullable SqlObject object;
+    /// By the names of the objects that they end with.
+    private final Map<String, String> files = new TreeMap<>();
+    private final Map<String, SqlObject> known = new TreeMap<>();
+    private final Set<String> read = new HashSet<>();
 
-    private ShippedSql(String file) {
-        this.file = file;
+    ShippedSql() {
+        files().forEach(file -> files.put(name(file), file));
     }
 
-    /// The views and findings by name.
-    static Map<String, Supplier<SqlObject>> objects() {
-        Map<String, Supplier<SqlObject>> objects = new TreeMap<>();
-        for (String file : files()) {
-            objects.put(name(file), new ShippedSql(file));
+    /// All views and findings by name.
+    synchronized Map<String, SqlObject> objects() {
+        files.values().forEach(this::learn);
+        return Map.copyOf(known);
+    }
+
+    /// A view or finding by name, also one that stands in another's file.
+    synchronized @Nullable SqlObject find(String name) {
+        if (!known.containsKey(name)) {
+            String file = files.get(name);
+            if (file != null) {
+                learn(file);
+            } else if (name.startsWith("_")) {
+                files.values().forEach(this::learn);
+            }
         }
-        return objects;
+        return known.get(name);
+    }
+
+    private void learn(String file) {
+        if (read.add(file)) {
+            SqlObject.Role role = file.startsWith("findings/") ? SqlObject.Role.FINDING : SqlObject.Role.VIEW;
+            SqlObject.parseFile(name(file), role, read(file), "sql/" + file).forEach(object -> known.put(object.name(), object));
+        }
     }
 
     /// The text of a file below `sql/`.
@@ -47,17 +68,6 @@ final class ShippedSql implements Supplier<SqlObject> {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    @Override
-    public synchronized SqlObject get() {
-        SqlObject known = object;
-        if (known == null) {
-            SqlObject.Role role = file.startsWith("findings/") ? SqlObject.Role.FINDING : SqlObject.Role.VIEW;
-            known = SqlObject.parse(name(file), role, read(file), "sql/" + file);
-            object = known;
-        }
-        return known;
     }
 
     private static String name(String file) {
@@ -91,14 +101,10 @@ final class ShippedSql implements Supplier<SqlObject> {
 
     private static List<String> classFolderFiles(Path prelude) throws IOException {
         Path root = prelude.resolveSibling("");
-        List<String> names = new ArrayList<>();
-        for (String folder : List.of("views", "findings")) {
-            try (Stream<Path> files = Files.list(root.resolve(folder))) {
-                files.map(file -> folder + "/" + file.getFileName())
-                        .filter(name -> name.endsWith(".sql"))
-                        .forEach(names::add);
-            }
+        try (Stream<Path> files = Files.walk(root, 2)) {
+            return files.map(file -> root.relativize(file).toString())
+                    .filter(name -> name.contains("/") && name.endsWith(".sql"))
+                    .toList();
         }
-        return names;
     }
 }

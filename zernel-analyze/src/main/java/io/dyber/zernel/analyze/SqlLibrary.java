@@ -5,35 +5,31 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// The views and findings: one `.sql` file each, discovered by folder.
+/// The views and findings: `.sql` files in a folder for each subject.
 ///
-/// A file in `views/` creates the view or table of its name. A file in `findings/` is a query; it returns no row when
-/// the recording does not have the problem.
+/// A file creates the view or table of its name; before it may stand those that nothing else reads. A file in `findings/` ends
+/// with a query, which returns no row when the recording does not have the problem.
 public final class SqlLibrary {
     /// What every [Database] has of its own.
     static final Set<String> BASE = Set.of("events", "files", "footer");
-    private static final Pattern CREATE = Pattern.compile(
-            "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
+    private final ShippedSql shipped;
+    /// Those that were added or changed.
+    private final Map<String, SqlObject> own;
 
-    private final Map<String, Supplier<SqlObject>> objects;
-
-    private SqlLibrary(Map<String, Supplier<SqlObject>> objects) {
-        this.objects = objects;
+    private SqlLibrary(ShippedSql shipped, Map<String, SqlObject> own) {
+        this.shipped = shipped;
+        this.own = own;
     }
 
     /// The library in the jar.
     public static SqlLibrary builtIn() {
-        return new SqlLibrary(ShippedSql.objects());
+        return new SqlLibrary(new ShippedSql(), Map.of());
     }
 
     /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.
@@ -42,19 +38,19 @@ public final class SqlLibrary {
     ///
     /// @throws RecordingException if the folder cannot be read
     public SqlLibrary with(Path folder) {
-        Map<String, Supplier<SqlObject>> all = new TreeMap<>(objects);
+        Map<String, SqlObject> all = new TreeMap<>(own);
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
                 String sql = Files.readString(file);
                 String name = String.valueOf(file.getFileName()).replace(".sql", "");
-                SqlObject object = SqlObject.parse(name, roleOf(sql), sql, file.toString());
+                SqlObject object = SqlObject.parse(name, roleOf(sql), sql, file.toString(), 1);
                 checkName(object, find(name));
-                all.put(name, () -> object);
+                all.put(name, object);
             }
         } catch (IOException e) {
             throw new RecordingException("reading findings from '" + folder + "': " + reason(e), null, e);
         }
-        return new SqlLibrary(all);
+        return new SqlLibrary(shipped, all);
     }
 
     /// This library with another value of a threshold.
@@ -73,15 +69,16 @@ public final class SqlLibrary {
             throw new IllegalArgumentException(
                     "there is no finding or view '" + owner + "': " + Suggestion.hint(owner, owners));
         }
-        Map<String, Supplier<SqlObject>> all = new TreeMap<>(objects);
-        SqlObject changed = Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value);
-        all.put(owner, () -> changed);
-        return new SqlLibrary(all);
+        Map<String, SqlObject> all = new TreeMap<>(own);
+        all.put(owner, Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value));
+        return new SqlLibrary(shipped, all);
     }
 
     /// All objects in the order of their names.
     public Collection<SqlObject> objects() {
-        return objects.values().stream().map(Supplier::get).toList();
+        Map<String, SqlObject> all = new TreeMap<>(shipped.objects());
+        all.putAll(own);
+        return all.values();
     }
 
     /// The findings in the order of their names.
@@ -93,8 +90,8 @@ public final class SqlLibrary {
 
     /// An object by name.
     public @Nullable SqlObject find(String name) {
-        Supplier<SqlObject> object = objects.get(name);
-        return object == null ? null : object.get();
+        SqlObject object = own.get(name);
+        return object == null ? shipped.find(name) : object;
     }
 
     /// Macros that every other file may use.
@@ -108,14 +105,13 @@ public final class SqlLibrary {
     }
 
     private static SqlObject.Role roleOf(String sql) {
-        return CREATE.matcher(sql).find() ? SqlObject.Role.VIEW : SqlObject.Role.FINDING;
+        return SqlObject.createdBy(sql).isPresent() ? SqlObject.Role.VIEW : SqlObject.Role.FINDING;
     }
 
     /// A view is looked for in the file of its name, and others rely on what a built-in name stands for.
     private static void checkName(SqlObject object, @Nullable SqlObject replaced) {
         String reading = "reading '" + object.origin() + "': ";
-        Matcher create = CREATE.matcher(object.sql());
-        String created = create.find() ? create.group(1).toLowerCase(Locale.ROOT) : object.name();
+        String created = SqlObject.createdBy(object.sql()).orElse(object.name());
         if (!created.equals(object.name())) {
             throw new RecordingException(reading + "it creates '" + created + "'", "call the file " + created + ".sql");
         }

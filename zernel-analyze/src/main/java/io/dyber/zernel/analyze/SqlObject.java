@@ -3,14 +3,16 @@ package io.dyber.zernel.analyze;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/// One `.sql` file of the library, named after its file.
+/// One view or finding of the library: a statement of a `.sql` file, with the comment above it.
 ///
-/// The comment at its top is its documentation: the first sentence is the title, paragraphs say why it matters, and
+/// The comment is its documentation: the first sentence is the title, paragraphs say why it matters, and
 /// lines `key: value` hold `needs` (what it reads), for findings also `severity` and `hint`.
 ///
 /// @param name the object it defines
@@ -18,11 +20,16 @@ import java.util.stream.Collectors;
 /// @param title one sentence
 /// @param why why it matters and how it is computed, may have several lines
 /// @param keys the `key: value` lines
-/// @param sql the whole file
+/// @param sql the statement and the comment above it
 /// @param origin where the file came from, for messages
+/// @param line of the file at which it begins, from 1
 public record SqlObject(
-        String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin) {
+        String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin, int line) {
     private static final Pattern KEY = Pattern.compile("(needs|severity|hint): (.+)");
+
+    private static final Pattern CREATE = Pattern.compile(
+            "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
+    private static final Pattern STATEMENT_END = Pattern.compile("(?<=;)\n\n(?=-- )");
 
     private static final Pattern LINE = Pattern.compile("(?m)^LINE (\\d+): ");
 
@@ -46,7 +53,7 @@ public record SqlObject(
     }
 
     SqlObject withSql(String other) {
-        return new SqlObject(name, role, title, why, keys, other, origin);
+        return new SqlObject(name, role, title, why, keys, other, origin, line);
     }
 
     private long headLines() {
@@ -57,13 +64,33 @@ public record SqlObject(
     RecordingException failed(String doing, RecordingException cause) {
         String message = String.valueOf(cause.getMessage());
         // What a view that it reads says of itself is about that file's lines.
-        Matcher line = LINE.matcher(message.startsWith("creating ") ? "" : message);
-        String place = line.find() ? origin + ":" + (headLines() + Integer.parseInt(line.group(1))) : origin;
+        Matcher at = LINE.matcher(message.startsWith("creating ") ? "" : message);
+        String place = at.find() ? origin + ":" + (line + headLines() - 1 + Integer.parseInt(at.group(1))) : origin;
         String why = message.lines().findFirst().orElse("").replaceFirst("^running a query: ", "");
         return new RecordingException(doing + " '" + name + "' of " + place + ": " + why, cause.hint(), cause);
     }
 
-    static SqlObject parse(String name, Role role, String sql, String origin) {
+    /// The objects of a file: the last is the one that it is named after, those before are views that only this one needs.
+    ///
+    /// @param role of the last
+    static List<SqlObject> parseFile(String name, Role role, String text, String origin) {
+        List<SqlObject> objects = new ArrayList<>();
+        int line = 1;
+        List<String> statements = List.of(STATEMENT_END.split(text));
+        for (String helper : statements.subList(0, statements.size() - 1)) {
+            objects.add(parse(createdBy(helper).orElse(""), Role.VIEW, helper, origin, line));
+            line += (int) helper.lines().count() + 1;
+        }
+        objects.add(parse(name, role, statements.getLast(), origin, line));
+        return objects;
+    }
+
+    /// The name of the view, table or macro that a statement creates.
+    static Optional<String> createdBy(String sql) {
+        return CREATE.matcher(sql).results().findFirst().map(match -> match.group(1).toLowerCase(Locale.ROOT));
+    }
+
+    static SqlObject parse(String name, Role role, String sql, String origin, int line) {
         List<String> comment = sql.lines()
                 .takeWhile(line -> line.startsWith("--"))
                 .map(line -> line.substring(2).strip())
@@ -82,6 +109,6 @@ public record SqlObject(
         int end = text.replace('\n', ' ').indexOf(". ");
         String title = end < 0 ? text : text.substring(0, end + 1);
         String why = end < 0 ? "" : text.substring(end + 1).strip();
-        return new SqlObject(name, role, title.replace('\n', ' '), why, keys, sql, origin);
+        return new SqlObject(name, role, title.replace('\n', ' '), why, keys, sql, origin, line);
     }
 }

@@ -62,6 +62,20 @@ class SqlLibraryTest {
                 .contains("data_bound", "lost_events", "unattached_probes");
     }
 
+    @Test
+    void aViewThatOneOtherReadsStandsInItsFile() {
+        assertThat(views().stream().filter(view -> view.name().startsWith("_"))).allSatisfy(view -> {
+            List<String> readers = objects().stream()
+                    .filter(object -> object.needs().contains(view.name()))
+                    .map(SqlObject::origin)
+                    .distinct()
+                    .toList();
+            assertThat(view.origin())
+                    .as("place of '%s', which %s read", view.name(), readers)
+                    .endsWith(readers.size() == 1 ? readers.getFirst() : "/" + view.name() + ".sql");
+        });
+    }
+
     @ParameterizedTest
     @MethodSource("objects")
     void everyFileHasAHeader(SqlObject object) {
@@ -300,7 +314,8 @@ class SqlLibraryTest {
                 "mine",
                 SqlObject.Role.FINDING,
                 "-- T.\nWITH thresholds AS (SELECT 0.5 AS a, TRUE AS b, 1e-3 AS c -- [ms] of (all) steps\n) SELECT 1 AS subject",
-                "mine.sql");
+                "mine.sql",
+                1);
         assertThat(Threshold.of(finding)).containsExactly(
                 new Threshold("a", "0.5", ""), new Threshold("b", "TRUE", ""), new Threshold("c", "1e-3", "[ms] of (all) steps"));
         assertThat(Threshold.set(finding, "a", "2").sql()).contains("(SELECT 2 AS a, TRUE AS b, 1e-3 AS c");

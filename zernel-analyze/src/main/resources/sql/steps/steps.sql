@@ -1,3 +1,95 @@
+-- Steps that calls with the role `step` tell: from one call to the next, the last one to its own end.
+--
+-- What lies between two calls, such as fetching the next batch, so belongs to the first of them. Calls inside another
+-- one of the same thread are part of it.
+--
+-- needs: _role_calls
+CREATE TABLE _role_steps AS
+WITH
+    calls AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            name,
+            start_ns,
+            end_ns,
+            max(end_ns) OVER (
+                PARTITION BY recording, pid, tid
+                ORDER BY start_ns
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS until_ns
+        FROM _role_calls
+        WHERE role = 'step'
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- thread
+    name, -- function or region
+    start_ns, -- [ns] when the step begins: the call
+    coalesce(
+        lead(start_ns) OVER (PARTITION BY recording, pid, tid ORDER BY start_ns),
+        end_ns
+    ) AS end_ns -- [ns] when it ends; NULL where that is not known
+FROM calls
+WHERE coalesce(until_ns <= start_ns, TRUE);
+
+-- Moments in which a process compiles while it runs.
+--
+-- It opens a cache of compiled kernels, captures a CUDA graph, or a process that it or one of its children forked runs
+-- a compiler, as TorchInductor does for the CPU. The caches are those of TorchInductor, Triton, JAX and the driver; the
+-- packages of these are none.
+--
+-- needs: events, _rare_events
+CREATE TABLE _compiles AS
+WITH RECURSIVE
+    constants AS (
+        SELECT 6 AS most_generations -- between a process and a compiler that runs for it
+    ),
+    compilers AS (
+        SELECT recording, pid, ts_ns
+        FROM events
+        WHERE kind = 'process'
+            AND name = 'exec'
+            AND regexp_matches(comm, '^(cc1|cc1plus|clang.*|icpx|ptxas|cicc|nvcc)$')
+    ),
+    forks AS (
+        SELECT recording, child_pid AS pid, any_value(pid) AS parent
+        FROM events
+        WHERE kind = 'process'
+            AND name = 'fork'
+            AND child_pid = child_tid
+            AND recording IN (SELECT recording FROM compilers)
+        GROUP BY recording, child_pid
+    ),
+    ancestors AS (
+        SELECT recording, pid, ts_ns, 0 AS generation
+        FROM compilers
+        UNION ALL
+        SELECT ancestors.recording, forks.parent, ancestors.ts_ns, ancestors.generation + 1
+        FROM ancestors
+        JOIN forks ON forks.recording = ancestors.recording AND forks.pid = ancestors.pid
+        CROSS JOIN constants
+        WHERE ancestors.generation < constants.most_generations
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    ts_ns -- [ns] when
+FROM events
+WHERE kind = 'io_open'
+    AND regexp_matches(path, 'torchinductor|[./]triton/|jax_cache|xla_cache|/\.nv/ComputeCache|\.cubin$')
+    AND NOT regexp_matches(path, '/(site|dist)-packages/')
+UNION ALL
+SELECT recording, pid, ts_ns
+FROM _rare_events
+WHERE kind = 'cuda_graph' AND (name LIKE '%EndCapture%' OR name LIKE '%GraphInstantiate%')
+UNION ALL
+SELECT recording, pid, ts_ns
+FROM ancestors
+WHERE generation > 0;
+
 -- Steps of each training thread, of what kind each was, and where its time went.
 --
 -- A step ends when `Optimizer.step` returns; it begins where the one before ended, the first one at the thread's first
