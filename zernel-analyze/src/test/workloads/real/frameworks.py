@@ -108,11 +108,11 @@ def accumulation(run):
 
 
 def accumulation_healthy(run):
-    accumulate(run, None, workers=1)
+    accumulate(run, None, workers=1, width=64)
 
 
-def accumulate(run, transform, workers):
-    model = network()
+def accumulate(run, transform, workers, width=24):
+    model = network(width)
     data = Pictures(4 * BATCH * run.steps, transform)
     batches = torch.utils.data.DataLoader(data, BATCH, num_workers=workers)
     TrainerLike(model, sgd(model), accumulate=4).train(run, batches)

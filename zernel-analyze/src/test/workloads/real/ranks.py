@@ -12,7 +12,7 @@ import torch.multiprocessing
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from training import Blur, fit, in_memory, network, pictures, sgd
+from training import BATCH, Blur, fit, in_memory, network, pictures, sgd
 
 
 def ddp_late_compute(run):
@@ -81,7 +81,7 @@ def ddp_healthy(run):
 
 
 def healthy(run, rank):
-    fit(run, in_memory(run), parallel(network(16)))
+    fit(run, in_memory(run, 4 * BATCH), parallel(network(16)))
 
 
 def parallel(model):

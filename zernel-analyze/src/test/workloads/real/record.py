@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs jobs of jobs.json one after another, each recorded, unrecorded, without its cause, and with the advice applied.
+"""Runs jobs of jobs.json one after another, each recorded; and unrecorded, twice without its cause, and with the advice applied.
 
     python3 record.py FOLDER [NAME ...] [--recorded-only] [-- RECORDER ...]
 
 RECORDER is the command that records, `zernel-record` if none is given. In FOLDER are afterwards, for each job, NAME.parquet and
-NAME.truth.json of the recorded run, and NAME.unrecorded.json, NAME.without.json and NAME.advice.json of the others. What is
-there already is not run again. Ends with 1 where a job or the recorder failed; its output is in NAME.log.
+NAME.truth.json of the recorded run, and NAME.unrecorded.json, NAME.without.json, NAME.without-again.json and NAME.advice.json of
+the others; a healthy job only runs recorded. What is there already is not run again. Ends with 1 where a job or the recorder failed; its output is in NAME.log.
 """
 
 import os
@@ -41,11 +41,13 @@ def run(folder, job, recorder, whole):
     began = time.monotonic()
     right = command(path, job, "truth", [*recorder, "-o", f"{path}.parquet", "--quiet", "--"], [])
     if whole:
-        right &= command(path, job, "unrecorded", [], [])
         if not job["healthy"]:
             right &= command(path, job, "without", [], ["--without"])
+            right &= command(path, job, "unrecorded", [], [])
         if job["advice"]:
             right &= command(path, job, "advice", [], ["--advice"])
+        if not job["healthy"]:
+            right &= command(path, job, "without-again", [], ["--without"])
     print(f"{job['name']}: {'done' if right else 'failed'} in {time.monotonic() - began:.0f} s", flush=True)
     return right
 

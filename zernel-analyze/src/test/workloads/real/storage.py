@@ -49,8 +49,8 @@ def shards(run, **options):
     return DataLoader(Shards(run, cold=run.planted), SAMPLES, **options)
 
 
-def wide():
-    model = network()
+def wide(width=24):
+    model = network(width)
     return model[:-1].append(torch.nn.Linear(4 * model[-1].in_features, 10))
 
 
@@ -114,4 +114,4 @@ def dump(run):
 
 def warm_cache(run):
     """Healthy: the files are read each time, but from the page cache, by workers that keep up."""
-    fit(run, DataLoader(Shards(run, cold=False), SAMPLES, num_workers=1), wide())
+    fit(run, DataLoader(Shards(run, cold=False), SAMPLES, num_workers=1), wide(64))

@@ -2,8 +2,9 @@
 --
 -- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
 -- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
--- either: it is assumed to take three quarters of the backward pass, and taken off. Lost is the rest: whether the work
--- can be given to another process, made cheaper or left out, only its author knows.
+-- either: it takes between half and one and a half of the backward pass, so what is lost is a range, and what is taken
+-- for the loss assumes three quarters. Whether the rest can be given to another process, made cheaper or left out, only
+-- its author knows.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps
 -- in which it is below a millisecond, which any loop in Python has.
 --
@@ -15,8 +16,11 @@ WITH
         SELECT
             10 AS min_steps, -- steps of kind train
             0.25 AS min_share, -- of the step
+            0.1 AS least_share, -- of the step, at least, however long the forward pass is
             1000000 AS min_ns, -- [ns] of it
-            0.75 AS forward_share -- of a backward pass, that a forward pass takes: of jobs where both are told, at most
+            0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions
+            0.75 AS forward_share, -- the same, usually
+            1.5 AS forward_share_most -- the same, at most: attention with dropout on a CPU
     ),
     threads AS (
         SELECT states.recording, states.pid, states.tid, count(*) AS steps
@@ -63,8 +67,12 @@ WITH
     costs AS (
         SELECT
             medians.*,
-            least(thresholds.forward_share * passes.backward_ns / medians.steps, medians.between_ns) AS forward_ns,
-            greatest(medians.between_ns - thresholds.forward_share * passes.backward_ns / medians.steps, 0) AS lost_ns
+            passes.backward_ns / medians.steps AS backward_ns,
+            greatest(medians.between_ns - thresholds.forward_share * passes.backward_ns / medians.steps, 0) AS lost_ns,
+            greatest(medians.between_ns - thresholds.forward_share_least * passes.backward_ns / medians.steps, 0)
+                AS bound_ns,
+            greatest(medians.between_ns - thresholds.forward_share_most * passes.backward_ns / medians.steps, 0)
+                AS least_ns
         FROM medians
         JOIN passes ON passes.recording = medians.recording AND passes.pid = medians.pid AND passes.tid = medians.tid
         CROSS JOIN thresholds
@@ -73,24 +81,28 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- training thread
     round(100 * lost_ns / step_ns, 1) AS value, -- share of step time
     '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
+    severity_of(least_ns / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, without the forward pass
-    speedup(step_ns, lost_ns) AS max_speedup, -- bound when there is no such work
+    speedup(step_ns, bound_ns) AS max_speedup, -- bound when there is no such work
     format('median of {} steps: {} of {} on the CPU in no recorded call, {} in calls; ',
         steps, ms(between_ns), ms(step_ns), ms(called_ns))
         || CASE
-            WHEN forward_ns > 0
-                THEN format('{} of it may be the forward pass (assumed: 75 % of backward); ', ms(forward_ns))
+            WHEN backward_ns > 0 THEN format(
+                'the forward pass is part of it: at half to one and a half of {} backward, {} to {} are left; ',
+                ms(backward_ns), ms(least_ns), ms(bound_ns)
+            )
             ELSE ''
         END
-        || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on
+        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more
+    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command, -- to see more
+    round(least_ns / 1e6, 3) AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps
+    AND least_ns >= thresholds.least_share * step_ns
     AND lost_ns >= thresholds.min_share * step_ns
     AND lost_ns >= thresholds.min_ns
-ORDER BY lost_ms_per_step DESC, subject
+ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
 LIMIT 20

@@ -2,7 +2,8 @@
 --
 -- Lost is what more workers bring: a step is then as long as the training thread's own work, or as all work on the CPU
 -- takes on the CPUs that the job has and those that are idle, as measured with affinity and quota. At most as much is
--- lost as the GPU is idle by the driver's samples. Workers that are blocked, in a socket or asleep, need no CPU.
+-- lost as the GPU is idle by the driver's samples. Workers that are blocked, in a socket or asleep, need no CPU. Where
+-- they need most CPUs of the machine it is a range: two CPUs may be two threads of one core.
 -- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
 -- one late rank of several (nccl_straggler).
 --
@@ -19,7 +20,7 @@ SELECT
     thread_label(recording, pid, tid) AS subject, -- thread that waits
     round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
     '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
+    severity_of(least_lost(lost_ns, least(least_idle_ns, shared_ns)) / step_ns) AS severity, -- high, medium or low
     round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that more workers save, at most as the GPU is idle
     speedup(step_ns, bound_ns) AS max_speedup, -- bound with workers enough
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
@@ -31,11 +32,15 @@ SELECT
         END
         || _cpus_text(idle_cpus, cpus, idle_measured)
         || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns)
+        || CASE
+            WHEN shared_ns IS NULL THEN ''
+            ELSE format('; if these are two threads of a core, only {} are saved', ms(shared_ns))
+        END
         || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
     format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed) AS advice, -- what to try
     format('zernel-analyze sql {} "FROM workers"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    round(least_lost(lost_ns, least(least_idle_ns, shared_ns)) / 1e6, 3)
+        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least: CPUs that share a core, no samples of the GPU
 FROM data_wait_causes
 CROSS JOIN thresholds
 WHERE cause = 'few' AND steps >= min_steps AND lost_ns >= min_share * step_ns

@@ -148,9 +148,10 @@ LEFT JOIN _role_waits AS named
 -- as much, see late_ranks).
 -- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
 -- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
--- none. Transforms also cost what the training thread waits for a CPU that workers have. CPUs that nobody uses are
--- measured (host_usage); where they were not, all that the job does not use itself count as idle, none where workers
--- wait for one, and `idle_measured` says so.
+-- none. Two CPUs may be the two threads of a core, which together do little more than one: at least, CPUs beyond half
+-- of the machine's bring a fifth of one each. Transforms also cost what the training thread waits for a CPU that
+-- workers have. CPUs that nobody uses are measured (host_usage); where they were not, all that the job does not use
+-- itself count as idle, none where workers wait for one, and `idle_measured` says so.
 --
 -- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, _lateness, host_usage, cpu_waits
 CREATE TABLE data_wait_causes AS
@@ -161,6 +162,7 @@ WITH
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
             0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
+            0.2 AS sibling_share, -- of a CPU, that the second thread of a core brings
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.5 AS late_share -- of what is lost, by which a rank is late
     ),
@@ -259,27 +261,37 @@ WITH
         FROM measured
         CROSS JOIN constants
     ),
+    loads AS (
+        SELECT
+            works.*,
+            greatest(own_cpus + worker_cpus + free_cpus, 0.01) AS job_cpus,
+            CASE
+                WHEN load_cpu_ns >= constants.cpu_bound_share * load_ns
+                    THEN greatest(own_cpus * step_ns - CASE WHEN loads_in_process THEN load_cpu_ns ELSE 0 END, 0)
+                        + load_cpu_ns
+                ELSE 0
+            END AS job_cpu_ns
+        FROM works
+        CROSS JOIN constants
+    ),
     -- A step with workers enough: the training thread's own work, or all work on all CPUs of the job.
     reached AS (
         SELECT
-            works.*,
+            loads.*,
+            greatest(step_ns - wait_ns, job_cpu_ns / job_cpus, 0.01 * step_ns) AS reached_ns,
             greatest(
                 step_ns - wait_ns,
-                CASE
-                    WHEN load_cpu_ns >= constants.cpu_bound_share * load_ns
-                        THEN (greatest(own_cpus * step_ns - CASE WHEN loads_in_process THEN load_cpu_ns ELSE 0 END, 0)
-                            + load_cpu_ns) / greatest(own_cpus + worker_cpus + free_cpus, 0.01)
-                    ELSE 0
-                END,
+                job_cpu_ns / (least(job_cpus, cpus / 2) + constants.sibling_share * greatest(job_cpus - cpus / 2, 0)),
                 0.01 * step_ns
-            ) AS reached_ns
-        FROM works
+            ) AS most_reached_ns
+        FROM loads
         CROSS JOIN constants
     ),
     needs AS (
         SELECT
             reached.*,
             greatest(least(step_ns - reached_ns, wait_ns), 0) AS few_ns,
+            greatest(least(step_ns - coalesce(most_reached_ns, reached_ns), wait_ns), 0) AS least_few_ns,
             CASE WHEN loads_in_process AND reading >= reading_share THEN reading * rest_ns ELSE rest_ns END AS slow_ns,
             greatest(
                 CASE WHEN loads_in_process THEN 1 ELSE at_once + 1 END,
@@ -323,6 +335,8 @@ SELECT
         WHEN 'transform' THEN least(data_ns + crowd_ns, coalesce(most_idle_ns, data_ns + crowd_ns), step_ns)
         ELSE least(data_ns, coalesce(most_idle_ns, data_ns))
     END AS bound_ns, -- [ns] the same, at the very most
+    CASE WHEN cause = 'few' AND least_few_ns < few_ns THEN least_few_ns END
+        AS shared_ns, -- [ns] lost_ns at least, if two CPUs share a core; NULL where that makes no difference
     CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END
         AS crowd_ns, -- [ns] of it, ready to run while the workers had the CPUs
     cause, -- few, transform, storage, idle, unseen, named or late

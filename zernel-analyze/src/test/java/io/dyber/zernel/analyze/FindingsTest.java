@@ -122,6 +122,21 @@ class FindingsTest {
     }
 
     @Test
+    void tooFewWorkersFiresWithARangeWhereTheCpusMayShareACore() {
+        RecordingFixture fixture = recording().footer("zernel.recording", "{\"cpus\":2}");
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 50, 15)
+                    .backward(i * 50 + 20, 20)
+                    .region(STEP, i * 50 + 45, 5);
+        }
+        Finding finding = only("too_few_workers", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+        // 50 ms of work on one CPU and a fifth of another.
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(8.333);
+        assertThat(finding.evidence()).contains("if these are two threads of a core, only 8.3 ms are saved; ");
+    }
+
+    @Test
     void dataBoundIsSilentWhenDataIsThere() {
         assertThat(run("data_bound", recording().training(11, 1))).isEmpty();
     }

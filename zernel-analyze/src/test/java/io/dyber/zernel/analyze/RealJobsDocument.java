@@ -32,7 +32,7 @@ final class RealJobsDocument {
         return List.of(
                 new Bar("The cause is what the verdict names", planted.stream().filter(RealRun::causeIsFirst).count(), planted.size(), 0.9),
                 new Bar(
-                        "The gain is right within 20 %, or within what two runs differ",
+                        "The gain is right within 20 %, or within what runs differ",
                         costly.stream().filter(RealRun::gainIsRight).count(),
                         costly.size(),
                         0.8),
@@ -77,10 +77,10 @@ final class RealJobsDocument {
                 run.job().name(),
                 run.job().planted(),
                 steps(run),
-                run.times().without().map(RealJobsDocument::millis).orElse(""),
-                run.gain().map(RealJobsDocument::both).orElse("costs no time"),
+                run.times().without().stream().map(RealJobsDocument::millis).collect(Collectors.joining(" / ")),
+                run.gain().map(RealJobsDocument::all).orElse("costs no time"),
                 first(run),
-                run.said().map(RealJobsDocument::factor).orElse(""),
+                run.said().map(RealJobsDocument::range).orElse(""),
                 run.advised().map(gain -> run.job().advice().orElseThrow().applied() + ": " + factor(gain)).orElse(""),
                 judged(run));
     }
@@ -115,8 +115,12 @@ final class RealJobsDocument {
         return run.advised().isPresent() && !run.adviceIsKept() ? "**advice**" : "yes";
     }
 
-    private static String both(RealRun.Gain gain) {
-        return factor(gain.recorded()) + " / " + factor(gain.unrecorded());
+    private static String all(RealRun.Gain gain) {
+        return factor(gain.recorded()) + " (" + factor(gain.least()) + " .. " + factor(gain.most()) + ")";
+    }
+
+    private static String range(RealRun.Said said) {
+        return said.least() < said.most() ? factor(said.least()) + " .. " + factor(said.most()) : factor(said.most());
     }
 
     private static String factor(double gain) {
