@@ -1,3 +1,16 @@
+-- Processes that are ranks of a job: they call collectives of NCCL, or wait for others in torch.distributed.
+--
+-- needs: _collective_calls, _waiting_ranks
+CREATE TABLE _ranked AS
+SELECT
+    recording, -- recording
+    pid -- process
+FROM _collective_calls
+WHERE nranks > 1
+UNION
+SELECT recording, pid
+FROM _waiting_ranks;
+
 -- When training threads of ranks were asleep, and waited neither for data, nor for the GPU, nor for other ranks.
 --
 -- In a backward pass only where no other thread runs it. Time at the end in which the thread was ready again, without

@@ -92,23 +92,23 @@ public record SqlObject(
 
     static SqlObject parse(String name, Role role, String sql, String origin, int line) {
         List<String> comment = sql.lines()
-                .takeWhile(line -> line.startsWith("--"))
-                .map(line -> line.substring(2).strip())
+                .takeWhile(text -> text.startsWith("--"))
+                .map(text -> text.substring(2).strip())
                 .toList();
         Map<String, String> keys = new LinkedHashMap<>();
         List<String> prose = new ArrayList<>();
-        for (String line : comment) {
-            Matcher key = KEY.matcher(line);
+        for (String text : comment) {
+            Matcher key = KEY.matcher(text);
             if (key.matches()) {
                 keys.put(key.group(1), key.group(2).strip());
             } else {
-                prose.add(line);
+                prose.add(text);
             }
         }
-        String text = String.join("\n", prose).strip();
-        int end = text.replace('\n', ' ').indexOf(". ");
-        String title = end < 0 ? text : text.substring(0, end + 1);
-        String why = end < 0 ? "" : text.substring(end + 1).strip();
+        String whole = String.join("\n", prose).strip();
+        int end = whole.replace('\n', ' ').indexOf(". ");
+        String title = end < 0 ? whole : whole.substring(0, end + 1);
+        String why = end < 0 ? "" : whole.substring(end + 1).strip();
         return new SqlObject(name, role, title.replace('\n', ' '), why, keys, sql, origin, line);
     }
 }
