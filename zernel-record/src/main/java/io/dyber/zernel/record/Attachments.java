@@ -38,6 +38,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /// Puts probes on functions as the libraries that hold them turn up.
 ///
@@ -51,6 +52,7 @@ final class Attachments {
     private final boolean virtualMachine = Machine.isVirtual();
     private final Progress progress;
     private final List<Hook> hooks;
+    private final Set<ProbeSpec> named;
     private final LibrarySelectors libraries;
     private final Optional<FunctionTable> table;
     private final MappedFiles mapped = new MappedFiles();
@@ -102,6 +104,10 @@ final class Attachments {
             }
         }
         this.hooks = options.hooks();
+        this.named = options.probes().stream()
+                .flatMap(probe -> Hook.asked(probe).stream())
+                .map(Hook::probe)
+                .collect(Collectors.toUnmodifiableSet());
         this.libraries = new LibrarySelectors(hooks.stream().map(hook -> hook.probe().library()).toList());
     }
 
@@ -199,34 +205,61 @@ final class Attachments {
 
     /// Probes a file that has not been seen before, whether a process maps it already or will.
     void offer(MappedFile file, Found found) {
-        if (seen.contains(file.identity())) {
+        if (table.isEmpty() || seen.contains(file.identity())) {
             return;
         }
-        Set<String> meant = libraries.of(file);
-        List<Hook> wanted = meant.isEmpty()
-                ? List.of()
-                : hooks.stream().filter(hook -> meant.contains(hook.probe().library())).toList();
-        if (!wanted.isEmpty() && table.isPresent()) {
+        List<Hook> wanted = wanted(file);
+        if (!wanted.isEmpty()) {
             seen.add(file.identity());
-            if (wanted.stream().anyMatch(Hook::isReasonToRecord)) {
-                reasons.add(file.identity());
-            }
             if (found == Found.FORESEEN) {
                 account.foreseen(file.path());
             }
-            try (ElfFile elf = ElfFile.open(file.opened())) {
-                attach(file, elf, wanted, table.get(), found);
-            } catch (ElfException e) {
-                if (file.isGone()) {
-                    seen.remove(file.identity());
-                    return;
+            try {
+                if (ElfFile.isOne(file.opened())) {
+                    probe(file, wanted, table.get(), found);
+                } else {
+                    refuseFormat(file, wanted);
                 }
-                String why = String.valueOf(e.getMessage());
-                wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", why));
-            } catch (RecorderException e) {
-                wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", e.getMessage()));
-                say(e);
+            } catch (ElfException e) {
+                failUnlessGone(file, wanted, e);
             }
+        }
+    }
+
+    private List<Hook> wanted(MappedFile file) {
+        Set<String> meant = libraries.of(file);
+        return meant.isEmpty()
+                ? List.of()
+                : hooks.stream().filter(hook -> meant.contains(hook.probe().library())).toList();
+    }
+
+    /// A file without functions, such as a script or a linker script of a library's name, matters only to a probe that the
+    /// user named: the built-in ones lack nothing.
+    private void refuseFormat(MappedFile file, List<Hook> wanted) {
+        wanted.stream()
+                .filter(hook -> named.contains(hook.probe()))
+                .forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", "it is not an ELF file"));
+    }
+
+    /// A file that could be opened only through a process that has ended is looked at again when another one maps it.
+    private void failUnlessGone(MappedFile file, List<Hook> wanted, ElfException problem) {
+        if (file.isGone()) {
+            seen.remove(file.identity());
+        } else {
+            String why = String.valueOf(problem.getMessage());
+            wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", why));
+        }
+    }
+
+    private void probe(MappedFile file, List<Hook> wanted, FunctionTable functions, Found found) throws ElfException {
+        if (wanted.stream().anyMatch(Hook::isReasonToRecord)) {
+            reasons.add(file.identity());
+        }
+        try (ElfFile elf = ElfFile.open(file.opened())) {
+            attach(file, elf, wanted, functions, found);
+        } catch (RecorderException e) {
+            wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", e.getMessage()));
+            say(e);
         }
     }
 
@@ -245,7 +278,7 @@ final class Attachments {
             if (tooBroad.contains(symbol.function())) {
                 continue;
             }
-            Hook hook = byProbe.getOrDefault(symbol.function(), wanted.getFirst());
+            Hook hook = hookOf(symbol.function(), byProbe);
             String off = offBecause(hook, symbol);
             if (off.isEmpty()) {
                 placed.add(place(hook, symbol, functions, file, buildId));
@@ -255,22 +288,31 @@ final class Attachments {
         }
         Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, byProbe.keySet()));
         for (Tracepoints.Found tracepoint : tracepoints.found()) {
-            Hook hook = byProbe.getOrDefault(tracepoint.probe(), wanted.getFirst());
+            Hook hook = hookOf(tracepoint.probe(), byProbe);
             if (frequent.launches().attach(hook)) {
                 placed.add(place(hook, tracepoint, functions, file, buildId));
             }
         }
         List<ProbedFunction> missing = new ArrayList<>();
         for (Symbols.Missing one : symbols.missing()) {
-            Hook hook = byProbe.getOrDefault(one.function(), wanted.getFirst());
+            Hook hook = hookOf(one.function(), byProbe);
             missing.add(ProbedFunction.failed(hook, one.symbol(), file.path(), buildId, "missing", one.explanation()));
         }
         for (Tracepoints.Missing one : tracepoints.missing()) {
-            Hook hook = byProbe.getOrDefault(one.probe(), wanted.getFirst());
+            Hook hook = hookOf(one.probe(), byProbe);
             missing.add(ProbedFunction.failed(hook, hook.symbol(), file.path(), buildId, "missing", one.why()));
         }
         note(missing, symbols.found(), tracepoints.found());
         attach(file, buildId, placed, found);
+    }
+
+    /// The hook that something was looked up for.
+    private static Hook hookOf(ProbeSpec probe, Map<ProbeSpec, Hook> byProbe) {
+        Hook hook = byProbe.get(probe);
+        if (hook == null) {
+            throw new IllegalStateException("probing a function that was not looked up: " + probe);
+        }
+        return hook;
     }
 
     /// Of a pattern that means more functions than there is room for, none is probed: part of them would mislead, and take
@@ -286,7 +328,7 @@ final class Attachments {
         sizes.forEach((function, size) -> {
             String why = String.format(
                     Locale.ROOT, "%,d functions match, and there is room for %,d", size, kernel.room());
-            fail(byProbe.getOrDefault(function, Hook.named(function)), file, buildId, function.symbol(), "failed", why);
+            fail(hookOf(function, byProbe), file, buildId, function.symbol(), "failed", why);
             say(new RecorderException(
                     "probing '" + function.symbol() + "' in '" + file.path() + "': " + why + "; none of them is probed",
                     "narrow the --probe pattern, as by the beginning of the names: 'zernel-record probes --functions' lists them"));

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.Origin;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
 import io.dyber.zernel.record.sink.RecordingFile.Border;
@@ -165,7 +166,7 @@ final class Description {
             Map<String, Object> row = new LinkedHashMap<>();
             row.put("kind", probe.kind());
             KindState state = state(probe);
-            row.put("state", state.state());
+            row.put("state", state.word());
             row.put("why", state.why());
             row.put("events", to.eventsSince(from, probe.kind()));
             to.filteredSince(from, probe.kind()).ifPresent(count -> row.put("filtered", count));
@@ -183,53 +184,54 @@ final class Description {
                         .sum();
     }
 
-    private record KindState(String state, String why) {}
-
     private KindState state(Probe probe) {
+        boolean wanted = options.kinds().contains(probe.kind());
+        return switch (probe.origin()) {
+            case Origin.Kernel _ -> kernel.state(probe.kind());
+            case Origin.Functions _ -> functionsState(probe);
+            case Origin.Driver _ -> wanted ? gpuState() : KindState.LEFT_OUT;
+            case Origin.Host _ -> wanted ? hostState() : KindState.LEFT_OUT;
+            case Origin.Recorder _ -> KindState.attached(probe.kind().equals(MarkRows.KIND) ? marks.problem() : "");
+        };
+    }
+
+    private KindState functionsState(Probe probe) {
         String kind = probe.kind();
         String refused = kernel.unavailable().get(kind);
         if (refused != null) {
-            return new KindState("unavailable", refused);
+            return KindState.unavailable(refused);
         }
-        if (kind.equals("lost") || kind.equals("process")) {
-            return new KindState("attached", "");
+        if (probe.isOptIn() && options.probes().stream().noneMatch(spec -> spec.kind().equals(kind))) {
+            return KindState.off("no --probe given");
         }
-        if (kind.equals("mark")) {
-            return new KindState("attached", marks.problem());
+        if (!probe.isOptIn() && !options.kinds().contains(kind)) {
+            return KindState.LEFT_OUT;
         }
-        boolean asked = probe.isOptIn()
-                ? options.probes().stream().anyMatch(spec -> spec.kind().equals(kind))
-                : options.kinds().contains(kind);
-        if (!asked) {
-            return new KindState("off", probe.isOptIn() ? "no --probe given" : "left out by --kinds");
-        }
-        if (kind.equals(HostRows.KIND) && options.hostInterval().isZero()) {
-            return new KindState("off", "--host-interval off");
-        }
-        if (GpuRows.KINDS.contains(kind)) {
-            return gpuState();
-        }
-        if (!probe.object().isEmpty() || attachments.functions().isAttached(kind)) {
-            return new KindState("attached", "");
+        if (attachments.functions().isAttached(kind)) {
+            return KindState.attached("");
         }
         return attachments.functions()
                 .problem(kind)
-                .map(why -> new KindState("unavailable", why))
-                .orElseGet(() -> new KindState("waiting", "no recorded process has loaded "
+                .map(KindState::unavailable)
+                .orElseGet(() -> KindState.waiting("no recorded process has loaded "
                         + (probe.library().isEmpty() ? "a library with these functions" : probe.library())));
+    }
+
+    private KindState hostState() {
+        return options.hostInterval().isZero() ? KindState.off("--host-interval off") : KindState.attached("");
     }
 
     private KindState gpuState() {
         if (options.gpuInterval().isZero()) {
-            return new KindState("off", "--gpu-interval off");
+            return KindState.off("--gpu-interval off");
         }
         String unavailable = gpus.unavailable();
         if (!unavailable.isEmpty()) {
-            return new KindState("unavailable", unavailable);
+            return KindState.unavailable(unavailable);
         }
         return gpus.isSampling()
-                ? new KindState("attached", "")
-                : new KindState("waiting", "the NVIDIA driver has not answered yet");
+                ? KindState.attached("")
+                : KindState.waiting("the NVIDIA driver has not answered yet");
     }
 
     /// Why the recording does not hold everything that was asked for; empty when it does.

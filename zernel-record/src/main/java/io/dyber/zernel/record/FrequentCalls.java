@@ -61,7 +61,7 @@ final class FrequentCalls {
             long now = Clock.monotonicNanos() + clock.offsetNanos();
             budget.note(step, now);
             long[] row = {schema.index("name"), texts.id(step.text()), schema.index("ts_ns"), now};
-            pump.later(decoder -> decoder.add("mark", row));
+            pump.later(decoder -> decoder.add(MarkRows.KIND, row));
         });
         return change.map(Budget.Change::text);
     }

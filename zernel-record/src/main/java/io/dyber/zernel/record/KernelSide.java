@@ -15,7 +15,6 @@ import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,16 +43,20 @@ final class KernelSide implements AutoCloseable {
     private static final int LOADS_SIZE = 1 << 20;
     private static final long SETTLE_NANOS = 2_000_000;
     private static final byte[] PRESENT = {1};
-    private static final List<String> PROCESS_EVENTS = List.of("exec", "fork", "thread", "exit", "rename");
+    /// The maps that are one for the whole recording: of the objects that have one, the first loaded owns it.
+    private static final List<String> SHARED = List.of(
+            "vital", "bulk", "targets", "code_changed", "counters", "code", "loads", "stems", "loads_lost", "threads");
 
     private final Schema schema;
     private final RecordOptions options;
     private final Map<Integer, Named> names = new LinkedHashMap<>();
     private final Map<Integer, long[]> counters = new HashMap<>();
+    private final Map<String, Long> constants = new HashMap<>();
+    private final Map<String, BpfObject> owners = new HashMap<>();
+    private final KernelProbes probes;
     private final BpfObject process;
-    private final KernelEvents events;
     private final Optional<UprobeProbes> functions;
-    private final Map<String, String> unavailable = new LinkedHashMap<>();
+    private String functionsRefused = "";
     private final RingBuffer vital;
     private final RingBuffer bulk;
     private final RingBuffer loads;
@@ -69,31 +72,31 @@ final class KernelSide implements AutoCloseable {
     KernelSide(RecordOptions options, Schema schema) {
         this.options = options;
         this.schema = schema;
-        this.process = openProcess();
+        constants(options);
+        this.probes = loadProbes();
+        this.process = probes.object(KernelProbes.FIRST);
         try {
-            loadProcess();
-            this.events = new KernelEvents(this, options, schema);
             this.functions = loadFunctions();
             this.vital = RingBuffer.map(process.map("vital"), VITAL_SIZE);
             this.bulk = RingBuffer.map(process.map("bulk"), BULK_SIZE);
             this.loads = RingBuffer.map(process.map("loads"), LOADS_SIZE);
             this.targets = PidSet.map(process.map("targets"));
         } catch (RuntimeException e) {
-            process.close();
+            probes.close();
             throw e;
         }
     }
 
-    private BpfObject openProcess() {
-        BpfObject object = watchingLoads(configured("process"))
-                .entries("vital", VITAL_SIZE)
-                .entries("bulk", BULK_SIZE)
-                .entries("counters", mostFunctions())
-                .entries("known_files", 1);
-        for (String event : PROCESS_EVENTS) {
-            object.constant("name_" + event, newFunction("process", event, true));
-        }
-        return object;
+    /// What the options say to every object that has the constant.
+    private void constants(RecordOptions options) {
+        boolean programs = options.hooks().stream()
+                .anyMatch(hook -> hook.probe().library().equals(LibrarySelector.PROGRAM));
+        set("hold", options.holds() ? 1 : 0);
+        set("hold_programs", programs ? 1 : 0);
+        set("watch_everyone", options.everyone() ? 1 : 0);
+        set("everyone", options.everyone() ? 1 : 0);
+        set("wait_min_ns", options.waitMin().toNanos());
+        set("record_spans", options.kinds().contains("sched") ? 1 : 0);
     }
 
     private int mostFunctions() {
@@ -102,9 +105,9 @@ final class KernelSide implements AutoCloseable {
     }
 
     /// Nothing loads on a kernel that does not describe its types, and libbpf's error for that misleads.
-    private void loadProcess() {
+    private KernelProbes loadProbes() {
         try {
-            process.load();
+            return new KernelProbes(this, options.kinds(), schema);
         } catch (BpfException e) {
             if (Files.isReadable(KERNEL_TYPES)) {
                 throw e;
@@ -114,52 +117,47 @@ final class KernelSide implements AutoCloseable {
         }
     }
 
-    private BpfObject configured(String name) {
+    /// Sets a constant of each object that is opened from now on and has it.
+    void set(String constant, long value) {
+        constants.put(constant, value);
+    }
+
+    /// A BPF object that knows the kinds and options of this recording, and shares its maps; not loaded yet.
+    BpfObject open(String name) {
         BpfObject object = Programs.open(name);
         for (int i = 0; i < schema.kinds().size(); i++) {
             object.constant("kind_" + schema.kinds().get(i).kind(), i + 1);
         }
-        return object;
-    }
-
-    /// A BPF object that sends to this recording's rings and counts in its counters; not loaded yet.
-    BpfObject sharing(String name) {
-        BpfObject object = configured(name);
-        for (String map : List.of("vital", "bulk", "targets", "code_changed", "counters")) {
-            object.share(map, process.map(map));
+        constants.forEach(object::constant);
+        if (owners.isEmpty()) {
+            return object.entries("vital", VITAL_SIZE)
+                    .entries("bulk", BULK_SIZE)
+                    .entries("counters", mostFunctions())
+                    .entries("known_files", 1);
         }
+        owners.forEach((map, owner) -> {
+            if (object.hasMap(map)) {
+                object.share(map, owner.map(map));
+            }
+        });
         return object;
     }
 
-    /// A BPF object that also tells which code processes load.
-    BpfObject sharingLoads(String name) {
-        BpfObject object = watchingLoads(sharing(name));
-        for (String map : List.of("code", "loads", "stems", "loads_lost")) {
-            object.share(map, process.map(map));
-        }
-        return object;
-    }
-
-    private BpfObject watchingLoads(BpfObject object) {
-        boolean programs = options.hooks().stream()
-                .anyMatch(hook -> hook.probe().library().equals(LibrarySelector.PROGRAM));
-        return object.constant("hold", options.holds() ? 1 : 0)
-                .constant("hold_programs", programs ? 1 : 0)
-                .constant("watch_everyone", options.everyone() ? 1 : 0);
+    /// Loads an object that was opened here.
+    ///
+    /// @throws BpfException when the kernel refuses it
+    void load(BpfObject object) {
+        object.load();
+        SHARED.stream().filter(object::hasMap).forEach(map -> owners.putIfAbsent(map, object));
     }
 
     private Optional<UprobeProbes> loadFunctions() {
         List<Backend> candidates = options.backend().map(List::of).orElse(List.of(Backend.values()));
         try {
-            return Optional.of(Backend.choose(
-                    candidates,
-                    name -> sharing(name)
-                            .entries("functions", mostFunctions())
-                            .constant("everyone", options.everyone() ? 1 : 0)));
+            return Optional.of(
+                    Backend.choose(candidates, name -> open(name).entries("functions", mostFunctions())));
         } catch (BpfException e) {
-            Probes.all().stream()
-                    .filter(Probe::isOfFunctions)
-                    .forEach(probe -> unavailable.put(probe.kind(), e.getMessage()));
+            functionsRefused = e.getMessage();
             return Optional.empty();
         }
     }
@@ -188,11 +186,11 @@ final class KernelSide implements AutoCloseable {
         return names;
     }
 
-    /// Calls that are no rows because they were short, by kind.
+    /// Events that are no rows because they were short, of each kind that is seen in the kernel.
     Map<String, Long> filtered() {
         Map<String, Long> sums = new HashMap<>();
         names.forEach((id, function) -> {
-            if (KernelEvents.KINDS.contains(function.kind())) {
+            if (probes.states().containsKey(function.kind())) {
                 sums.merge(function.kind(), counters(id)[FunctionCounts.FILTERED], Long::sum);
             }
         });
@@ -201,12 +199,32 @@ final class KernelSide implements AutoCloseable {
 
     /// Kinds that this machine cannot record, with the reason.
     Map<String, String> unavailable() {
+        Map<String, String> unavailable = new LinkedHashMap<>();
+        probes.states().forEach((kind, state) -> {
+            if (state.isUnavailable()) {
+                unavailable.put(kind, state.why());
+            }
+        });
+        if (functions.isEmpty()) {
+            Probes.all().stream()
+                    .filter(Probe::isOfFunctions)
+                    .forEach(probe -> unavailable.put(probe.kind(), functionsRefused));
+        }
         return unavailable;
+    }
+
+    /// What became of a kind that is seen in the kernel.
+    KindState state(String kind) {
+        KindState state = probes.states().get(kind);
+        if (state == null) {
+            throw new IllegalStateException("no BPF object was to be loaded for kind '" + kind + "'");
+        }
+        return state;
     }
 
     /// Parts of a kind that this machine cannot record, with the reason.
     List<String> missing() {
-        return events.missing();
+        return probes.missing();
     }
 
     Optional<UprobeProbes> functions() {
@@ -214,7 +232,7 @@ final class KernelSide implements AutoCloseable {
     }
 
     Optional<Btf> functionsBtf() {
-        return functions.map(probes -> probes.object().btf());
+        return functions.map(attached -> attached.object().btf());
     }
 
     RingBuffer vital() {
@@ -232,7 +250,7 @@ final class KernelSide implements AutoCloseable {
 
     /// Whether that is so.
     boolean hearsOfLoads() {
-        return events.watchesLoads();
+        return probes.watchesLoads();
     }
 
     /// How many loads found that ring full.
@@ -256,8 +274,7 @@ final class KernelSide implements AutoCloseable {
 
     /// Starts the kernel-side kinds.
     void attach() {
-        process.attachAll();
-        events.attach();
+        probes.attach();
     }
 
     void addTarget(int pid) {
@@ -315,8 +332,7 @@ final class KernelSide implements AutoCloseable {
     /// Ends all probing; rings and counters stay readable.
     void detach() {
         functions.ifPresent(UprobeProbes::detach);
-        events.detach();
-        process.detach();
+        probes.detach();
         // What runs at this moment ends and counts what it has sent.
         LockSupport.parkNanos(SETTLE_NANOS);
     }
@@ -328,10 +344,7 @@ final class KernelSide implements AutoCloseable {
         bulk.close();
         loads.close();
         targets.close();
-        List<Runnable> closes = new ArrayList<>();
-        functions.ifPresent(probes -> closes.add(probes::close));
-        closes.add(events::close);
-        closes.add(process::close);
-        closes.forEach(Runnable::run);
+        functions.ifPresent(UprobeProbes::close);
+        probes.close();
     }
 }

@@ -12,6 +12,8 @@ import java.util.stream.LongStream;
 
 /// Takes marks, from other processes and from this one, and turns them into rows. Any thread may [#add].
 final class MarkRows {
+    static final String KIND = "mark";
+
     private final EventPump pump;
     private final Schema schema;
     private final Texts texts;
@@ -62,7 +64,7 @@ final class MarkRows {
             row.add(schema.index("comm")).add(texts.id(mark.comm()));
         }
         long[] values = row.build().toArray();
-        pump.later(decoder -> decoder.add("mark", values));
+        pump.later(decoder -> decoder.add(KIND, values));
         return new MarkListener.Reply(output, mark.monotonicNanos() - began);
     }
 

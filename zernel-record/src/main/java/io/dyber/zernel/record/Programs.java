@@ -8,30 +8,51 @@ import io.dyber.zernel.record.event.FileRecord;
 import io.dyber.zernel.record.event.Load;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Wire;
+import io.dyber.zernel.record.probe.KernelPart;
+import io.dyber.zernel.record.probe.Origin;
+import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /// The BPF objects that ship with the recorder, and the schema they declare.
 public final class Programs {
     private static final String FUNCTIONS = "functions-session";
-    static final List<String> OBJECTS =
-            List.of(FUNCTIONS, "torch", "cuda", "nccl", "process", "syscalls", "sched", "nvml", "host", "recorder");
 
     private Programs() {}
 
+    /// The objects of the kinds: those that declare them and those that see them.
+    static List<String> objects() {
+        return Probes.all().stream()
+                .flatMap(probe -> Stream.concat(Stream.of(probe.object()), parts(probe).map(KernelPart::object)))
+                .distinct()
+                .toList();
+    }
+
+    private static Stream<KernelPart> parts(Probe probe) {
+        return probe.origin() instanceof Origin.Kernel(List<KernelPart> parts) ? parts.stream() : Stream.empty();
+    }
+
     /// The bytes of a shipped object.
+    ///
+    /// @throws RecorderException when it was not built for this machine
     static byte[] bytes(String object) {
         String arch = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
         String resource = "/bpf/" + arch + "/" + object + ".bpf.o";
         try (InputStream in = Programs.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new RecorderException(
-                        "opening BPF object '" + object + "': not built for " + arch, "only x86-64 is supported so far");
+                        "opening BPF object '" + object + "': not built for " + arch,
+                        arch.equals("x86_64")
+                                ? "'make -C bpf' builds it from bpf/" + object + ".bpf.c, and then the recorder has to be built"
+                                : "only x86-64 is supported so far");
             }
             return in.readAllBytes();
         } catch (IOException e) {
@@ -45,17 +66,20 @@ public final class Programs {
 
     /// The columns and kinds of every recording, and the extra columns of the user's probes.
     public static Schema schema(Collection<Column> extra) {
-        List<EventType> declared = new ArrayList<>();
-        for (String object : OBJECTS) {
-            declared.addAll(EventType.allIn(Btf.ofObject(bytes(object))));
+        Map<String, List<EventType>> declared = new HashMap<>();
+        List<EventType> ordered = new ArrayList<>();
+        for (Probe probe : Probes.all()) {
+            ordered.add(declared.computeIfAbsent(probe.object(), Programs::declared).stream()
+                    .filter(type -> type.kind().equals(probe.kind()))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalStateException(
+                            "BPF object '" + probe.object() + "' declares no kind '" + probe.kind() + "'")));
         }
-        List<EventType> ordered = Probes.all().stream()
-                .map(probe -> declared.stream()
-                        .filter(type -> type.kind().equals(probe.kind()))
-                        .findFirst()
-                        .orElseThrow(() -> new IllegalStateException("no object declares kind " + probe.kind())))
-                .toList();
         return Schema.of(ordered, extra);
+    }
+
+    private static List<EventType> declared(String object) {
+        return EventType.allIn(Btf.ofObject(bytes(object)));
     }
 
     static FileRecord fileRecord() {

@@ -269,7 +269,7 @@ final class Session {
 
     private void dump(String stop, Triggers.Fired why) {
         long[] row = {schema.index("name"), texts.id(why.text()), schema.index("ts_ns"), why.nanos()};
-        pump.later(decoder -> decoder.add("mark", row));
+        pump.later(decoder -> decoder.add(MarkRows.KIND, row));
         parts.dump(stop, why);
     }
 

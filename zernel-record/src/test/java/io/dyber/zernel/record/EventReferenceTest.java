@@ -6,6 +6,8 @@ import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.EventType;
 import io.dyber.zernel.record.event.Field;
 import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.Origin;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
 import java.io.IOException;
@@ -61,18 +63,18 @@ final class EventReferenceTest {
     }
 
     private static String seenIn(Probe probe) {
-        if (probe.isOptIn()) {
-            return "Only recorded where `--probe` asks for it.";
-        }
-        if (probe.hooks().isEmpty()) {
-            return probe.object().equals("nvml") ? "Asked of NVIDIA's driver."
-                    : probe.object().equals("host") ? "Read from `/proc` and `/sys`."
-                    : probe.object().equals("recorder") ? "Written by the recorder." : "Seen in the kernel.";
-        }
-        return "Seen in " + probe.hooks().stream()
-                .map(hook -> "`" + hook.symbol() + "`")
-                .distinct()
-                .sorted()
-                .collect(Collectors.joining(", ")) + ".";
+        return switch (probe.origin()) {
+            case Origin.Kernel _ -> "Seen in the kernel.";
+            case Origin.Driver _ -> "Asked of NVIDIA's driver.";
+            case Origin.Host _ -> "Read from `/proc` and `/sys`.";
+            case Origin.Recorder _ -> "Written by the recorder.";
+            case Origin.Functions(String _, List<Hook> hooks) -> hooks.isEmpty()
+                    ? "Only recorded where `--probe` asks for it."
+                    : "Seen in " + hooks.stream()
+                            .map(hook -> "`" + hook.symbol() + "`")
+                            .distinct()
+                            .sorted()
+                            .collect(Collectors.joining(", ")) + ".";
+        };
     }
 }

@@ -9,7 +9,9 @@ import io.dyber.zernel.record.event.Btf;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /// One BPF object: opened, configured, loaded, attached. Closing detaches and unloads everything.
 ///
@@ -44,6 +46,26 @@ public final class BpfObject implements AutoCloseable {
 
     public Btf btf() {
         return btf;
+    }
+
+    /// Whether it has a map of this name, own or shared.
+    public boolean hasMap(String map) {
+        return variables(".maps").contains(map);
+    }
+
+    /// The `const volatile` variables of its programs.
+    public Set<String> constants() {
+        return variables(".rodata");
+    }
+
+    private Set<String> variables(String section) {
+        Set<String> names = new LinkedHashSet<>();
+        for (Btf.SectionVar var : btf.sectionVars(section)) {
+            if (btf.type(var.var()) instanceof Btf.Var(String name, int _)) {
+                names.add(name);
+            }
+        }
+        return names;
     }
 
     /// Sets a `const volatile` integer of the programs. A constant the object does not have is skipped: not every

@@ -39,6 +39,15 @@ public final class ElfFile implements AutoCloseable {
         }
     }
 
+    /// Whether a file is an ELF file at all, of whatever kind and state: scripts and linker scripts are none.
+    ///
+    /// @throws ElfException when it cannot be read
+    public static boolean isOne(Path path) throws ElfException {
+        try (ElfBytes bytes = new ElfBytes(path)) {
+            return ElfLayout.isElf(bytes);
+        }
+    }
+
     /// The name that a library has inside (`DT_SONAME`), whatever its file is called; empty if it has none. Reads a few
     /// hundred bytes.
     public static Optional<String> soname(Path path) throws ElfException {

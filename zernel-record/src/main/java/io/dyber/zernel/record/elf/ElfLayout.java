@@ -9,6 +9,8 @@ import java.util.OptionalLong;
 
 /// The headers of an ELF file. No sections if the section headers were stripped.
 record ElfLayout(int machine, int type, List<Segment> segments, List<Section> sections) {
+    private static final int MAGIC = 0x464c457f;
+    private static final int MAGIC_SIZE = 4;
     private static final int EHDR = 64;
     private static final int PHDR = 56;
     private static final int SHDR = 64;
@@ -27,14 +29,19 @@ record ElfLayout(int machine, int type, List<Segment> segments, List<Section> se
         return new ElfLayout(machine(header), type(header), segments(bytes, header), List.of());
     }
 
+    /// Whether it begins as one.
+    static boolean isElf(ElfBytes bytes) throws ElfException {
+        return bytes.size() >= MAGIC_SIZE && bytes.slice("header", 0, MAGIC_SIZE).getInt(0) == MAGIC;
+    }
+
     private static ByteBuffer header(ElfBytes bytes) throws ElfException {
-        if (bytes.size() < EHDR) {
-            throw bytes.error(bytes.size() == 0 ? "it is empty" : "it is not an ELF file");
+        if (bytes.size() == 0) {
+            throw bytes.error("it is empty");
         }
-        ByteBuffer header = bytes.slice("header", 0, EHDR);
-        if (header.getInt(0) != 0x464c457f) {
+        if (bytes.size() < EHDR || !isElf(bytes)) {
             throw bytes.error("it is not an ELF file");
         }
+        ByteBuffer header = bytes.slice("header", 0, EHDR);
         if (header.get(4) != 2 || header.get(5) != 1) {
             throw bytes.error("only 64-bit little-endian ELF files are supported");
         }

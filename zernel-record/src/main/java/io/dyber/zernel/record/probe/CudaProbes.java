@@ -26,7 +26,7 @@ final class CudaProbes {
     }
 
     private static Probe probe(String kind, List<Hook> hooks, String summary) {
-        return new Probe(kind, "", "libcuda.so.1 or libcudart.so", hooks, summary);
+        return Probe.ofFunctions(kind, "cuda", "libcuda.so.1 or libcudart.so", hooks, summary);
     }
 
     private static List<Hook> launches() {

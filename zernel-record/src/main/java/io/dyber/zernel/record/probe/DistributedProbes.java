@@ -23,9 +23,9 @@ final class DistributedProbes {
     private DistributedProbes() {}
 
     static Probe waits() {
-        return new Probe(
+        return Probe.ofFunctions(
                 "dist_wait",
-                "",
+                "torch",
                 CPU,
                 List.of(
                         wait(CPU, "c10d::Work::wait", "Work::wait"),

@@ -16,8 +16,8 @@ final class NcclProbes {
 
     static List<Probe> all() {
         return List.of(
-                new Probe("nccl", "", LIBRARY, operations(), "NCCL collectives, sends and receives: bytes, rank, order"),
-                new Probe("nccl_comm", "", LIBRARY, communicators(), "NCCL communicators made, split and ended"));
+                Probe.ofFunctions("nccl", "nccl", LIBRARY, operations(), "NCCL collectives, sends and receives: bytes, rank, order"),
+                Probe.ofFunctions("nccl_comm", "nccl", LIBRARY, communicators(), "NCCL communicators made, split and ended"));
     }
 
     private static List<Hook> operations() {

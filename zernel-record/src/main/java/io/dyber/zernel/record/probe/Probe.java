@@ -4,22 +4,48 @@ import java.util.List;
 
 /// A kind of event and how it is seen.
 ///
-/// @param object the BPF object with its programs, or empty when they are those of all functions
-/// @param hooks the functions it probes; empty for a kind that is seen in the kernel
-/// @param library what must be loaded for its hooks to exist, for messages; empty for the kernel
+/// @param object the BPF object that declares it: `bpf/NAME.bpf.c`
+/// @param origin where its events come from
 /// @param summary one line for `zernel-record probes`
-public record Probe(String kind, String object, String library, List<Hook> hooks, String summary) {
-    public Probe {
-        hooks = List.copyOf(hooks);
+public record Probe(String kind, String object, Origin origin, String summary) {
+    /// A kind that the programs of the object of its name see in the kernel.
+    ///
+    /// @param events names of its events; the programs are told their numbers in the constants `name_NAME`
+    static Probe inKernel(String kind, String summary, String... events) {
+        return inKernel(kind, summary, KernelPart.whole(kind, KernelPart.Named.all(events)));
+    }
+
+    /// A kind that the programs of several objects, or of an object of another name, see in the kernel.
+    static Probe inKernel(String kind, String summary, KernelPart... parts) {
+        Origin.Kernel kernel = new Origin.Kernel(List.of(parts));
+        return new Probe(kind, kernel.object(), kernel, summary);
+    }
+
+    /// A kind that is seen in calls of user-space functions.
+    ///
+    /// @param library what must be loaded for the functions to exist, for messages
+    /// @param hooks the functions; empty where `--probe` says which
+    static Probe ofFunctions(String kind, String object, String library, List<Hook> hooks, String summary) {
+        return new Probe(kind, object, new Origin.Functions(library, hooks), summary);
     }
 
     /// Whether it is seen in calls of user-space functions.
     public boolean isOfFunctions() {
-        return !hooks.isEmpty() || isOptIn();
+        return origin instanceof Origin.Functions;
     }
 
     /// Whether it is only recorded where `--probe` says what of it.
     public boolean isOptIn() {
-        return hooks.isEmpty() && object.isEmpty();
+        return isOfFunctions() && hooks().isEmpty();
+    }
+
+    /// The functions it probes; empty for a kind that is seen elsewhere.
+    public List<Hook> hooks() {
+        return origin instanceof Origin.Functions functions ? functions.hooks() : List.of();
+    }
+
+    /// What must be loaded for its functions to exist; empty for a kind that is seen elsewhere.
+    public String library() {
+        return origin instanceof Origin.Functions functions ? functions.library() : "";
     }
 }

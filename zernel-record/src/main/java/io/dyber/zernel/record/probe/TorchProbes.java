@@ -10,16 +10,16 @@ final class TorchProbes {
     private static final String TORCH = "libtorch_cpu.so";
     private static final String PROFILER = "torch::autograd::profiler::";
 
-    private static final Probe REGION = new Probe(
+    private static final Probe REGION = Probe.ofFunctions(
             "region",
-            "",
+            "torch",
             TORCH,
             regions(),
             "PyTorch record_function regions: DataLoader, Optimizer.step, DDP, FSDP and the user's own");
 
-    private static final Probe BACKWARD = new Probe(
+    private static final Probe BACKWARD = Probe.ofFunctions(
             "backward",
-            "",
+            "torch",
             TORCH,
             List.of(new Hook(
                     new Function(
@@ -28,16 +28,16 @@ final class TorchProbes {
                     true)),
             "backward passes of PyTorch's autograd engine");
 
-    private static final Probe TORCH_OP = new Probe(
+    private static final Probe TORCH_OP = Probe.ofFunctions(
             OperatorProbe.KIND,
-            "",
+            "torch",
             OperatorProbe.LIBRARY,
             List.of(),
             "PyTorch operators as the dispatcher is called, which you choose with --probe 'torch_op:aten::*'");
 
-    private static final Probe PY_CALL = new Probe(
+    private static final Probe PY_CALL = Probe.ofFunctions(
             PythonProbe.KIND,
-            "",
+            "torch",
             CollectorProbe.INTERPRETER,
             List.of(),
             "calls into Python, which you choose with --probe 'py_call:FUNCTION' or 'py_call:PyObject_Call*'");
@@ -70,7 +70,7 @@ final class TorchProbes {
     private static Probe allocator(String kind, String tracepoint, Meaning meaning, String summary) {
         UsdtProbe probe = (UsdtProbe) ProbeSpec.parse(tracepoint);
         Hook hook = new Hook(probe.ofKind(kind), Role.INSTANT, true, meaning, true);
-        return new Probe(kind, "", probe.library(), List.of(hook), summary);
+        return Probe.ofFunctions(kind, "torch", probe.library(), List.of(hook), summary);
     }
 
     /// `record_function_enter_new(std::string const &name, ...)` returns an intrusive pointer in memory, so its first

@@ -229,6 +229,16 @@ final class ElfFileTest {
     }
 
     @Test
+    void itsFirstBytesSayWhetherAFileIsOne() throws Exception {
+        assertThat(ElfFile.isOne(library())).isTrue();
+        assertThat(ElfFile.isOne(Files.write(folder.resolve("cut"), new byte[] {0x7f, 'E', 'L', 'F'}))).isTrue();
+        assertThat(ElfFile.isOne(Files.writeString(folder.resolve("script"), "#!/bin/sh\n"))).isFalse();
+        assertThat(ElfFile.isOne(Files.createFile(folder.resolve("nothing")))).isFalse();
+        assertThatThrownBy(() -> ElfFile.isOne(folder.resolve("gone")))
+                .hasMessage("reading '" + folder.resolve("gone") + "': no such file");
+    }
+
+    @Test
     void objectFileIsRefused() throws Exception {
         Path object = Gcc.compile(folder, "f.o", "int f(void) { return 1; }", "-c");
         assertThatThrownBy(() -> ElfFile.open(object))

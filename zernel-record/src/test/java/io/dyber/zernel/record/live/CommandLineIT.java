@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 /// What the command says, returns and leaves behind on a machine that can record, and where a part of that is missing.
 class CommandLineIT {
@@ -173,6 +174,23 @@ class CommandLineIT {
             assertThat(recording.footer("zernel.recording").path("incomplete_because").valueStream()).isEmpty();
             assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
             assertThat(recording.footer("zernel.probes").valueStream()).isEmpty();
+        }
+    }
+
+    @Test
+    void aFileWithTheNameOfALibraryThatIsNoneMattersOnlyToAProbeOfTheUser() throws IOException {
+        Path script = Files.writeString(directory.resolve("libcuda.so.1"), "GROUP(libcuda.so.580)\n");
+        try (Running recorder = Recorder.recordTo(file(), "--kinds", "cuda_launch", "--probe", "libcuda.so.1:cuInit")
+                .with("--", Programs.built("maps").toString(), script.toString())
+                .start()) {
+            recorder.awaitLine("mapped");
+            recorder.say("");
+            assertThat(recorder.await().status()).isZero();
+        }
+        try (Recording recording = Recording.open(file())) {
+            assertThat(recording.footer("zernel.recording").path("incomplete_because").valueStream()
+                            .map(JsonNode::asString))
+                    .containsExactly("probe on 'cuInit' in " + script + ": it is not an ELF file");
         }
     }
 

@@ -50,6 +50,13 @@ public final class Needs {
         works("needs gcc", "gcc", "--version");
     }
 
+    /// What compiles the BPF programs.
+    static void clang() {
+        works("needs clang, llvm and libbpf-dev", "sh", "-c",
+                "test -n \"$(make -s -C ../bpf print-CLANG)\" && test -n \"$(make -s -C ../bpf print-STRIP)\""
+                        + " && make -s -C ../bpf headers");
+    }
+
     /// The right to start a process in a pid namespace of its own.
     static void pidNamespaces() {
         works("needs 'unshare -pf --mount-proc' (util-linux)", "unshare", "-pf", "--mount-proc", "true");

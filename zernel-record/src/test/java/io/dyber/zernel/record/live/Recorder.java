@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.live;
 
+import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,12 +11,18 @@ import java.util.Map;
 /// A command line of the recorder, run as a process of its own on the class path and with the flags of this JVM.
 ///
 /// @param prefix words before `java`, to run it with other privileges
-record Recorder(List<String> prefix, Map<String, String> environment, List<String> properties, List<String> arguments) {
+/// @param before folders that come before all others of the class path
+record Recorder(
+        List<String> prefix,
+        Map<String, String> environment,
+        List<String> properties,
+        List<Path> before,
+        List<String> arguments) {
     private static final String MAIN = "io.dyber.zernel.record.cli.Record";
 
     /// `zernel-record` with these arguments.
     static Recorder zernelRecord(String... arguments) {
-        return new Recorder(List.of(), Map.of(), List.of(), List.of(arguments));
+        return new Recorder(List.of(), Map.of(), List.of(), List.of(), List.of(arguments));
     }
 
     /// `zernel-record -o FILE` with these further arguments.
@@ -26,23 +33,27 @@ record Recorder(List<String> prefix, Map<String, String> environment, List<Strin
     Recorder with(String... more) {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(List.of(more));
-        return new Recorder(prefix, environment, properties, all);
+        return new Recorder(prefix, environment, properties, before, all);
     }
 
     Recorder under(String... words) {
-        return new Recorder(List.of(words), environment, properties, arguments);
+        return new Recorder(List.of(words), environment, properties, before, arguments);
     }
 
     Recorder environment(String name, String value) {
         Map<String, String> all = new HashMap<>(environment);
         all.put(name, value);
-        return new Recorder(prefix, all, properties, arguments);
+        return new Recorder(prefix, all, properties, before, arguments);
     }
 
     Recorder property(String name, String value) {
         List<String> all = new ArrayList<>(properties);
         all.add("-D" + name + "=" + value);
-        return new Recorder(prefix, environment, all, arguments);
+        return new Recorder(prefix, environment, all, before, arguments);
+    }
+
+    Recorder before(List<Path> folders) {
+        return new Recorder(prefix, environment, properties, folders, arguments);
     }
 
     Running start() {
@@ -60,7 +71,9 @@ record Recorder(List<String> prefix, Map<String, String> environment, List<Strin
                 "-XX:MinHeapFreeRatio=10",
                 "-XX:MaxHeapFreeRatio=20"));
         command.addAll(properties);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
+        StringBuilder classPath = new StringBuilder();
+        before.forEach(folder -> classPath.append(folder).append(File.pathSeparator));
+        command.addAll(List.of("-cp", classPath + System.getProperty("java.class.path"), MAIN));
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().keySet().removeIf(name -> name.startsWith("SUDO_"));

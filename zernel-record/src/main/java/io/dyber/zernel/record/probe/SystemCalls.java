@@ -1,4 +1,4 @@
-package io.dyber.zernel.record;
+package io.dyber.zernel.record.probe;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -26,9 +26,19 @@ final class SystemCalls {
     /// One recorded system call.
     ///
     /// @param about `enum about` of `bpf/syscalls.bpf.c`
-    record SystemCall(String kind, String name, int number, int about) {
-        /// The value of the `system_calls` map.
-        byte[] encode(int kindNumber, int function) {
+    record SystemCall(String kind, String name, int number, int about) implements KernelPart.Entry {
+        @Override
+        public String map() {
+            return "system_calls";
+        }
+
+        @Override
+        public int key() {
+            return number;
+        }
+
+        @Override
+        public byte[] value(int kindNumber, int function) {
             return ByteBuffer.allocate(8)
                     .order(ByteOrder.LITTLE_ENDIAN)
                     .putShort((short) kindNumber)
@@ -39,7 +49,22 @@ final class SystemCalls {
     }
 
     /// A recorded operation of io_uring (`enum io_uring_op` of `linux/io_uring.h`).
-    record RingOperation(String name, int opcode) {}
+    record RingOperation(String name, int opcode) implements KernelPart.Entry {
+        @Override
+        public String map() {
+            return "operations";
+        }
+
+        @Override
+        public int key() {
+            return opcode;
+        }
+
+        @Override
+        public byte[] value(int kindNumber, int function) {
+            return ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(function).array();
+        }
+    }
 
     private SystemCalls() {}
 
@@ -50,9 +75,12 @@ final class SystemCalls {
                 new RingOperation("io_uring_read", 22));
     }
 
-    /// All of them.
-    static List<SystemCall> all() {
-        return Stream.of(reads(), writes(), opens(), waits()).flatMap(List::stream).toList();
+    /// Those of a kind.
+    static List<SystemCall> of(String kind) {
+        return Stream.of(reads(), writes(), opens(), waits())
+                .flatMap(List::stream)
+                .filter(call -> call.kind().equals(kind))
+                .toList();
     }
 
     /// Kind `io`: what `is_read` of the analyzer's `prelude.sql` has too.
