@@ -5,6 +5,7 @@ import io.dyber.zernel.analyze.DatabaseOptions;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.SqlLibrary;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,8 +28,8 @@ public final class Analysis implements AutoCloseable {
 
     /// Of a growing recording, findings take at most a twentieth of the time.
     private static final int PAUSES_OF_FINDINGS = 20;
-    /// And what is inferred a tenth.
-    private static final int PAUSES_OF_INFERENCE = 10;
+    /// And what is inferred a tenth of a CPU.
+    private static final int PAUSES_OF_INFERENCE = 9;
     /// A recorder that begins has saved nothing yet, and one that ends moves its files.
     private static final int TRIES = 3;
 
@@ -183,7 +184,7 @@ public final class Analysis implements AutoCloseable {
     }
 
     private void inferGrowing(GrowingInferences inference, Path folder, boolean ended) {
-        long start = System.nanoTime();
+        long start = cpuNanos();
         long eventNanos = source.nowNanos();
         Path path = Files.isDirectory(folder) ? folder : LiveFolder.of(folder).output();
         try {
@@ -199,8 +200,13 @@ public final class Analysis implements AutoCloseable {
         } finally {
             open = null;
         }
-        long took = System.nanoTime() - start;
+        long took = cpuNanos() - start;
         inferenceDueNanos = System.nanoTime() + Math.max(PAUSE_OF_INFERENCE.toNanos(), PAUSES_OF_INFERENCE * took);
+    }
+
+    /// Of this thread, in which DuckDB runs where it may have one.
+    private static long cpuNanos() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
     /// The findings of a finished recording read the tables that this leaves.

@@ -128,7 +128,8 @@ final class InferenceQuery {
 
     /// The same of a recording that grows, without those that the last rank came to before another moment.
     static List<Inferred> growingArrivals(Database database, long afterNanos, long untilNanos) {
-        return arrivals(database.stream(ARRIVALS.formatted(GROWING_ARRIVALS), untilNanos, afterNanos));
+        boolean any = database.query("SELECT count(*) AS n FROM events WHERE kind = 'nccl'").only().integer("n") > 0;
+        return !any ? List.of() : arrivals(database.stream(ARRIVALS.formatted(GROWING_ARRIVALS), untilNanos, afterNanos));
     }
 
     private static List<Inferred> arrivals(Cursor rows) {
