@@ -29,12 +29,12 @@ public final class Database implements AutoCloseable {
     private final OnDemand onDemand;
     private final DamagedPages damage;
 
-    Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library) {
+    Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library, long fromNanos) {
         this.duckDb = duckDb;
         this.library = library;
         this.recordings = attached.stream().map(AttachedRecording::recording).toList();
         this.eventColumns = eventColumns(attached);
-        duckDb.execute("CREATE VIEW events AS " + eventsSql(attached));
+        duckDb.execute("CREATE VIEW events AS " + eventsSql(attached, fromNanos));
         fillTables(attached);
         this.damage = new DamagedPages(duckDb, attached);
         this.onDemand = new OnDemand(duckDb, library, columns(), exactQuantilesFit(rows(), duckDb.memoryLimit()));
@@ -180,11 +180,11 @@ public final class Database implements AutoCloseable {
         return columns;
     }
 
-    private String eventsSql(List<AttachedRecording> attached) {
+    private String eventsSql(List<AttachedRecording> attached, long fromNanos) {
         List<String> selects = new ArrayList<>();
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
-                selects.add(selectSql(recording.recording().index(), relation));
+                selects.add(selectSql(recording.recording().index(), relation) + from(relation, fromNanos));
             }
         }
         if (selects.isEmpty()) {
@@ -197,6 +197,11 @@ public final class Database implements AutoCloseable {
         return eventColumns.entrySet().stream()
                 .map(column -> columnSql(column.getKey(), column.getValue(), index, relation))
                 .collect(Collectors.joining(", ", "SELECT ", " FROM " + relation.sql()));
+    }
+
+    private static String from(AttachedRecording.Relation relation, long nanos) {
+        boolean all = nanos == DatabaseOptions.ALL || !relation.columns().containsKey("ts_ns");
+        return all ? "" : " WHERE ts_ns >= " + nanos;
     }
 
     private static String columnSql(String name, String type, int index, AttachedRecording.Relation relation) {

@@ -23,8 +23,8 @@ final class Journal {
 
     private Journal() {}
 
-    /// Copies a journal into a new table.
-    static Extent load(Path path, String table, DuckDb duckDb) {
+    /// Copies the events of a journal that began at `fromNanos` or later into a new table.
+    static Extent load(Path path, String table, DuckDb duckDb, long fromNanos) {
         String stream = table + "_stream";
         try (BufferAllocator allocator = new RootAllocator();
                 JournalChannel channel = new JournalChannel(FileChannel.open(path), () -> true);
@@ -35,7 +35,8 @@ final class Journal {
             }
             Data.exportArrayStream(allocator, journal, exported);
             duckDb.connection().unwrap(DuckDBConnection.class).registerArrowStream(stream, exported);
-            duckDb.execute("CREATE TABLE " + table + " AS SELECT * FROM " + stream);
+            duckDb.execute("CREATE TABLE " + table + " AS SELECT * FROM " + stream
+                    + (fromNanos == DatabaseOptions.ALL ? "" : " WHERE ts_ns >= " + fromNanos));
             return channel.isDamaged() ? Extent.CUT : Extent.WHOLE;
         } catch (IOException | java.sql.SQLException e) {
             throw new RecordingException("reading '" + path + "': " + e.getMessage(), null, e);

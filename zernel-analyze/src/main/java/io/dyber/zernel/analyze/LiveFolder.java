@@ -32,10 +32,10 @@ final class LiveFolder {
 
     /// Attaches the folder as it is now. A recorder that lives may finish a segment meanwhile and delete its journal:
     /// then the folder is listed again.
-    static AttachedRecording attach(Path folder, int index, DuckDb duckDb) {
+    static AttachedRecording attach(Path folder, int index, DuckDb duckDb, long fromNanos) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return attachOnce(folder, index, duckDb, attempt);
+                return attachOnce(folder, index, duckDb, fromNanos, attempt);
             } catch (RecordingException e) {
                 if (!(e.getCause() instanceof NoSuchFileException) || attempt == ATTEMPTS) {
                     throw e;
@@ -44,8 +44,9 @@ final class LiveFolder {
         }
     }
 
-    private static AttachedRecording attachOnce(Path folder, int index, DuckDb duckDb, int attempt) {
-        List<Path> segments = files(folder, ".parquet");
+    private static AttachedRecording attachOnce(
+            Path folder, int index, DuckDb duckDb, long fromNanos, int attempt) {
+        List<Path> segments = segments(folder, duckDb, fromNanos);
         List<AttachedRecording.Relation> relations = new ArrayList<>();
         if (!segments.isEmpty()) {
             String list = segments.stream().map(DuckDb::pathLiteral).collect(Collectors.joining(", "));
@@ -58,7 +59,7 @@ final class LiveFolder {
                 continue; // the recorder had no time to delete it
             }
             String table = "journal_" + index + "_" + relations.size() + "_" + attempt;
-            Journal.Extent extent = Journal.load(journal, table, duckDb);
+            Journal.Extent extent = Journal.load(journal, table, duckDb, fromNanos);
             truncated |= extent != Journal.Extent.WHOLE;
             if (extent != Journal.Extent.NOTHING) {
                 relations.add(AttachedRecording.Relation.of(table, duckDb));
@@ -104,6 +105,24 @@ final class LiveFolder {
         } catch (IOException _) {
             return false;
         }
+    }
+
+    /// The row groups that may have events from `fromNanos` on. They follow each other in time: the first without such, seen
+    /// from the end, is the last that is looked at.
+    private static List<Path> segments(Path folder, DuckDb duckDb, long fromNanos) {
+        List<Path> all = files(folder, ".parquet");
+        int first = fromNanos == DatabaseOptions.ALL ? 0 : Math.max(0, all.size() - 1);
+        while (first > 0 && lastNanos(all.get(first - 1), duckDb) >= fromNanos) {
+            first--;
+        }
+        return all.subList(first, all.size());
+    }
+
+    private static long lastNanos(Path segment, DuckDb duckDb) {
+        return duckDb.query("SELECT coalesce(max(CAST(stats_max_value AS BIGINT)), " + Long.MAX_VALUE + ") AS last_ns"
+                        + " FROM parquet_metadata(" + DuckDb.pathLiteral(segment) + ") WHERE path_in_schema = 'ts_ns'")
+                .only()
+                .integer("last_ns");
     }
 
     private static List<Path> files(Path folder, String suffix) {

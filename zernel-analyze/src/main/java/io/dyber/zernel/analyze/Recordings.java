@@ -65,7 +65,7 @@ public final class Recordings {
 
     /// No recording: all views are there, and empty.
     public static Database none(SqlLibrary library) {
-        return new Database(DuckDb.open(DatabaseOptions.defaults()), List.of(), library);
+        return new Database(DuckDb.open(DatabaseOptions.defaults()), List.of(), library, DatabaseOptions.ALL);
     }
 
     private static Database openSides(List<List<String>> sides, DatabaseOptions options, SqlLibrary library) {
@@ -85,7 +85,7 @@ public final class Recordings {
                         if (KinetoTrace.isOne(path)) {
                             traces.add(GpuTrace.load(path, opened++, duckDb));
                         } else {
-                            files.add(attach(path, opened++, duckDb));
+                            files.add(attach(path, opened++, duckDb, options.fromNanos()));
                         }
                     }
                 }
@@ -96,16 +96,16 @@ public final class Recordings {
                     attached.add(recording.on(side, attached.size()));
                 }
             }
-            return new Database(duckDb, attached, library);
+            return new Database(duckDb, attached, library, options.fromNanos());
         } catch (RuntimeException | Error e) {
             duckDb.close();
             throw e;
         }
     }
 
-    private static AttachedRecording attach(Path path, int index, DuckDb duckDb) {
+    private static AttachedRecording attach(Path path, int index, DuckDb duckDb, long fromNanos) {
         return Files.isDirectory(path)
-                ? LiveFolder.attach(path, index, duckDb)
+                ? LiveFolder.attach(path, index, duckDb, fromNanos)
                 : ParquetRecording.attach(path, index, duckDb);
     }
 

@@ -186,6 +186,31 @@ class RecordingsTest {
         }
     }
 
+    @Test
+    void eventsBeforeAMomentAreLeftOut() {
+        Path file = recording().region("a", 1, 1).region("b", 2, 1).region("c", 3, 1).write(folder.resolve("run.parquet"));
+        assertThat(namesFrom(file, 2)).isEqualTo("b\nc");
+    }
+
+    @Test
+    void rowGroupsFromBeforeAMomentAreNotEvenOpened() throws IOException {
+        Path live = Files.createDirectory(folder.resolve("run.parquet.live"));
+        Files.writeString(live.resolve("000000.parquet"), "not Parquet");
+        recording().region("a", 1, 1).region("b", 2, 1).write(live.resolve("000001.parquet"));
+        recording().region("c", 3, 1).region("d", 4, 1).write(live.resolve("000002.parquet"));
+        recording().region("e", 5, 1).write(live.resolve("000003.parquet"));
+        assertThat(namesFrom(live, 4)).isEqualTo("d\ne");
+        assertThat(namesFrom(live, 6)).isEmpty();
+    }
+
+    private static String namesFrom(Path recording, long millisecond) {
+        DatabaseOptions options = DatabaseOptions.defaults()
+                .withEventsFrom(RecordingFixture.START_NS + millisecond * 1_000_000);
+        try (Database database = Recordings.open(List.of(recording.toString()), options)) {
+            return String.join("\n", database.query("SELECT name FROM events ORDER BY ts_ns").texts("name"));
+        }
+    }
+
     private static String note(Path live) {
         try (Database database = Recordings.open(live.toString())) {
             return String.valueOf(database.recordings().getFirst().note());

@@ -3,6 +3,7 @@ package io.dyber.zernel.serve;
 import io.dyber.zernel.serve.alert.Alert;
 import io.dyber.zernel.serve.alert.AlertEngine;
 import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.source.Analysis;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
 import java.io.IOException;
@@ -18,21 +19,30 @@ public final class AlertReplay {
     /// @param secondsIn event time since the first event
     public record Change(Alert alert, double secondsIn) {}
 
-    /// Gives the length of what was read, in seconds of event time.
-    public static double run(EventSource source, AlertRules rules, int pidLimit, Consumer<Change> changes)
+    /// What was read.
+    ///
+    /// @param seconds of event time
+    /// @param note what could not be looked at; empty when there is nothing to say
+    public record Outcome(double seconds, String note) {}
+
+    public static Outcome run(EventSource source, AlertRules rules, int pidLimit, Consumer<Change> changes)
             throws IOException, InterruptedException {
         long[] firstNanos = {0};
         AlertEngine engine = new AlertEngine(
                 rules, alert -> changes.accept(new Change(alert, (alert.atNanos() - firstNanos[0]) / 1e9)));
-        LiveMetrics live = new LiveMetrics(pidLimit, view -> {
-            firstNanos[0] = view.startNanos();
-            engine.evaluate(view.nowNanos(), view);
-        });
-        Optional<EventBatch> batch = source.next();
-        while (batch.isPresent()) {
-            live.apply(batch.get());
-            batch = source.next();
+        try (Analysis analysis = new Analysis(source, false)) {
+            LiveMetrics live = new LiveMetrics(pidLimit, analysis.inferences(), view -> {
+                firstNanos[0] = view.startNanos();
+                engine.evaluate(view.nowNanos(), view);
+            });
+            analysis.start();
+            analysis.awaitBegin();
+            Optional<EventBatch> batch = source.next();
+            while (batch.isPresent()) {
+                live.apply(batch.get());
+                batch = source.next();
+            }
+            return new Outcome(live.secondsSeen(), analysis.note());
         }
-        return live.secondsSeen();
     }
 }

@@ -7,7 +7,10 @@ import io.dyber.zernel.serve.alert.Readings;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.EventBatch;
+import io.dyber.zernel.serve.source.Inferences;
+import io.dyber.zernel.serve.source.Inferred;
 import io.dyber.zernel.serve.source.LongColumn;
+import io.dyber.zernel.serve.source.Phase;
 import io.dyber.zernel.serve.source.TextColumn;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +21,7 @@ import java.util.function.Consumer;
 import java.util.function.ObjDoubleConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// What is known now: applies batches of events to the series of [Metrics].
+/// What is known now: applies batches of events, and what the analyzer infers from them, to the series of [Metrics].
 ///
 /// Thread-safe: one thread applies, others read; each holds the lock for a batch or a reading.
 final class LiveMetrics {
@@ -32,8 +35,8 @@ final class LiveMetrics {
     private final SeriesTable series = new SeriesTable(Metrics.ALL);
     private final PidLabels pids;
     private final EventLabels labels;
-    private final Steps steps = new Steps(this::step);
-    private final CollectiveArrivals arrivals = new CollectiveArrivals(this::collective);
+    private final Inferences inferences;
+    private final Inferences.Reader inferred;
     private final StepHistory history = new StepHistory();
     private final LiveMemory gpuMemory = new LiveMemory();
     private final LiveMemory torchMemory = new LiveMemory();
@@ -55,7 +58,10 @@ final class LiveMetrics {
     }
 
     /// @param pidLimit processes with series of their own
-    LiveMetrics(int pidLimit, Watcher watcher) {
+    /// @param inferences what is inferred from the events
+    LiveMetrics(int pidLimit, Inferences inferences, Watcher watcher) {
+        this.inferences = inferences;
+        this.inferred = inferences.reader();
         this.watcher = watcher;
         this.pids = new PidLabels(pidLimit, series::fold);
         this.labels = new EventLabels(pids);
@@ -96,11 +102,14 @@ final class LiveMetrics {
     }
 
     synchronized void apply(EventBatch batch) {
+        if (batch.rows() > 0 && batch.shiftNanos() != inferred.shiftNanos()) {
+            inferred.readUntil(Long.MAX_VALUE, this::infer);
+            inferred.startOver(batch.shiftNanos());
+        }
         for (int row = 0; row < batch.rows(); row++) {
             moveTo(batch.number(LongColumn.TS_NS, row));
             route(batch, row);
             observe(batch, row);
-            steps.accept(batch, row);
         }
         if (batch.untilNanos() != NULL) {
             moveTo(batch.untilNanos());
@@ -118,10 +127,12 @@ final class LiveMetrics {
         }
         nextSecondNanos = Math.max(nextSecondNanos, nanos - LONGEST_SILENCE_NANOS);
         while (nextSecondNanos <= nanos) {
+            inferred.readUntil(nextSecondNanos, this::infer);
             derive(nextSecondNanos, false);
             watcher.second(view(nextSecondNanos));
             nextSecondNanos += SECOND_NANOS;
         }
+        inferred.readUntil(nanos, this::infer);
     }
 
     /// How much event time the events began in.
@@ -134,9 +145,9 @@ final class LiveMetrics {
         overhead = share;
     }
 
-    /// No more events will come.
+    /// No more events will come: what was inferred of the end holds.
     synchronized void finish() {
-        steps.finish();
+        inferred.readUntil(Long.MAX_VALUE, this::infer);
     }
 
     /// Lets `reader` look at everything while nothing changes.
@@ -205,7 +216,6 @@ final class LiveMetrics {
             case "gpu_free" -> gpuMemory.free(batch, row);
             case "torch_alloc" -> torchMemory.allocate(batch, row);
             case "torch_free" -> torchMemory.free(batch, row);
-            case "nccl" -> arrivals.accept(batch, row);
             case "process" -> observeProcess(batch, row);
             case null, default -> {}
         }
@@ -221,28 +231,30 @@ final class LiveMetrics {
         if ("exit".equals(batch.text(TextColumn.NAME, row)) && pid == batch.number(LongColumn.TID, row)) {
             gpuMemory.exit(pid);
             torchMemory.exit(pid);
-            history.exit(pid);
+            history.exit(pid, batch.number(LongColumn.TS_NS, row));
         }
     }
 
-    private void step(long pid, long startNanos, long endNanos, Map<Phase, Long> phaseNanos) {
-        String label = pids.label(pid);
+    private void infer(Inferred what) {
+        long at = what.atNanos() + inferred.shiftNanos();
+        switch (what) {
+            case Inferred.Step step -> step(step, at);
+            case Inferred.Late late ->
+                series.durations(Metrics.NCCL_LATE, List.of(pids.label(late.pid()))).record(late.lateNanos(), at);
+            case Inferred.Skew skew ->
+                series.durations(Metrics.NCCL_SKEW, List.of(EventLabels.operation(skew.function())))
+                        .record(skew.skewNanos(), at);
+        }
+    }
+
+    private void step(Inferred.Step step, long endNanos) {
+        String label = pids.label(step.pid());
         series.number(Metrics.STEPS, List.of(label)).value++;
-        series.durations(Metrics.STEP, List.of(label)).record(endNanos - startNanos, endNanos);
+        series.durations(Metrics.STEP, List.of(label)).record(step.endNanos() - step.startNanos(), endNanos);
+        Map<Phase, Long> phaseNanos = step.phaseNanos();
         phaseNanos.forEach((phase, nanos) ->
                 series.number(Metrics.PHASE_SECONDS, List.of(label, phase.label())).value += nanos / 1e9);
-        history.add(pid, endNanos, phaseNanos);
-    }
-
-    private void collective(String function, Map<Long, CollectiveArrivals.Call> calls, long firstNanos) {
-        long lastNanos = firstNanos;
-        for (CollectiveArrivals.Call call : calls.values()) {
-            lastNanos = Math.max(lastNanos, call.startNanos());
-            series.durations(Metrics.NCCL_LATE, List.of(pids.label(call.pid())))
-                    .record(call.startNanos() - firstNanos, call.startNanos());
-        }
-        series.durations(Metrics.NCCL_SKEW, List.of(EventLabels.operation(function)))
-                .record(lastNanos - firstNanos, lastNanos);
+        history.add(step.pid(), endNanos, phaseNanos);
     }
 
     /// Brings the series that no event feeds up to date.
@@ -277,10 +289,12 @@ final class LiveMetrics {
 
     private void deriveSteps(long nowNanos, boolean ended) {
         series.numbers(Metrics.STEP_AGE).clear();
+        // A step that has ended since the last look is not known yet.
+        long knownNanos = Math.min(nowNanos, inferences.knownUntilNanos());
         history.forEachLast((pid, lastNanos) -> {
             String label = pids.labelOf(pid);
             if (!ended && !label.equals(SeriesTable.OTHER)) {
-                series.number(Metrics.STEP_AGE, List.of(label)).value = Math.max(0, nowNanos - lastNanos) / 1e9;
+                series.number(Metrics.STEP_AGE, List.of(label)).value = Math.max(0, knownNanos - lastNanos) / 1e9;
             }
         });
         series.numbers(Metrics.PHASE_RATIO).clear();

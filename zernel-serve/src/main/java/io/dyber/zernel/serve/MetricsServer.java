@@ -1,8 +1,8 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.source.Analysis;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
-import io.dyber.zernel.serve.source.Findings;
 import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
 import java.io.IOException;
@@ -19,6 +19,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// Serves what a source of events says, as Prometheus metrics, JSON, a web page and a WebSocket feed, until closed.
@@ -31,7 +33,7 @@ public final class MetricsServer implements AutoCloseable {
     private final Charts charts = new Charts();
     private final Semaphore news = new Semaphore(0);
     private volatile LiveMetrics live;
-    private final Findings findings;
+    private final Analysis analysis;
     private final HttpEndpoint http;
     private final SnapshotFeed feed;
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -60,8 +62,8 @@ public final class MetricsServer implements AutoCloseable {
         this.source = source;
         this.options = options;
         this.alerting = alerting;
+        this.analysis = new Analysis(source, options.findings());
         this.live = emptyMetrics();
-        this.findings = new Findings(source);
         HostGuard guard = new HostGuard(options.listen(), options.token());
         this.feed = startFeed(guard);
         try {
@@ -77,7 +79,7 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     private LiveMetrics emptyMetrics() {
-        LiveMetrics empty = new LiveMetrics(options.pidLimit(), new LiveMetrics.Watcher() {
+        LiveMetrics empty = new LiveMetrics(options.pidLimit(), analysis.inferences(), new LiveMetrics.Watcher() {
             @Override
             public void second(LiveMetrics.View view) {
                 alerting.second(view);
@@ -128,9 +130,7 @@ public final class MetricsServer implements AutoCloseable {
     public static MetricsServer start(EventSource source, Options options, Alerting alerting) throws IOException {
         MetricsServer server = new MetricsServer(source, options, alerting);
         Thread.ofPlatform().daemon().name("zernel-events").start(server::readEvents);
-        if (options.findings()) {
-            server.findings.start();
-        }
+        server.analysis.start();
         Thread.ofPlatform().daemon().name("zernel-snapshots").start(server::publishSnapshots);
         return server;
     }
@@ -144,7 +144,11 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     public SourceState state() {
-        return source.state();
+        SourceState state = source.state();
+        String note = Stream.of(state.note(), analysis.note())
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining("; "));
+        return new SourceState(state.mode(), state.path(), state.speed(), state.ended(), note);
     }
 
     /// Waits until the source has ended; false when this server was closed before.
@@ -165,7 +169,7 @@ public final class MetricsServer implements AutoCloseable {
     @Override
     public void close() {
         closed.countDown();
-        findings.close();
+        analysis.close();
         source.close();
         http.close();
         feed.close();
@@ -174,12 +178,14 @@ public final class MetricsServer implements AutoCloseable {
 
     private void readEvents() {
         try {
+            analysis.awaitBegin();
             do {
                 Optional<EventBatch> batch = source.next();
                 while (batch.isPresent()) {
                     apply(batch.get());
                     batch = source.next();
                 }
+                analysis.awaitEnd();
                 live.finish();
                 ended.countDown();
             } while (source.awaitMore());
@@ -271,9 +277,9 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     private String snapshotJson() {
-        SourceState state = source.state();
+        SourceState state = state();
         Snapshots.Context context = new Snapshots.Context(
-                state, source.playback().map(Playback::status).orElse(null), findings.latest(), alerting.raised());
+                state, source.playback().map(Playback::status).orElse(null), analysis.findings(), alerting.raised());
         AtomicReference<@Nullable Snapshot> snapshot = new AtomicReference<>();
         live.read(source.nowNanos(), state.ended(), view -> snapshot.set(Snapshots.of(view, context)));
         return Snapshots.json(Objects.requireNonNull(snapshot.get()));

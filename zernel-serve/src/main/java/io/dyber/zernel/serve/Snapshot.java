@@ -55,7 +55,7 @@ public record Snapshot(
             List<Training> processes,
             List<Timing> timings,
             List<Device> gpus,
-            Findings.Latest findings,
+            Findings findings,
             List<Raised> alerts,
             Charts.Point point) {}
 

@@ -37,7 +37,7 @@ final class Snapshots {
     record Context(
             SourceState source,
             Playback.@Nullable Status replay,
-            Findings.Latest findings,
+            Findings findings,
             List<Snapshot.Raised> alerts) {}
 
     /// Writes a record in snake case.

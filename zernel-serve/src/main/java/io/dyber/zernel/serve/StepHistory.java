@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.source.Phase;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumMap;
@@ -13,12 +14,20 @@ import java.util.function.BiConsumer;
 final class StepHistory {
     private static final int PROCESSES = 256;
     private static final int STEPS = 4096;
+    private static final int EXITS = 4096;
     private static final long MINUTE_NANOS = 60_000_000_000L;
 
     private final Map<Long, Trainer> processes = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Trainer> eldest) {
             return size() > PROCESSES;
+        }
+    };
+    /// When processes ended: of one that is being recorded, the last steps are told later.
+    private final Map<Long, Long> exits = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+            return size() > EXITS;
         }
     };
 
@@ -30,13 +39,12 @@ final class StepHistory {
         private boolean exited;
 
         void add(Ended step) {
-            exited = false; // a new process may get the number of an old one
             if (steps.size() == STEPS) {
                 removeFirst();
             }
             steps.addLast(step);
             step.phaseNanos().forEach((phase, nanos) -> phaseNanos.merge(phase, nanos, Long::sum));
-            lastNanos = step.endNanos();
+            lastNanos = Math.max(lastNanos, step.endNanos());
         }
 
         void forgetBefore(long nanos) {
@@ -53,11 +61,15 @@ final class StepHistory {
     private record Ended(long endNanos, Map<Phase, Long> phaseNanos) {}
 
     void add(long pid, long endNanos, Map<Phase, Long> phaseNanos) {
-        processes.computeIfAbsent(pid, _ -> new Trainer()).add(new Ended(endNanos, phaseNanos));
+        Trainer trainer = processes.computeIfAbsent(pid, _ -> new Trainer());
+        trainer.add(new Ended(endNanos, phaseNanos));
+        // A new process may get the number of an old one.
+        trainer.exited = trainer.lastNanos <= exits.getOrDefault(pid, Long.MIN_VALUE);
     }
 
     /// A process has ended. Its steps count until they are a minute old, so a replay ends with what there was to see.
-    void exit(long pid) {
+    void exit(long pid, long nanos) {
+        exits.put(pid, nanos);
         Trainer trainer = processes.get(pid);
         if (trainer != null) {
             trainer.exited = true;

@@ -1,7 +1,12 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.source.Inferences;
+import io.dyber.zernel.serve.source.Inferred;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
+import io.dyber.zernel.serve.source.WrittenRecording;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /// Events that give every metric a series.
@@ -33,6 +38,33 @@ final class EveryKind {
             Map.entry("throttle", 4));
 
     private EveryKind() {}
+
+    /// What the analyzer infers from them.
+    static Inferences inferences() {
+        Inferences inferences = new Inferences(true);
+        inferences.add(List.of(
+                new Inferred.Late(1, START + 80 * MS, 0),
+                new Inferred.Late(3, START + 82 * MS, 2 * MS),
+                new Inferred.Skew("ncclAllReduce", START + 82 * MS, 2 * MS),
+                new Inferred.Step(1, START, START + 100 * MS, 30 * MS, 50 * MS, 5 * MS, 10 * MS, 5 * MS)));
+        inferences.knownUntil(Long.MAX_VALUE);
+        return inferences;
+    }
+
+    /// Those that the analyzer infers this from, as a recording.
+    static Path recording(Path file) {
+        return WrittenRecording.write(file, """
+                SELECT kind, name, %d + start * 1000000 AS ts_ns, dur * 1000000 AS dur_ns, pid, pid AS tid,
+                       CASE WHEN kind = 'nccl' THEN 99 END AS comm_id, CASE WHEN kind = 'nccl' THEN 0 END AS seq,
+                       CASE WHEN kind = 'nccl' THEN CAST(pid = 3 AS BIGINT) END AS rank,
+                       CASE WHEN kind = 'nccl' THEN 2 END AS nranks
+                FROM (VALUES
+                    ('region', '%s', 0, 30, 1), ('backward', 'Engine::execute', 40, 40, 1),
+                    ('nccl', 'ncclAllReduce', 80, 5, 1), ('nccl', 'ncclAllReduce', 82, 3, 3),
+                    ('region', 'Optimizer.step#AdamW.step', 90, 10, 1), ('region', '%s', 100, 30, 1)
+                ) AS e(kind, name, start, dur, pid)
+                """.formatted(START, NEXT, NEXT));
+    }
 
     static Events events() {
         Events events = new Events()

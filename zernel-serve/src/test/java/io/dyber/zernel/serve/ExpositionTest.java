@@ -27,7 +27,7 @@ final class ExpositionTest {
     private static final long MS = 1_000_000;
 
     private final Alerting alerting = new Alerting(AlertRules.defaults(), _ -> {});
-    private final LiveMetrics live = new LiveMetrics(3, alerting);
+    private final LiveMetrics live = new LiveMetrics(3, EveryKind.inferences(), alerting);
     private long nowNanos = EveryKind.START + 1000 * MS;
 
     ExpositionTest() {

@@ -185,9 +185,9 @@ final class PrometheusIT {
         }
     }
 
-    private static MetricsServer serve() throws Exception {
+    private MetricsServer serve() throws Exception {
         return MetricsServer.start(
-                new EveryKindOnce(),
+                new EveryKindOnce(EveryKind.recording(folder.resolve("every-kind.parquet"))),
                 new MetricsServer.Options(
                         InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), 100, false, Optional.empty()),
                 new Alerting(rules(), _ -> {}));
@@ -219,7 +219,12 @@ final class PrometheusIT {
     /// Events that give every metric a series, then nothing more.
     private static final class EveryKindOnce implements EventSource {
         private final CountDownLatch closed = new CountDownLatch(1);
+        private final Path recording;
         private int batches;
+
+        EveryKindOnce(Path recording) {
+            this.recording = recording;
+        }
 
         @Override
         public Optional<EventBatch> next() throws InterruptedException {
@@ -253,7 +258,7 @@ final class PrometheusIT {
 
         @Override
         public Optional<Recorded> recorded() {
-            return Optional.empty();
+            return Optional.of(new Recorded(recording, false));
         }
 
         @Override

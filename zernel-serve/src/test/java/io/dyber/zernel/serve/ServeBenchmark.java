@@ -2,8 +2,10 @@ package io.dyber.zernel.serve;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.source.Analysis;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.Inferences;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Sources;
@@ -63,7 +65,7 @@ final class ServeBenchmark {
 
     /// Both writers in turns, on the same series.
     private static void scrape() throws IOException {
-        LiveMetrics live = new LiveMetrics(PIDS, new Alerting(AlertRules.defaults(), _ -> {}));
+        LiveMetrics live = new LiveMetrics(PIDS, new Inferences(true), new Alerting(AlertRules.defaults(), _ -> {}));
         SplittableRandom random = new SplittableRandom(1);
         List<Scrapes> ways = List.of(
                 new Scrapes("ours", ServeBenchmark::ours), new Scrapes("client_java", ServeBenchmark::clientJava));
@@ -152,12 +154,17 @@ final class ServeBenchmark {
         OperatingSystemMXBean process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         for (String way : List.of("read only", "and counted", "and alert rules")) {
             long rows = 0;
-            LiveMetrics live = new LiveMetrics(100, way.equals("and alert rules")
-                    ? new Alerting(AlertRules.defaults(), _ -> {})
-                    : _ -> {});
             long cpu = process.getProcessCpuTime();
             long wall = System.nanoTime();
-            try (EventSource source = Sources.open(file, Replay.Options.at(Speed.MAX))) {
+            try (EventSource source = Sources.open(file, Replay.Options.at(Speed.MAX));
+                    Analysis analysis = new Analysis(source, false)) {
+                LiveMetrics live = new LiveMetrics(100, analysis.inferences(), way.equals("and alert rules")
+                        ? new Alerting(AlertRules.defaults(), _ -> {})
+                        : _ -> {});
+                if (!way.equals("read only")) {
+                    analysis.start();
+                    analysis.awaitBegin();
+                }
                 Optional<EventBatch> batch = source.next();
                 while (batch.isPresent()) {
                     rows += batch.get().rows();

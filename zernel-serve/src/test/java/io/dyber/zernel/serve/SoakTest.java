@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.source.EventBatch;
+import io.dyber.zernel.serve.source.Inferences;
+import io.dyber.zernel.serve.source.Inferred;
 import io.dyber.zernel.serve.source.LongColumn;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -24,7 +26,8 @@ final class SoakTest {
 
     @Test
     void memoryIsFlatHoweverLongItRuns() {
-        LiveMetrics live = new LiveMetrics(20, new Alerting(AlertRules.defaults(), _ -> {}));
+        Inferences inferences = new Inferences(false);
+        LiveMetrics live = new LiveMetrics(20, inferences, new Alerting(AlertRules.defaults(), _ -> {}));
         SplittableRandom random = new SplittableRandom(1);
         List<Long> usedBytes = new ArrayList<>();
         int secondsPerPart = MINUTES * 60 / PARTS;
@@ -32,6 +35,7 @@ final class SoakTest {
         for (int part = 0; part < PARTS; part++) {
             for (int second = 0; second < secondsPerPart; second++) {
                 live.apply(second(now, random));
+                inferences.add(inferred(now, random));
                 now += SECOND;
             }
             usedBytes.add(usedBytes());
@@ -58,6 +62,18 @@ final class SoakTest {
             events.add("process", "exit", 1000 + (generation - 1) * 40 + random.nextInt(40), now + 100, 0);
         }
         return events.batch();
+    }
+
+    /// Steps and collectives of processes that are never the same either.
+    private static List<Inferred> inferred(long now, SplittableRandom random) {
+        List<Inferred> inferred = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            long pid = 1000 + now / (60 * SECOND) * 40 + random.nextInt(40);
+            inferred.add(new Inferred.Step(pid, now - SECOND, now, SECOND / 2, SECOND / 2, 0, 0, 0));
+            inferred.add(new Inferred.Late(pid, now, random.nextInt(1_000_000)));
+            inferred.add(new Inferred.Skew("ncclAllReduce", now, random.nextInt(1_000_000)));
+        }
+        return inferred;
     }
 
     private static long usedBytes() {

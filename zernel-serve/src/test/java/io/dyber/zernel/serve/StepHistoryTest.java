@@ -2,6 +2,7 @@ package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.serve.source.Phase;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,7 @@ final class StepHistoryTest {
     @Test
     void theStepsOfAProcessThatHasEndedCountUntilTheyAreAMinuteOld() {
         history.add(7, 10 * SECOND, Map.of(Phase.DATA_LOADING, 1L, Phase.GPU_COMPUTE, 3L));
-        history.exit(7);
+        history.exit(7, 11 * SECOND);
         assertThat(recent(70)).isEqualTo(Map.of(7L, Map.of(Phase.DATA_LOADING, 0.25, Phase.GPU_COMPUTE, 0.75)));
         assertThat(recent(71)).isEmpty();
     }
@@ -22,10 +23,18 @@ final class StepHistoryTest {
     @Test
     void aProcessThatHasEndedHasNoLastStepUntilAnotherGetsItsNumber() {
         history.add(7, 10 * SECOND, Map.of(Phase.DATA_LOADING, 1L));
-        history.exit(7);
+        history.exit(7, 11 * SECOND);
         assertThat(last()).isEmpty();
         history.add(7, 20 * SECOND, Map.of(Phase.DATA_LOADING, 1L));
         assertThat(last()).isEqualTo(Map.of(7L, 20 * SECOND));
+    }
+
+    @Test
+    void aStepThatIsToldAfterTheEndOfItsProcessDoesNotReviveIt() {
+        history.exit(7, 11 * SECOND);
+        history.add(7, 10 * SECOND, Map.of(Phase.DATA_LOADING, 1L));
+        assertThat(last()).isEmpty();
+        assertThat(recent(12)).isEqualTo(Map.of(7L, Map.of(Phase.DATA_LOADING, 1.0)));
     }
 
     private Map<Long, Map<Phase, Double>> recent(long nowSeconds) {

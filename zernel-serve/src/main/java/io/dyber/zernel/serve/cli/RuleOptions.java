@@ -74,7 +74,7 @@ final class RuleOptions {
     /// Prints at which second of the recording the rules fire.
     int replay(EventSource source, int pidLimit) throws Failure, IOException, InterruptedException {
         AtomicInteger fired = new AtomicInteger();
-        double seconds = AlertReplay.run(source, rules(), pidLimit, change -> {
+        AlertReplay.Outcome outcome = AlertReplay.run(source, rules(), pidLimit, change -> {
             out().printf("%+9.0f s  %s%n", change.secondsIn(), line(change.alert()));
             out().flush();
             if (change.alert().state() == Alert.State.FIRING) {
@@ -83,7 +83,10 @@ final class RuleOptions {
         });
         PrintWriter err = spec.commandLine().getErr();
         err.println(spec.qualifiedName(" ") + ": " + counted(fired.get(), "alert") + " fired in "
-                + Math.round(seconds) + " s of the recording");
+                + Math.round(outcome.seconds()) + " s of the recording");
+        if (!outcome.note().isEmpty()) {
+            err.println(spec.qualifiedName(" ") + ": " + outcome.note());
+        }
         err.flush();
         return 0;
     }

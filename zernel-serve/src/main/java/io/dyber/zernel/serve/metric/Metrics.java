@@ -177,7 +177,9 @@ public final class Metrics {
             Map.entry("pid", "process, in the initial pid namespace; `other` for those without series of their own"),
             Map.entry("gpu_id", "device: as the process counts them in what its calls say, as NVML does in samples"),
             Map.entry("op", "collective: `all_reduce`, `all_gather`, ..."),
-            Map.entry("phase", "`data_loading`, `gpu_compute`, `nccl_collective`, `optimizer_step` or `unknown`"),
+            Map.entry("phase", "`data_loading`, `gpu_compute`, `nccl_collective`, `optimizer_step` or `unknown`: "
+                    + "those of `zernel-analyze phases`; without a GPU, `gpu_compute` is compute on the CPU and "
+                    + "`nccl_collective` any communication"),
             Map.entry("copy_kind", "direction: `HtoD`, `DtoH`, `DtoD`, ..."),
             Map.entry("name", "system call, function, or the kind that lost events"),
             Map.entry("alertname", "name of the rule"),

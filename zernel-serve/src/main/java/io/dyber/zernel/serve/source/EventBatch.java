@@ -20,6 +20,7 @@ public final class EventBatch {
     private final @Nullable String[][] texts;
     private final boolean startsOver;
     private final long untilNanos;
+    private long shiftNanos;
     /// Where the first row lies in the columns.
     private final int offset;
     private int rows;
@@ -58,7 +59,9 @@ public final class EventBatch {
 
     /// The rows from `from` up to `to`, for reading only: they stay where they are.
     EventBatch part(int from, int to) {
-        return new EventBatch(longs, texts, offset + from, to - from);
+        EventBatch part = new EventBatch(longs, texts, offset + from, to - from);
+        part.shiftNanos = shiftNanos;
+        return part;
     }
 
     /// Whether everything handed out before is void.
@@ -108,8 +111,14 @@ public final class EventBatch {
         return texts[column.ordinal()];
     }
 
+    /// How far the rows were moved on in time, because the recording is played again.
+    public long shiftNanos() {
+        return shiftNanos;
+    }
+
     /// Moves all rows on in time.
     void shift(long nanos) {
+        shiftNanos += nanos;
         long[] starts = longs[LongColumn.TS_NS.ordinal()];
         for (int row = 0; row < rows && nanos != 0; row++) {
             starts[row] += nanos;

@@ -41,7 +41,13 @@ public interface EventSource extends AutoCloseable {
     /// A recording that can be opened.
     ///
     /// @param growing it is still being written
-    record Recorded(Path path, boolean growing) {}
+    /// @param untilNanos the event time at which the source leaves it, or [Long#MAX_VALUE]
+    record Recorded(Path path, boolean growing, long untilNanos) {
+        /// All of it.
+        public Recorded(Path path, boolean growing) {
+            this(path, growing, Long.MAX_VALUE);
+        }
+    }
 
     /// Ends the source: a waiting [#next] returns soon.
     @Override

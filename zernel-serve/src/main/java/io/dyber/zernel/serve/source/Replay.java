@@ -34,6 +34,7 @@ public final class Replay implements EventSource {
     private final Pacer pacer;
     private final BufferAllocator allocator = new RootAllocator();
     private final OptionalDouble overheadShare;
+    private long untilNanos = Long.MAX_VALUE;
     private final TimeWindows windows;
     private final Deque<EventBatch> ready = new ArrayDeque<>();
 
@@ -72,11 +73,16 @@ public final class Replay implements EventSource {
         this.pacer = new Pacer(options.speed(), first);
         try {
             options.from().ifPresent(from -> pacer.hurryTo(within("--from", from.eventNanos(first))));
-            options.to().ifPresent(to -> windows.endAt(within("--to", to.eventNanos(first))));
+            options.to().ifPresent(to -> endAt(within("--to", to.eventNanos(first))));
         } catch (RecordingException e) {
             close();
             throw e;
         }
+    }
+
+    private void endAt(long moment) {
+        windows.endAt(moment);
+        untilNanos = moment;
     }
 
     private long within(String option, long moment) {
@@ -177,7 +183,7 @@ public final class Replay implements EventSource {
 
     @Override
     public Optional<Recorded> recorded() {
-        return Optional.of(new Recorded(path, false));
+        return Optional.of(new Recorded(path, false, untilNanos));
     }
 
     @Override

@@ -1,0 +1,134 @@
+package io.dyber.zernel.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.Moment;
+import io.dyber.zernel.serve.source.Replay;
+import io.dyber.zernel.serve.source.Speed;
+import io.dyber.zernel.serve.source.Tail;
+import io.dyber.zernel.serve.source.WrittenRecording;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Steps of a recording that is being written, and of a replay that goes round, as a scrape sees them.
+@Timeout(120)
+final class FollowedStepsTest {
+    private static final long START = 1_700_000_000_000_000_000L;
+    private static final String STEPS = "zernel_steps_total{pid=\"4242\"}";
+    private static final String SECONDS = "zernel_step_seconds_sum{pid=\"4242\"}";
+
+    @TempDir
+    private Path folder;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private Path output;
+    private Path live;
+
+    @BeforeEach
+    void makeFolder() throws IOException {
+        output = folder.resolve("run.parquet");
+        live = Files.createDirectory(folder.resolve("run.parquet.live"));
+    }
+
+    @AfterEach
+    void stop() {
+        http.shutdownNow();
+    }
+
+    @Test
+    void stepsOfAGrowingRecordingComeWhileItGrowsAndAtItsEndAreThoseOfTheFile() throws Exception {
+        training("000000.parquet", 0, 50);
+        try (MetricsServer server = start(new Tail(output))) {
+            await(server, STEPS, 40);
+            training("000001.parquet", 50, 50);
+            await(server, STEPS, 90);
+            WrittenRecording.training(output, START, 100);
+            deleteLive();
+            assertThat(server.awaitEnd()).isTrue();
+            Map<String, Double> values = values(server);
+            assertThat(values).containsEntry(STEPS, 100.0).containsEntry("zernel_source_ended", 1.0);
+            assertThat(values.getOrDefault(SECONDS, 0.0)).isEqualTo(10.0);
+        }
+    }
+
+    @Test
+    void whatARecorderThatDiedHasLeftIsInferredToItsEnd() throws Exception {
+        training("000000.parquet", 0, 20);
+        Files.createFile(live.resolve("lock"));
+        try (MetricsServer server = start(new Tail(output))) {
+            assertThat(server.awaitEnd()).isTrue();
+            assertThat(values(server)).containsEntry(STEPS, 20.0);
+        }
+    }
+
+    @Test
+    void aReplayThatLoopsCountsTheStepsOfEachRound() throws Exception {
+        WrittenRecording.training(output, START, 20);
+        try (MetricsServer server = start(new Replay(output, new Replay.Options(Speed.MAX, true, Optional.empty(), Optional.empty())))) {
+            await(server, STEPS, 100);
+            Map<String, Double> values = values(server);
+            assertThat(values.getOrDefault(SECONDS, 0.0) / values.getOrDefault(STEPS, 0.0)).isBetween(0.0999, 0.1001);
+        }
+    }
+
+    @Test
+    void whatAReplayLeavesOutHasNoSteps() throws Exception {
+        WrittenRecording.training(output, START, 20);
+        Replay.Options half = new Replay.Options(Speed.MAX, false, Optional.empty(),
+                Optional.of(Moment.parse("1s")));
+        try (MetricsServer server = start(new Replay(output, half))) {
+            assertThat(server.awaitEnd()).isTrue();
+            assertThat(values(server)).containsEntry(STEPS, 10.0);
+        }
+    }
+
+    /// A row group as a recorder writes it, of the steps `from` up to `from + count`.
+    private void training(String name, int from, int count) throws IOException {
+        Path written = WrittenRecording.training(folder.resolve(name), START + 100_000_000L * from, count);
+        Files.move(written, live.resolve(name));
+    }
+
+    private void deleteLive() throws IOException {
+        try (Stream<Path> files = Files.list(live)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(live);
+    }
+
+    private void await(MetricsServer server, String series, double least) throws Exception {
+        while (values(server).getOrDefault(series, 0.0) < least) {
+            Thread.sleep(50);
+        }
+    }
+
+    private Map<String, Double> values(MetricsServer server) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.metricsPort() + "/metrics")).build();
+        return PrometheusText.parse(http.send(request, HttpResponse.BodyHandlers.ofString()).body()).values();
+    }
+
+    private static MetricsServer start(EventSource source) throws IOException {
+        return MetricsServer.start(
+                source,
+                new MetricsServer.Options(InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(100), 100, false, Optional.empty()),
+                new Alerting(AlertRules.defaults(), _ -> {}));
+    }
+}
