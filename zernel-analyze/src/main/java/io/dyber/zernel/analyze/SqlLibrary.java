@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,14 +27,16 @@ public final class SqlLibrary {
             "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
 
     private final Map<String, Supplier<SqlObject>> objects;
+    private final Set<String> added;
 
-    private SqlLibrary(Map<String, Supplier<SqlObject>> objects) {
+    private SqlLibrary(Map<String, Supplier<SqlObject>> objects, Set<String> added) {
         this.objects = objects;
+        this.added = added;
     }
 
     /// The library in the jar.
     public static SqlLibrary builtIn() {
-        return new SqlLibrary(ShippedSql.objects());
+        return new SqlLibrary(ShippedSql.objects(), Set.of());
     }
 
     /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.
@@ -43,6 +46,7 @@ public final class SqlLibrary {
     /// @throws RecordingException if the folder cannot be read
     public SqlLibrary with(Path folder) {
         Map<String, Supplier<SqlObject>> all = new TreeMap<>(objects);
+        Set<String> names = new TreeSet<>(added);
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
                 String sql = Files.readString(file);
@@ -50,11 +54,12 @@ public final class SqlLibrary {
                 SqlObject object = SqlObject.parse(name, roleOf(sql), sql, file.toString());
                 checkName(object, find(name));
                 all.put(name, () -> object);
+                names.add(name);
             }
         } catch (IOException e) {
             throw new RecordingException("reading findings from '" + folder + "': " + reason(e), null, e);
         }
-        return new SqlLibrary(all);
+        return new SqlLibrary(all, names);
     }
 
     /// This library with another value of a threshold.
@@ -76,7 +81,7 @@ public final class SqlLibrary {
         Map<String, Supplier<SqlObject>> all = new TreeMap<>(objects);
         SqlObject changed = Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value);
         all.put(owner, () -> changed);
-        return new SqlLibrary(all);
+        return new SqlLibrary(all, added);
     }
 
     /// All objects in the order of their names.
@@ -95,6 +100,11 @@ public final class SqlLibrary {
     public @Nullable SqlObject find(String name) {
         Supplier<SqlObject> object = objects.get(name);
         return object == null ? null : object.get();
+    }
+
+    /// Whether an object is from a folder, not from the jar.
+    boolean isAdded(String name) {
+        return added.contains(name);
     }
 
     /// Macros that every other file may use.
