@@ -46,7 +46,7 @@ public final class Analyze implements Runnable {
             Listed.of(Tables.ANOMALIES),
             Listed.of(SqlCommand.class),
             Listed.of(TimelineCommand.class),
-            Listed.of(ExportCommand.class),
+            Listed.of(ExportCommand.class, ExportCommand::spec),
             Listed.of(InfoCommand.class));
 
     /// What help says of a command, and the command with all its options.
