@@ -78,9 +78,21 @@ final class OnDemand {
     ///
     /// @throws RecordingException if a view that it certainly reads cannot be created
     void createFor(String statement) {
+        if (!hasOpenName(statement)) {
+            return;
+        }
         ReadNames names = ReadNames.of(statement, duckDb);
         names.certain().forEach(this::create);
         names.possible().forEach(this::createIfPossible);
+    }
+
+    /// Whether a word of a statement names what is not there yet: most that are run again name none, and need no syntax tree.
+    private boolean hasOpenName(String statement) {
+        return SqlToken.of(statement).stream()
+                .flatMap(token -> token.kind() == SqlToken.Kind.TEXT ? SqlToken.of(token.value()).stream() : Stream.of(token))
+                .filter(SqlToken::isName)
+                .map(token -> known(token.value()))
+                .anyMatch(name -> failed.containsKey(name) || (!created.contains(name) && (view(name) != null || kinds().containsKey(name))));
     }
 
     /// Creates what a finding or view reads. Those that a user added may say less in their header than they read.

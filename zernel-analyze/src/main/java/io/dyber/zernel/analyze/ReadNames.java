@@ -56,7 +56,7 @@ record ReadNames(Set<String> certain, Set<String> possible) {
 
     /// Adds what a query reads; false where it is something else, or wrong.
     private boolean addRelations(String query, DuckDb duckDb) {
-        Table tree = duckDb.query(TREE_SQL, query);
+        Table tree = duckDb.queryOften(TREE_SQL, query);
         if (names(tree, "error").contains("true")) {
             return false;
         }
