@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -59,14 +60,14 @@ public final class Database implements AutoCloseable {
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Table query(String sql, Object... parameters) {
-        return run(() -> duckDb.query(sql, parameters));
+        return run(sql, statement -> duckDb.query(statement, parameters));
     }
 
     /// The first rows of a query's result.
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Table head(int most, String sql) {
-        return run(() -> duckDb.head(most, sql));
+        return run(sql, statement -> duckDb.head(most, statement));
     }
 
     /// Ends the query that another thread runs, which then fails. May be called from any thread.
@@ -78,19 +79,36 @@ public final class Database implements AutoCloseable {
     ///
     /// @throws RecordingException if DuckDB refuses it
     public Cursor stream(String sql, Object... parameters) {
-        return run(() -> duckDb.stream(sql, parameters));
+        return run(sql, statement -> duckDb.stream(statement, parameters));
     }
 
     /// Runs a statement that writes rows, such as COPY, and returns how many.
     ///
     /// @throws RecordingException if DuckDB refuses it
     public long write(String sql) {
-        return run(() -> duckDb.write(sql));
+        return run(sql, duckDb::write);
     }
 
-    private <T> T run(Supplier<T> statement) {
+    /// The rows of a finding.
+    Table query(SqlObject finding) {
+        return undamaged(() -> onDemand.run(finding, () -> duckDb.query(finding.statement())));
+    }
+
+    /// Runs statements one after the other, the last one by `last`.
+    private <T> T run(String sql, Function<String, T> last) {
+        List<String> statements = Statements.of(sql);
+        return undamaged(() -> {
+            for (String statement : statements.subList(0, Math.max(0, statements.size() - 1))) {
+                Table _ = onDemand.run(statement, () -> duckDb.query(statement));
+            }
+            String statement = statements.size() > 1 ? statements.getLast() : sql;
+            return onDemand.run(statement, () -> last.apply(statement));
+        });
+    }
+
+    private <T> T undamaged(Supplier<T> query) {
         try {
-            return onDemand.withViews(statement);
+            return query.get();
         } catch (RecordingException e) {
             throw damage.behind(e);
         }
@@ -105,7 +123,12 @@ public final class Database implements AutoCloseable {
     ///
     /// @throws RecordingException if DuckDB refuses it
     public void prepare(String sql) {
-        boolean _ = onDemand.withViews(() -> duckDb.binds(sql));
+        List<String> statements = Statements.of(sql);
+        statements.forEach(onDemand::createFor);
+        // Binding several would run all but the last.
+        if (statements.size() < 2) {
+            boolean _ = onDemand.explaining(() -> duckDb.binds(sql));
+        }
     }
 
     /// Runs every finding of the library. One that fails is skipped, and the result says so.

@@ -34,6 +34,7 @@ final class DuckDb implements AutoCloseable {
 
     private final Connection connection;
     private final Path spillFolder;
+    private final Map<String, PreparedStatement> kept = new HashMap<>();
     private volatile @Nullable Statement running;
 
     private DuckDb(Connection connection, Path spillFolder) {
@@ -155,6 +156,25 @@ final class DuckDb implements AutoCloseable {
         }
     }
 
+    /// The rows of a query that is run often, and planned once.
+    Table queryOften(String sql, Object... parameters) {
+        try {
+            PreparedStatement statement = kept.get(sql);
+            if (statement == null) {
+                statement = connection.prepareStatement(sql);
+                kept.put(sql, statement);
+            }
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            try (ResultSet result = statement.executeQuery()) {
+                return table(result, Integer.MAX_VALUE);
+            }
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
     /// Ends the query that runs, on another thread, if any does.
     void cancel() {
         Statement statement = running;
@@ -198,6 +218,9 @@ final class DuckDb implements AutoCloseable {
     @Override
     public void close() {
         try {
+            for (PreparedStatement statement : kept.values()) {
+                statement.close();
+            }
             connection.close();
         } catch (SQLException e) {
             throw failed(e);

@@ -67,7 +67,7 @@ public record Finding(
     public static List<Finding> run(SqlObject object, Database database) {
         Table table;
         try {
-            table = database.query(object.statement());
+            table = database.query(object);
         } catch (RecordingException e) {
             throw object.failed("running finding", e);
         }

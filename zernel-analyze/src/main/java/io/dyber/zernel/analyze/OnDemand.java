@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Creates views when a query first reads them: creating all of them would cost more than most queries.
+/// Creates views before the first statement that reads them: creating all of them would cost more than most queries.
 ///
-/// Which names a query reads is for DuckDB to say, by missing them: a word may as well be a column or a CTE.
+/// What a statement reads is known from its text ([ReadNames]), what the library's own SQL reads from its header.
 final class OnDemand {
     private static final Pattern MISSING = Pattern.compile("^running a query: Catalog Error: Table (?:Function )?with name (.+) does not exist!");
     private static final Set<String> CORE = Set.of("kind", "name", "ts_ns", "dur_ns", "pid", "tid", "cpu", "comm");
@@ -48,36 +48,88 @@ final class OnDemand {
         }
     }
 
-    /// Runs a statement, again after each view that it was missing. DuckDB looks for them before it does anything.
-    <T> T withViews(Supplier<T> statement) {
-        while (true) {
-            try {
-                return statement.get();
-            } catch (RecordingException e) {
-                createMissing(e);
-            }
+    /// Runs a statement, once, after creating what it reads.
+    ///
+    /// @throws RecordingException if DuckDB refuses it, or a view that it reads cannot be created
+    <T> T run(String statement, Supplier<T> action) {
+        createFor(statement);
+        T result = explaining(action);
+        noteOwn(SqlToken.withoutComments(statement));
+        return result;
+    }
+
+    /// Runs a finding after creating what it reads.
+    ///
+    /// @throws RecordingException if DuckDB refuses it, or a view that it reads cannot be created
+    <T> T run(SqlObject finding, Supplier<T> action) {
+        createFor(finding);
+        return explaining(action);
+    }
+
+    /// Remembers what users created themselves, which hides the library's, and what they dropped.
+    private void noteOwn(List<SqlToken> tokens) {
+        ReadNames.created(tokens).ifPresent(name -> created.add(known(name.value())));
+        if (!tokens.isEmpty() && tokens.getFirst().is("DROP")) {
+            tokens.stream().filter(SqlToken::isName).forEach(name -> created.remove(known(name.value())));
         }
     }
 
-    /// Creates what a statement failed for, or throws.
-    private void createMissing(RecordingException e) {
+    /// Creates what a statement reads.
+    ///
+    /// @throws RecordingException if a view that it certainly reads cannot be created
+    void createFor(String statement) {
+        if (!hasOpenName(statement)) {
+            return;
+        }
+        ReadNames names = ReadNames.of(statement, duckDb);
+        names.certain().forEach(this::create);
+        names.possible().forEach(this::createIfPossible);
+    }
+
+    /// Whether a word of a statement names what is not there yet: most that are run again name none, and need no syntax tree.
+    private boolean hasOpenName(String statement) {
+        return SqlToken.of(statement).stream()
+                .flatMap(token -> token.kind() == SqlToken.Kind.TEXT ? SqlToken.of(token.value()).stream() : Stream.of(token))
+                .filter(SqlToken::isName)
+                .map(token -> known(token.value()))
+                .anyMatch(name -> failed.containsKey(name) || (!created.contains(name) && (view(name) != null || kinds().containsKey(name))));
+    }
+
+    /// Creates what a finding or view reads. Those that a user added may say less in their header than they read.
+    private void createFor(SqlObject object) {
+        object.needs().forEach(this::create);
+        if (library.isAdded(object.name())) {
+            createFor(object.statement());
+        }
+    }
+
+    /// Runs something, and says in the library's words that a name is not there: DuckDB suggests only tables of its own.
+    <T> T explaining(Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (RecordingException e) {
+            throw explained(e);
+        }
+    }
+
+    private RecordingException explained(RecordingException e) {
         String text = String.valueOf(e.getMessage());
         if (text.contains("Catalog Error: View with name ")) {
-            // What DuckDB suggests are tables of its own.
-            throw new RecordingException(
+            return new RecordingException(
                     text.replaceFirst("\n(?s)Did you mean .*", ""), "the library's views exist only while they are read: nothing to drop", e);
         }
         Matcher missing = MISSING.matcher(text);
         if (!missing.find()) {
-            throw e;
+            return e;
         }
         String name = missing.group(1);
-        if (!create(name) && !create(name.toLowerCase(Locale.ROOT))) {
-            // What DuckDB suggests are tables of its own.
-            String message = String.valueOf(e.getMessage()).replaceFirst("\nDid you mean .*", "");
-            throw new RecordingException(
-                    message, Suggestion.of(name, names()).map(near -> "did you mean '" + near + "'?").orElse(null), e);
-        }
+        RecordingException failure = failed.get(known(name));
+        return failure != null
+                ? failure
+                : new RecordingException(
+                        text.replaceFirst("\nDid you mean .*", ""),
+                        Suggestion.nearest(name, names()).orElse(null),
+                        e);
     }
 
     private List<String> names() {
@@ -87,34 +139,51 @@ final class OnDemand {
                 .toList();
     }
 
-    /// Whether there is a view of this name that did not exist.
-    private boolean create(String name) {
+    /// One that is not made now is missing where the statement does read it, and then [#explaining] says why.
+    private void createIfPossible(String name) {
+        try {
+            create(name);
+        } catch (RecordingException _) {
+            // Remembered in `failed`.
+        }
+    }
+
+    /// Creates the view of a name if there is one in the library, or a kind of events, and it is not there yet.
+    private void create(String written) {
+        String name = known(written);
         RecordingException failure = failed.get(name);
         if (failure != null) {
             throw failure;
         }
-        SqlObject object = library.find(name);
-        if (object != null && object.role() == SqlObject.Role.VIEW) {
-            return created.add(name) && create(object);
+        SqlObject view = view(name);
+        Set<String> kindColumns = view == null ? kinds().get(name) : null;
+        if (view != null && created.add(name)) {
+            create(view);
+        } else if (kindColumns != null && created.add(name)) {
+            createKindView(name, kindColumns);
         }
-        Set<String> kindColumns = kinds().get(name);
-        if (kindColumns == null || !created.add(name)) {
-            return false;
-        }
-        createKindView(name, kindColumns);
-        return true;
     }
 
-    private boolean create(SqlObject object) {
+    /// A name as the library has it: SQL does not tell upper case from lower case.
+    private String known(String written) {
+        return view(written) != null || kinds().containsKey(written) ? written : written.toLowerCase(Locale.ROOT);
+    }
+
+    private @Nullable SqlObject view(String name) {
+        SqlObject object = library.find(name);
+        return object != null && object.role() == SqlObject.Role.VIEW ? object : null;
+    }
+
+    private void create(SqlObject view) {
         try {
-            object.needs().forEach(this::create);
-            return withViews(() -> {
-                duckDb.execute(object.statement());
+            createFor(view);
+            boolean _ = explaining(() -> {
+                duckDb.execute(view.statement());
                 return true;
             });
         } catch (RecordingException e) {
-            RecordingException failure = object.failed("creating", e);
-            failed.put(object.name(), failure);
+            RecordingException failure = view.failed("creating", e);
+            failed.put(view.name(), failure);
             throw failure;
         }
     }

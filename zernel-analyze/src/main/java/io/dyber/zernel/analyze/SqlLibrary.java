@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -21,15 +22,17 @@ public final class SqlLibrary {
     private final ShippedSql shipped;
     /// Those that were added or changed.
     private final Map<String, SqlObject> own;
+    private final Set<String> added;
 
-    private SqlLibrary(ShippedSql shipped, Map<String, SqlObject> own) {
+    private SqlLibrary(ShippedSql shipped, Map<String, SqlObject> own, Set<String> added) {
         this.shipped = shipped;
         this.own = own;
+        this.added = added;
     }
 
     /// The library in the jar.
     public static SqlLibrary builtIn() {
-        return new SqlLibrary(new ShippedSql(), Map.of());
+        return new SqlLibrary(new ShippedSql(), Map.of(), Set.of());
     }
 
     /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.
@@ -39,6 +42,7 @@ public final class SqlLibrary {
     /// @throws RecordingException if the folder cannot be read
     public SqlLibrary with(Path folder) {
         Map<String, SqlObject> all = new TreeMap<>(own);
+        Set<String> names = new TreeSet<>(added);
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
                 String sql = Files.readString(file);
@@ -46,11 +50,12 @@ public final class SqlLibrary {
                 SqlObject object = SqlObject.parse(name, roleOf(sql), sql, file.toString(), 1);
                 checkName(object, find(name));
                 all.put(name, object);
+                names.add(name);
             }
         } catch (IOException e) {
             throw new RecordingException("reading findings from '" + folder + "': " + reason(e), null, e);
         }
-        return new SqlLibrary(shipped, all);
+        return new SqlLibrary(shipped, all, names);
     }
 
     /// This library with another value of a threshold.
@@ -71,7 +76,7 @@ public final class SqlLibrary {
         }
         Map<String, SqlObject> all = new TreeMap<>(own);
         all.put(owner, Threshold.set(object, dot < 0 ? "" : name.substring(dot + 1), value));
-        return new SqlLibrary(shipped, all);
+        return new SqlLibrary(shipped, all, added);
     }
 
     /// All objects in the order of their names.
@@ -92,6 +97,11 @@ public final class SqlLibrary {
     public @Nullable SqlObject find(String name) {
         SqlObject object = own.get(name);
         return object == null ? shipped.find(name) : object;
+    }
+
+    /// Whether an object is a file of a folder, whose `needs` is not to be relied on.
+    boolean isAdded(String name) {
+        return added.contains(name);
     }
 
     /// Macros that every other file may use.

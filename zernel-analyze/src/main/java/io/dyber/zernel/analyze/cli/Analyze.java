@@ -4,6 +4,7 @@ import io.dyber.zernel.analyze.Recordings;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -31,22 +32,38 @@ import picocli.CommandLine.Spec;
             "Exit status: 0 done, 1 data or environment, 2 usage, 3 diff --fail-on, 70 a bug."
         })
 public final class Analyze implements Runnable {
-    private static final List<Class<?>> COMMANDS = List.of(
-            ReportCommand.class,
-            FindingsCommand.class,
-            DiffCommand.class,
-            StepsCommand.class,
-            PhasesCommand.class,
-            PercentilesCommand.class,
-            MemoryCommand.class,
-            NcclCommand.class,
-            IoCommand.class,
-            GpuCommand.class,
-            AnomaliesCommand.class,
-            SqlCommand.class,
-            TimelineCommand.class,
-            ExportCommand.class,
-            InfoCommand.class);
+    private static final List<Listed> COMMANDS = List.of(
+            Listed.of(ReportCommand.class),
+            Listed.of(FindingsCommand.class),
+            Listed.of(DiffCommand.class),
+            Listed.of(Tables.STEPS),
+            Listed.of(Tables.PHASES),
+            Listed.of(PercentilesCommand.class),
+            Listed.of(Tables.MEMORY),
+            Listed.of(Tables.NCCL),
+            Listed.of(Tables.IO),
+            Listed.of(Tables.GPU),
+            Listed.of(Tables.ANOMALIES),
+            Listed.of(SqlCommand.class),
+            Listed.of(TimelineCommand.class),
+            Listed.of(ExportCommand.class, ExportCommand::spec),
+            Listed.of(InfoCommand.class));
+
+    /// What help says of a command, and the command with all its options.
+    private record Listed(String name, List<String> description, Supplier<CommandSpec> spec) {
+        static Listed of(Class<?> type) {
+            return of(type, () -> CommandSpec.forAnnotatedObject(type));
+        }
+
+        static Listed of(Class<?> type, Supplier<CommandSpec> spec) {
+            Command command = type.getAnnotation(Command.class);
+            return new Listed(command.name(), List.of(command.description()), spec);
+        }
+
+        static Listed of(TableCommand table) {
+            return new Listed(table.name(), table.description(), table::spec);
+        }
+    }
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -104,13 +121,12 @@ public final class Analyze implements Runnable {
 
     private static CommandLine commandLine(Predicate<String> named) {
         CommandLine analyze = new CommandLine(new Analyze());
-        for (Class<?> type : COMMANDS) {
-            Command command = type.getAnnotation(Command.class);
-            if (named.test(command.name())) {
-                analyze.addSubcommand(type);
+        for (Listed command : COMMANDS) {
+            if (named.test(command.name)) {
+                analyze.addSubcommand(command.spec.get());
             } else {
-                CommandSpec listed = CommandSpec.create().name(command.name());
-                listed.usageMessage().description(command.description());
+                CommandSpec listed = CommandSpec.create().name(command.name);
+                listed.usageMessage().description(command.description.toArray(String[]::new));
                 analyze.addSubcommand(listed);
             }
         }

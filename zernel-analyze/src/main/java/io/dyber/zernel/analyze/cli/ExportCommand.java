@@ -2,30 +2,27 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
-import io.dyber.zernel.analyze.export.ChromeTrace;
 import io.dyber.zernel.analyze.export.Cut;
-import io.dyber.zernel.analyze.export.FoldedStacks;
+import io.dyber.zernel.analyze.export.ExportFormat;
 import io.dyber.zernel.analyze.export.OutputFile;
-import io.dyber.zernel.analyze.export.PerfettoTrace;
 import io.dyber.zernel.analyze.export.Selection;
 import io.dyber.zernel.analyze.export.TableFile;
-import io.dyber.zernel.analyze.export.Trace;
-import io.dyber.zernel.analyze.export.TraceFormat;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.LongConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -34,10 +31,6 @@ import picocli.CommandLine.Spec;
         name = "export",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        customSynopsis = {
-            "zernel-analyze export --perfetto|--chrome|--folded|--csv|--parquet",
-            "                      [OPTION...] FILE..."
-        },
         description = "Writes recordings as traces for viewers, or as tables.",
         footer = {
             "",
@@ -53,26 +46,6 @@ final class ExportCommand implements Runnable {
 
     @Mixin
     Job job = new Job();
-
-    @ArgGroup(exclusive = true, multiplicity = "1")
-    Format format = new Format();
-
-    static final class Format {
-        @Option(names = "--perfetto", description = "Perfetto's own format: smaller, opens faster.")
-        boolean perfetto;
-
-        @Option(names = "--chrome", description = "Chrome trace events (JSON); in OUT.gz compressed.")
-        boolean chrome;
-
-        @Option(names = "--folded", description = "Folded stacks of host time, for flame graphs.")
-        boolean folded;
-
-        @Option(names = "--csv", description = "The events, or a query's result, as CSV.")
-        boolean csv;
-
-        @Option(names = "--parquet", description = "The same as Parquet; of one recording's events a recording again.")
-        boolean parquet;
-    }
 
     @Option(
             names = {"-o", "--output"},
@@ -112,6 +85,27 @@ final class ExportCommand implements Runnable {
 
     /// What to say of the written file.
     private final List<String> notes = new ArrayList<>();
+
+    /// The command with an option for each format, one of which is given.
+    static CommandSpec spec() {
+        CommandSpec spec = CommandSpec.forAnnotatedObject(new ExportCommand());
+        ArgGroupSpec.Builder formats = ArgGroupSpec.builder().exclusive(true).multiplicity("1");
+        for (ExportFormat format : ExportFormat.ALL) {
+            formats.addArg(OptionSpec.builder(format.option()).type(boolean.class).arity("0").description(format.description()).build());
+        }
+        spec.addArgGroup(formats.build());
+        spec.usageMessage().customSynopsis(
+                "zernel-analyze export " + ExportFormat.ALL.stream().map(ExportFormat::option).collect(Collectors.joining("|")),
+                "                      [OPTION...] FILE...");
+        return spec;
+    }
+
+    private ExportFormat format() {
+        return ExportFormat.ALL.stream()
+                .filter(format -> spec.commandLine().getParseResult().hasMatchedOption(format.option()))
+                .findFirst()
+                .orElseThrow();
+    }
 
     @Override
     public void run() {
@@ -153,10 +147,14 @@ final class ExportCommand implements Runnable {
             database.requireEvents();
             waiting.at("writing " + name, 0);
             Selection selection = Selection.of(database, kinds, pids, from, to);
-            return isTable()
-                    ? table(database, selection, file)
-                    : trace(database, selection, file, written ->
+            return switch (format().content()) {
+                case TableFile table -> table(table, database, selection, file);
+                case ExportFormat.OfTrace trace -> {
+                    notes.addAll(clocks(database));
+                    yield trace.write(database, selection, file, written ->
                             waiting.at("writing " + name, (double) written / database.rows()));
+                }
+            };
         }
     }
 
@@ -174,7 +172,7 @@ final class ExportCommand implements Runnable {
         if (query.view != null && !query.view.matches("\\w+")) {
             throw wrong("--view takes a name: " + query.view);
         }
-        if (format.parquet && "-".equals(output)) {
+        if (format().content() == TableFile.PARQUET && "-".equals(output)) {
             throw wrong("Parquet cannot go to standard output");
         }
         if (from != null && to != null && from >= to) {
@@ -187,23 +185,16 @@ final class ExportCommand implements Runnable {
     }
 
     private boolean isTable() {
-        return format.csv || format.parquet;
+        return format().content() instanceof TableFile;
     }
 
     private String defaultName() {
         String recording = String.valueOf(Path.of(job.files.getFirst()).getFileName()).replaceAll("\\.(parquet|live|\\*)", "");
-        return recording + suffix();
+        return recording + format().suffix();
     }
 
-    private String suffix() {
-        if (isTable()) {
-            return format.csv ? ".csv" : ".events.parquet";
-        }
-        return format.perfetto ? ".pftrace" : format.chrome ? ".json.gz" : ".folded";
-    }
-
-    private long table(Database database, Selection selection, OutputFile file) {
-        if (format.parquet && query.sql == null && query.view == null) {
+    private long table(TableFile table, Database database, Selection selection, OutputFile file) {
+        if (table == TableFile.PARQUET && query.sql == null && query.view == null) {
             if (database.recordings().size() == 1) {
                 return TableFile.write(new Cut(database, selection), file.path());
             }
@@ -213,18 +204,7 @@ final class ExportCommand implements Runnable {
         String sql = query.sql != null
                 ? query.sql
                 : "FROM " + (query.view != null ? query.view : "events WHERE " + selection.where());
-        return (format.csv ? TableFile.CSV : TableFile.PARQUET).write(database, sql, file.path());
-    }
-
-    private long trace(Database database, Selection selection, OutputFile file, LongConsumer progress)
-            throws IOException {
-        notes.addAll(clocks(database));
-        try (OutputStream out = file.open();
-                TraceFormat trace = traceFormat(out, selection)) {
-            return format.folded
-                    ? Trace.writeCalls(database, selection, trace, progress)
-                    : Trace.write(database, selection, trace, progress);
-        }
+        return table.write(database, sql, file.path());
     }
 
     /// By how much times of other machines were moved.
@@ -242,12 +222,5 @@ final class ExportCommand implements Runnable {
                                         row.integer("shift_ns") / 1e6,
                                         row.integer("error_ns") / 1e6)))
                 .toList();
-    }
-
-    private TraceFormat traceFormat(OutputStream out, Selection selection) throws IOException {
-        if (format.perfetto) {
-            return new PerfettoTrace(out, selection);
-        }
-        return format.chrome ? new ChromeTrace(out, selection) : new FoldedStacks(out);
     }
 }

@@ -37,10 +37,10 @@ public final class Failures {
 
     private static void hint(ParameterException exception, CommandLine command, PrintWriter err) {
         Optional<String> meant = exception instanceof UnmatchedArgumentException unknown
-                ? Suggestion.of(unknown.getUnmatched().getFirst(), command.getCommandSpec().optionsMap().keySet())
+                ? Suggestion.nearest(unknown.getUnmatched().getFirst(), command.getCommandSpec().optionsMap().keySet())
                 : Optional.empty();
         if (meant.isPresent()) {
-            err.println("hint: did you mean '" + meant.get() + "'?");
+            err.println("hint: " + meant.get());
         } else if (command.getSubcommands().isEmpty()) {
             err.println("hint: '" + command.getCommandSpec().qualifiedName() + " --help' lists the options");
         } else {

@@ -28,13 +28,13 @@ final class PercentilesCommand implements Runnable {
     @Nullable String kind;
 
     @Mixin
-    TableCommand table = new TableCommand();
+    TablePrinter table = new TablePrinter();
 
     @Override
     public void run() {
         String sql = "FROM " + (byProcess ? "process_percentiles" : "percentiles");
         if (kind == null) {
-            table.print(sql);
+            table.print(TableCommand.Answer.of(sql));
         } else {
             table.printOfKind(kind, sql + " WHERE kind = ?");
         }

@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze.cli;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.SqlObject;
+import io.dyber.zernel.analyze.Statements;
 import io.dyber.zernel.analyze.Table;
 import io.dyber.zernel.analyze.report.Page;
 import java.io.PrintWriter;

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.analyze.Statements;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

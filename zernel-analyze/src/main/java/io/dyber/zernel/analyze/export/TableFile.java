@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /// The result of a query as CSV or Parquet, written by DuckDB.
-public enum TableFile {
+public enum TableFile implements ExportFormat.Content {
     CSV("FORMAT csv, HEADER true"),
     PARQUET("FORMAT parquet, COMPRESSION zstd");
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.Statements;
 import io.dyber.zernel.analyze.Table;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

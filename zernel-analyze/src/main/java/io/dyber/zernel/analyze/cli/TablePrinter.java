@@ -1,0 +1,61 @@
+package io.dyber.zernel.analyze.cli;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Table;
+import java.util.List;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/// What the commands share that print one table: recordings in, table out.
+final class TablePrinter {
+    @Mixin
+    Job job = new Job();
+
+    @Mixin
+    TableOutput output = new TableOutput();
+
+    @Spec(Spec.Target.MIXEE)
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    /// Prints the answer to a question, and says on standard error where it is empty, or another one.
+    void print(TableCommand.Answer answer, Object... parameters) {
+        Table table = query(List.of(), answer.sql(), parameters);
+        TableCommand.Otherwise otherwise = answer.otherwise();
+        if (table.rows().isEmpty() && otherwise != null) {
+            Table other = query(List.of(), otherwise.sql());
+            if (!other.rows().isEmpty()) {
+                spec.commandLine().getErr().println(otherwise.says());
+                output.print(other, spec.commandLine().getOut(), true);
+                return;
+            }
+        }
+        show(answer.ifEmpty(), table);
+    }
+
+    /// Prints the result of a query whose parameter is a kind of events.
+    ///
+    /// @throws io.dyber.zernel.analyze.RecordingException if there is no such kind
+    void printOfKind(String kind, String sql) {
+        TableCommand.Answer answer = TableCommand.Answer.of(sql);
+        show(answer.ifEmpty(), query(List.of(kind), sql, kind));
+    }
+
+    private void show(String ifEmpty, Table table) {
+        output.print(table, spec.commandLine().getOut(), true);
+        if (table.rows().isEmpty()) {
+            spec.commandLine().getErr().println(ifEmpty);
+        }
+    }
+
+    private Table query(List<String> kinds, String sql, Object... parameters) {
+        try (Waiting waiting = job.waiting();
+                Database database = job.open()) {
+            database.requireEvents();
+            database.requireKinds(kinds);
+            waiting.at("querying", 0);
+            return database.query(sql, parameters);
+        }
+    }
+}
