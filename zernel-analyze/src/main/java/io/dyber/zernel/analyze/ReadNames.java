@@ -6,6 +6,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamContext;
+import tools.jackson.core.json.JsonFactory;
 
 /// The relations that a statement reads, found without running it.
 ///
@@ -15,22 +22,11 @@ import java.util.Set;
 /// @param certain names of tables, views and table functions
 /// @param possible names that may be one, or something else: a CTE, a column, a word of a statement that has no tree
 record ReadNames(Set<String> certain, Set<String> possible) {
-    /// A row for each relation and CTE of the tree, and one that says whether there is a tree.
-    private static final String TREE_SQL =
-            """
-            SELECT DISTINCT
-                CASE
-                    WHEN node.fullkey = '$.error' THEN 'error'
-                    WHEN node.key = 'key' THEN 'cte'
-                    ELSE 'relation'
-                END AS role,
-                node.atom ->> '$' AS name
-            FROM (SELECT json_serialize_sql(CAST(? AS VARCHAR)) AS tree) AS parsed, json_tree(parsed.tree) AS node
-            WHERE node.fullkey = '$.error'
-                OR node.key = 'table_name'
-                OR node.fullkey LIKE '%.function.function_name'
-                OR regexp_matches(node.fullkey, '[.]cte_map[.]map\\[[0-9]+\\][.]key$')
-            """;
+    private static final String TREE_SQL = "SELECT json_serialize_sql(CAST(? AS VARCHAR)) AS tree";
+    /// A tree is as deep as its query, and larger than it by far.
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(100_000).build())
+            .build();
 
     /// Functions and statements that read what a text names.
     private static final List<String> READ_TEXTS = List.of("query", "query_table", "PRAGMA");
@@ -56,23 +52,37 @@ record ReadNames(Set<String> certain, Set<String> possible) {
 
     /// Adds what a query reads; false where it is something else, or wrong.
     private boolean addRelations(String query, DuckDb duckDb) {
-        Table tree = duckDb.queryOften(TREE_SQL, query);
-        if (names(tree, "error").contains("true")) {
-            return false;
+        String tree = duckDb.queryOften(TREE_SQL, query).rows().getFirst().requiredText("tree");
+        Set<String> relations = new LinkedHashSet<>();
+        Set<String> ctes = new HashSet<>();
+        try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), tree)) {
+            for (JsonToken token = json.nextToken(); token != null; token = json.nextToken()) {
+                TokenStreamContext place = json.streamReadContext();
+                if (token == JsonToken.VALUE_TRUE && isNamed(place, "error") && place.getParent().inRoot()) {
+                    return false;
+                }
+                if (token == JsonToken.VALUE_STRING) {
+                    if (isNamed(place, "table_name") || (isNamed(place, "function_name") && isNamed(place.getParent(), "function"))) {
+                        relations.add(json.getString());
+                    } else if (isNamed(place, "key") && isInCtes(place)) {
+                        ctes.add(json.getString());
+                    }
+                }
+            }
         }
         // A CTE hides the relation of its name only where it is known; elsewhere the relation may be meant.
-        Set<String> ctes = new HashSet<>(names(tree, "cte"));
-        for (String name : names(tree, "relation")) {
-            (ctes.contains(name) ? possible : certain).add(name);
-        }
+        relations.forEach(name -> (ctes.contains(name) ? possible : certain).add(name));
         return true;
     }
 
-    private static List<String> names(Table tree, String role) {
-        return tree.rows().stream()
-                .filter(row -> row.requiredText("role").equals(role))
-                .map(row -> row.requiredText("name"))
-                .toList();
+    /// Of `"cte_map": {"map": [{"key": ...}]}`.
+    private static boolean isInCtes(TokenStreamContext entry) {
+        TokenStreamContext map = entry.getParent().getParent();
+        return isNamed(map, "map") && isNamed(map.getParent(), "cte_map");
+    }
+
+    private static boolean isNamed(@Nullable TokenStreamContext place, String name) {
+        return place != null && name.equals(place.currentName());
     }
 
     /// Adds all names but the one that a statement creates. One that drops or alters something reads nothing.

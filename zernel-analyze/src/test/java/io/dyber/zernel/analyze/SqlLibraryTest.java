@@ -18,10 +18,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+@Execution(ExecutionMode.SAME_THREAD) // one database for all
 class SqlLibraryTest {
     private static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final SqlLibrary LIBRARY = SqlLibrary.builtIn();
