@@ -48,7 +48,7 @@ final class SourceRulesTest {
     @Test
     void theSourcesOfAllModulesAreRead() throws IOException {
         assertThat(files(".java").stream().map(file -> ROOT.relativize(file).getName(0).toString()).distinct())
-                .contains("zernel-record", "zernel-analyze", "zernel-serve");
+                .contains("zernel-format", "zernel-record", "zernel-analyze", "zernel-serve");
     }
 
     @Test

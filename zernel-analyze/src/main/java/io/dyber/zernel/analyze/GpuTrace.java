@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Version;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.EventType;
@@ -38,17 +39,12 @@ public final class Footer {
     /// The machine, for `zernel.recording`.
     public static Map<String, Object> machine() {
         Map<String, Object> machine = new LinkedHashMap<>();
-        machine.put("version", version());
+        machine.put("version", Version.current());
         machine.put("host", host());
         machine.put("kernel", System.getProperty("os.version"));
         machine.put("arch", System.getProperty("os.arch"));
         machine.put("cpus", Runtime.getRuntime().availableProcessors());
         return machine;
-    }
-
-    static String version() {
-        String version = Footer.class.getPackage().getImplementationVersion();
-        return version == null ? "development" : version;
     }
 
     private static String host() {

@@ -9,7 +9,7 @@ import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.MappedInode;
-import io.dyber.zernel.record.sink.RecordingException;
+import io.dyber.zernel.record.sink.OutputException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -339,6 +339,6 @@ final class Session {
     }
 
     private static boolean isFullDisk(RuntimeException failure) {
-        return failure instanceof RecordingException e && e.reason() == RecordingException.Reason.NO_SPACE;
+        return failure instanceof OutputException e && e.reason() == OutputException.Reason.NO_SPACE;
     }
 }

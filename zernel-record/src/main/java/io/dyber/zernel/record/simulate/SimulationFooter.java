@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.format.Version;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,7 +59,7 @@ final class SimulationFooter {
     }
 
     private Map<String, @Nullable Object> recording(List<String> options) {
-        Map<String, @Nullable Object> value = map("version", version(), "simulated", true, "host", "simulated", "kernel", "none");
+        Map<String, @Nullable Object> value = map("version", Version.current(), "simulated", true, "host", "simulated", "kernel", "none");
         value.put("arch", "none");
         value.put("cpus", shape.cpus());
         value.put("command", command());
@@ -174,11 +175,6 @@ final class SimulationFooter {
 
     private long bytesPerStep(Scenario cause) {
         return Math.round(plant.amount(cause));
-    }
-
-    private static String version() {
-        String version = SimulationFooter.class.getPackage().getImplementationVersion();
-        return version == null ? "development" : version;
     }
 
     private static void put(Map<String, String> values, String key, Object value) {

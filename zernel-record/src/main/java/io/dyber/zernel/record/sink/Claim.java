@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -31,7 +31,7 @@ final class Claim {
             Optional<Owners> owners = owner.isPresent() ? Optional.of(Owners.of(owner.get())) : Optional.empty();
             if (owners.isPresent() && !parent.mayBeWrittenBy(owners.get().user())) {
                 String message = doing + ": user " + owner.get().uid() + " may not write to that folder";
-                throw new RecordingException(Reason.DENIED, message, "sudo is for recording: name a file of that user's");
+                throw new OutputException(Reason.DENIED, message, "sudo is for recording: name a file of that user's");
             }
             String name = LiveFolder.nameBeside(output);
             try {
@@ -47,11 +47,11 @@ final class Claim {
                 folder.give(LiveFolder.LOCK); // Before it is locked: the JDK opens and closes the file for it, which unlocks.
             }
             if (!ours || !acquired(lock)) {
-                throw new RecordingException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
+                throw new OutputException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
             }
             return signed(folder, lock);
         } catch (IOException e) {
-            throw RecordingException.of(doing, e);
+            throw OutputException.of(doing, e);
         }
     }
 
@@ -81,24 +81,24 @@ final class Claim {
             return new LiveFolder(output, parent, live, lock, owners);
         } catch (NoSuchFileException | NotDirectoryException e) {
             String message = doing + ": there is no '" + output + LiveFolder.SUFFIX + "' of a recorder";
-            throw new RecordingException(Reason.MISSING, message, "", e);
+            throw new OutputException(Reason.MISSING, message, "", e);
         } catch (AccessDeniedException e) {
             String hint = "run it as the user that recorded, or with sudo";
-            throw new RecordingException(Reason.DENIED, doing + ": permission denied", hint, e);
+            throw new OutputException(Reason.DENIED, doing + ": permission denied", hint, e);
         } catch (IOException e) {
-            throw RecordingException.of(doing, e);
+            throw OutputException.of(doing, e);
         }
     }
 
     private static Folder parent(Path output, String doing) throws IOException {
         Path parent = output.toAbsolutePath().getParent();
         if (parent == null || output.getFileName() == null) {
-            throw new RecordingException(Reason.EXISTS, doing + ": is a folder", "name a file");
+            throw new OutputException(Reason.EXISTS, doing + ": is a folder", "name a file");
         }
         try {
             return Folder.open(parent);
         } catch (NoSuchFileException e) {
-            throw new RecordingException(Reason.MISSING, doing + ": there is no folder '" + parent + "'", "", e);
+            throw new OutputException(Reason.MISSING, doing + ": there is no folder '" + parent + "'", "", e);
         }
     }
 
@@ -110,7 +110,7 @@ final class Claim {
         }
         PosixFileAttributes attributes = present.get();
         String what = attributes.isDirectory() ? "a folder" : attributes.isSymbolicLink() ? "a link" : "not a file";
-        throw new RecordingException(Reason.EXISTS, doing + ": is " + what, "name a file");
+        throw new OutputException(Reason.EXISTS, doing + ": is " + what, "name a file");
     }
 
     /// Somebody may have swapped the parent folder between the two calls.
@@ -120,7 +120,7 @@ final class Claim {
         return folder.isPresent() && file.isPresent() && folder.get().owner().equals(file.get().owner());
     }
 
-    private static RecordingException taken(Folder parent, Path output, String doing) throws IOException {
+    private static OutputException taken(Folder parent, Path output, String doing) throws IOException {
         String name = LiveFolder.nameBeside(output);
         try (Folder live = parent.child(name);
                 FileChannel lock = live.readAndWrite(LiveFolder.LOCK)) {
@@ -129,22 +129,22 @@ final class Claim {
             return unfinished(doing, output);
         } catch (AccessDeniedException _) {
             String message = doing + ": '" + name + "' is another user's";
-            return new RecordingException(Reason.DENIED, message, "choose another output file");
+            return new OutputException(Reason.DENIED, message, "choose another output file");
         } catch (FileSystemException _) {
             String message = doing + ": '" + name + "' is not a recorder's folder";
-            return new RecordingException(Reason.EXISTS, message, "choose another output file");
+            return new OutputException(Reason.EXISTS, message, "choose another output file");
         }
     }
 
-    private static RecordingException unfinished(String doing, Path output) {
-        return new RecordingException(
+    private static OutputException unfinished(String doing, Path output) {
+        return new OutputException(
                 Reason.UNFINISHED,
                 doing + ": an unfinished recording is in '" + output + LiveFolder.SUFFIX + "'",
                 "run zernel-record recover " + output + ", or remove the folder");
     }
 
-    private static RecordingException inUse(String doing, String pid) {
-        return new RecordingException(Reason.IN_USE, doing + ": already being recorded by pid " + pid, "");
+    private static OutputException inUse(String doing, String pid) {
+        return new OutputException(Reason.IN_USE, doing + ": already being recorded by pid " + pid, "");
     }
 
     private static boolean acquired(FileChannel lock) throws IOException {

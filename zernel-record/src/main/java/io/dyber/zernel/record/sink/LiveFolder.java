@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
@@ -110,7 +110,7 @@ final class LiveFolder implements AutoCloseable {
     Optional<String> publish(String name, String target) throws IOException {
         Optional<PosixFileAttributes> present = parent.attributes(target);
         if (present.filter(a -> !a.isRegularFile()).isPresent()) {
-            throw new RecordingException(
+            throw new OutputException(
                     Reason.EXISTS, "writing '" + output + "': something that is not a file is in its place", "");
         }
         Optional<String> kept = present.isPresent() ? Optional.of(parent.putAside(target)) : Optional.empty();

@@ -83,7 +83,7 @@ final class PartFiles {
             try {
                 return step.run();
             } catch (IOException e) {
-                boolean full = RecordingException.of("", e).reason() == RecordingException.Reason.NO_SPACE;
+                boolean full = OutputException.of("", e).reason() == OutputException.Reason.NO_SPACE;
                 List<String> deleted = full && keep.isPresent() ? delete(1, 1) : List.of();
                 if (deleted.isEmpty()) {
                     throw e;

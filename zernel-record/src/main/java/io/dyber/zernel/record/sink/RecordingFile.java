@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /// The recording being written: a `.live` folder that survives a crash, then one Parquet file.
 ///
-/// One thread calls it; [#events] and [#bytes] may be read by others. Every method throws [RecordingException] when
+/// One thread calls it; [#events] and [#bytes] may be read by others. Every method throws [OutputException] when
 /// the disk says no; what was written before stays, and [#finish] may still be tried.
 public final class RecordingFile implements AutoCloseable {
     /// Who owns the files, when that is not the user running the recorder.
@@ -93,7 +93,7 @@ public final class RecordingFile implements AutoCloseable {
             return new RecordingFile(folder, columns, texts, options);
         } catch (IOException e) {
             folder.discard();
-            throw RecordingException.of("recording to '" + output + "'", e);
+            throw OutputException.of("recording to '" + output + "'", e);
         }
     }
 
@@ -118,7 +118,7 @@ public final class RecordingFile implements AutoCloseable {
             }
             journalBytes = journal.bytes();
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
@@ -128,7 +128,7 @@ public final class RecordingFile implements AutoCloseable {
             publications.check();
             writeMeta(footer);
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
@@ -145,7 +145,7 @@ public final class RecordingFile implements AutoCloseable {
             rotate();
             return new Border(segment, events.get());
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
@@ -170,7 +170,7 @@ public final class RecordingFile implements AutoCloseable {
             publications.add(new Part(
                     name, first.segment(), to.segment(), moved, to.events() - first.events(), footer));
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
@@ -235,14 +235,14 @@ public final class RecordingFile implements AutoCloseable {
     }
 
     /// The parts and the file that joins them need the space twice for a moment.
-    private RecordingException unfinished(IOException e) {
-        RecordingException exception = RecordingException.of("finishing '" + folder.output() + "'", e);
-        if (exception.reason() != RecordingException.Reason.NO_SPACE) {
+    private OutputException unfinished(IOException e) {
+        OutputException exception = OutputException.of("finishing '" + folder.output() + "'", e);
+        if (exception.reason() != OutputException.Reason.NO_SPACE) {
             return exception;
         }
         String hint = "nothing is lost: free %,d MB, then run zernel-record recover %s"
                 .formatted((segments.bytes() >> 20) + 1, folder.output());
-        return new RecordingException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
+        return new OutputException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
     }
 
     /// Events written so far.
@@ -272,7 +272,7 @@ public final class RecordingFile implements AutoCloseable {
                 folder.remove();
             }
         } catch (IOException e) {
-            throw RecordingException.of("closing '" + folder.output() + "'", e);
+            throw OutputException.of("closing '" + folder.output() + "'", e);
         }
     }
 

@@ -3,7 +3,7 @@ package io.dyber.zernel.record.sink;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.Texts;
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -53,7 +53,7 @@ public final class Recovery {
         try (LiveFolder folder = Claim.adopt(file)) {
             return new Recovery(folder).run();
         } catch (IOException e) {
-            throw RecordingException.of("recovering '" + file + "'", e);
+            throw OutputException.of("recovering '" + file + "'", e);
         }
     }
 
@@ -107,7 +107,7 @@ public final class Recovery {
         if (present.isPresent() && !folder.isYoungerThan(present.get())) {
             String hint = "move it away to recover again, or remove '" + folder.output() + LiveFolder.SUFFIX + "'";
             String message = "recovering '" + folder.output() + "': the file exists already";
-            throw new RecordingException(Reason.EXISTS, message, hint);
+            throw new OutputException(Reason.EXISTS, message, hint);
         }
         return name;
     }
@@ -164,7 +164,7 @@ public final class Recovery {
                 columns.orElseThrow(
                         () -> {
                             String message = "recovering '" + folder.output() + "': there is nothing in it yet";
-                            return new RecordingException(Reason.DAMAGED, message, "remove the folder");
+                            return new OutputException(Reason.DAMAGED, message, "remove the folder");
                         });
         write(new RowGroup(known), new Texts(), 0);
     }

@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.util.ArrayList;
@@ -95,7 +95,7 @@ final class Segments implements AutoCloseable {
         try {
             join(last.done());
         } catch (IOException e) {
-            if (RecordingException.of("", e).reason() != Reason.NO_SPACE) {
+            if (OutputException.of("", e).reason() != Reason.NO_SPACE) {
                 throw e;
             }
             folder.delete(journalName(last.number()));
