@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,7 +24,7 @@ final class Claim {
     private Claim() {}
 
     /// Makes the folder for a new recording.
-    static LiveFolder create(Path output, Optional<RecordingFile.Owner> owner) {
+    static ClaimedFolder create(Path output, Optional<RecordingFile.Owner> owner) {
         String doing = "recording to '" + output + "'";
         try {
             Folder parent = parent(output, doing);
@@ -33,7 +34,7 @@ final class Claim {
                 String message = doing + ": user " + owner.get().uid() + " may not write to that folder";
                 throw new OutputException(Reason.DENIED, message, "sudo is for recording: name a file of that user's");
             }
-            String name = LiveFolder.nameBeside(output);
+            String name = LiveFolder.nameNextTo(output);
             try {
                 Files.createDirectory(output.toAbsolutePath().resolveSibling(name));
             } catch (FileAlreadyExistsException _) {
@@ -42,7 +43,7 @@ final class Claim {
             Folder live = parent.child(name);
             FileChannel lock = live.create(LiveFolder.LOCK);
             boolean ours = isOurs(parent, live, name);
-            LiveFolder folder = new LiveFolder(output, parent, live, lock, owners);
+            ClaimedFolder folder = new ClaimedFolder(output, parent, live, lock, owners);
             if (ours) {
                 folder.give(LiveFolder.LOCK); // Before it is locked: the JDK opens and closes the file for it, which unlocks.
             }
@@ -55,9 +56,9 @@ final class Claim {
         }
     }
 
-    private static LiveFolder signed(LiveFolder folder, FileChannel lock) throws IOException {
+    private static ClaimedFolder signed(ClaimedFolder folder, FileChannel lock) throws IOException {
         try {
-            LiveFolder.writeAll(lock, (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.UTF_8));
+            ClaimedFolder.writeAll(lock, (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.UTF_8));
             return folder;
         } catch (IOException e) {
             folder.discard();
@@ -66,9 +67,9 @@ final class Claim {
     }
 
     /// Takes over the folder of a recorder that is gone.
-    static LiveFolder adopt(Path output) {
+    static ClaimedFolder adopt(Path output) {
         String doing = "recovering '" + output + "'";
-        String name = LiveFolder.nameBeside(output);
+        String name = LiveFolder.nameNextTo(output);
         try {
             Folder parent = parent(output, doing);
             Folder live = parent.child(name);
@@ -78,7 +79,7 @@ final class Claim {
             }
             Optional<Owners> owners = live.attributes(LiveFolder.LOCK).map(Owners::of);
             live.seize();
-            return new LiveFolder(output, parent, live, lock, owners);
+            return new ClaimedFolder(output, parent, live, lock, owners);
         } catch (NoSuchFileException | NotDirectoryException e) {
             String message = doing + ": there is no '" + output + LiveFolder.SUFFIX + "' of a recorder";
             throw new OutputException(Reason.MISSING, message, "", e);
@@ -121,7 +122,7 @@ final class Claim {
     }
 
     private static OutputException taken(Folder parent, Path output, String doing) throws IOException {
-        String name = LiveFolder.nameBeside(output);
+        String name = LiveFolder.nameNextTo(output);
         try (Folder live = parent.child(name);
                 FileChannel lock = live.readAndWrite(LiveFolder.LOCK)) {
             return acquired(lock) ? unfinished(doing, output) : inUse(doing, pid(lock));

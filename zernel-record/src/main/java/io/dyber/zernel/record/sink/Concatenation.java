@@ -42,7 +42,7 @@ final class Concatenation {
     /// Writes to `out`, which is empty and stays open.
     Concatenation(FileChannel out) throws IOException {
         this.out = out;
-        LiveFolder.writeAll(out, MAGIC);
+        ClaimedFolder.writeAll(out, MAGIC);
     }
 
     /// Events joined so far.
@@ -93,12 +93,12 @@ final class Concatenation {
         for (Index index : indexes) {
             index.chunk().setColumn_index_offset(out.position());
             index.chunk().setColumn_index_length(index.columnIndex().remaining());
-            LiveFolder.writeAll(out, index.columnIndex().duplicate());
+            ClaimedFolder.writeAll(out, index.columnIndex().duplicate());
         }
         for (Index index : indexes) {
             index.chunk().setOffset_index_offset(out.position());
             index.chunk().setOffset_index_length(index.offsetIndex().remaining());
-            LiveFolder.writeAll(out, index.offsetIndex().duplicate());
+            ClaimedFolder.writeAll(out, index.offsetIndex().duplicate());
         }
         FileMetaData footer = first.orElseThrow();
         footer.setNum_rows(rows);
@@ -110,8 +110,8 @@ final class Concatenation {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Util.writeFileMetaData(footer, bytes);
         ByteBuffer tail = ByteBuffer.allocate(TAIL).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.size()).put(MAGIC);
-        LiveFolder.writeAll(out, bytes.toByteArray());
-        LiveFolder.writeAll(out, tail.flip());
+        ClaimedFolder.writeAll(out, bytes.toByteArray());
+        ClaimedFolder.writeAll(out, tail.flip());
     }
 
     /// Without those of one segment, those of the others are no use; too many would fill the memory of a long recording.

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.LiveFolder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,9 +11,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The footer's key-value metadata as one JSON file, `meta.json`, while the recording is not finished.
+/// The footer's key-value metadata as one JSON file, [LiveFolder#DESCRIPTION], while the recording is not finished.
 final class Footer {
-    static final String FILE = "meta.json";
     private static final String RECORDING = "zernel.recording";
     private static final JsonMapper JSON = JsonMapper.shared();
 

@@ -46,7 +46,7 @@ record Part(String file, int from, int to, boolean moved, long events, Map<Strin
     }
 
     /// Writes the note down, so that what is asked for here is done after a crash too.
-    void note(LiveFolder folder) throws IOException {
+    void note(ClaimedFolder folder) throws IOException {
         Map<String, String> content = new LinkedHashMap<>(footer);
         content.put(KEY, JSON.writeValueAsString(
                 Map.of("file", file, "from", from, "to", to, "moved", moved, "events", events)));
@@ -59,7 +59,7 @@ record Part(String file, int from, int to, boolean moved, long events, Map<Strin
 
     /// Makes the file if it is not there, and deletes what is not needed any more. May be called again after an
     /// exception or a crash: the file appears as a whole, and its name was free.
-    void publish(LiveFolder folder, FooterOf footerOf) throws IOException {
+    void publish(ClaimedFolder folder, FooterOf footerOf) throws IOException {
         if (folder.parent().attributes(file).isEmpty()) {
             Segments.Published _ = Segments.join(folder, Segments.names(folder, from, to), file, footerOf);
         }

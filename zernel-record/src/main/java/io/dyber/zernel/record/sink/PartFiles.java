@@ -32,7 +32,7 @@ final class PartFiles {
     private static final String OURS = "zernel.format";
     private static final int LARGEST_FOOTER = 1 << 26;
 
-    private final LiveFolder folder;
+    private final ClaimedFolder folder;
     private final OptionalInt keep;
     private final String stem;
     private final String ending;
@@ -40,7 +40,7 @@ final class PartFiles {
     private final Queue<String> notices = new ConcurrentLinkedQueue<>();
 
     /// @param keep how many files may stay; empty for all
-    PartFiles(LiveFolder folder, OptionalInt keep) {
+    PartFiles(ClaimedFolder folder, OptionalInt keep) {
         String name = String.valueOf(folder.output().getFileName());
         int dot = name.lastIndexOf('.') > 0 ? name.lastIndexOf('.') : name.length();
         this.folder = folder;

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.Texts;
@@ -54,7 +55,7 @@ public final class RecordingFile implements AutoCloseable {
     /// @param events written before it
     public record Border(int segment, long events) {}
 
-    private final LiveFolder folder;
+    private final ClaimedFolder folder;
     private final List<Column> columns;
     private final Texts texts;
     private final int rowGroupRows;
@@ -72,7 +73,7 @@ public final class RecordingFile implements AutoCloseable {
     private volatile long finalBytes;
     private Border first = new Border(0, 0);
 
-    private RecordingFile(LiveFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
+    private RecordingFile(ClaimedFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
         this.folder = folder;
         this.columns = List.copyOf(columns);
         this.texts = texts;
@@ -88,7 +89,7 @@ public final class RecordingFile implements AutoCloseable {
 
     /// Claims `output`: makes `output.live`, which nobody may be using, and opens the first journal.
     public static RecordingFile create(Path output, List<Column> columns, Texts texts, Options options) {
-        LiveFolder folder = Claim.create(output, options.owner());
+        ClaimedFolder folder = Claim.create(output, options.owner());
         try {
             return new RecordingFile(folder, columns, texts, options);
         } catch (IOException e) {
@@ -104,7 +105,7 @@ public final class RecordingFile implements AutoCloseable {
             return;
         }
         try {
-            if (!folder.has(Segments.journalName(segment))) {
+            if (!folder.has(LiveFolder.journalName(segment))) {
                 throw new NoSuchFileException("the journal was removed");
             }
             files.withRoom(() -> {
@@ -134,7 +135,7 @@ public final class RecordingFile implements AutoCloseable {
 
     private void writeMeta(Map<String, String> footer) throws IOException {
         files.withRoom(() -> {
-            folder.replace(Footer.FILE, Footer.toFile(footer));
+            folder.replace(LiveFolder.DESCRIPTION, Footer.toFile(footer));
             return footer;
         });
     }
@@ -294,7 +295,7 @@ public final class RecordingFile implements AutoCloseable {
     }
 
     private Journal openJournal(int number) throws IOException {
-        String name = Segments.journalName(number);
+        String name = LiveFolder.journalName(number);
         folder.delete(name);
         FileChannel channel = folder.create(name);
         try {

@@ -4,6 +4,7 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.DatabaseOptions;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -1,10 +1,8 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -13,30 +11,23 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// A `run.parquet.live` folder: row groups that are finished, and a journal of the events since.
-final class LiveFolder {
-    static final String SUFFIX = ".live";
+/// A [LiveFolder] as a recording: row groups that are finished, and the journals of those that are not.
+final class LiveRecording {
     private static final int ATTEMPTS = 3;
     private static final long LARGEST_DESCRIPTION = 1 << 26;
 
-    private LiveFolder() {}
-
-    static boolean isOne(Path folder) {
-        return Files.isDirectory(folder)
-                && (folder.toString().endsWith(SUFFIX) || Files.exists(folder.resolve("meta.json")));
-    }
+    private LiveRecording() {}
 
     /// Attaches the folder as it is now. A recorder that lives may finish a segment meanwhile and delete its journal:
     /// then the folder is listed again.
     static AttachedRecording attach(Path folder, int index, DuckDb duckDb, long fromNanos) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return attachOnce(folder, index, duckDb, fromNanos, attempt);
+                return attachOnce(new LiveFolder(folder), index, duckDb, fromNanos, attempt);
             } catch (RecordingException e) {
                 if (!(e.getCause() instanceof NoSuchFileException) || attempt == ATTEMPTS) {
                     throw e;
@@ -46,8 +37,9 @@ final class LiveFolder {
     }
 
     private static AttachedRecording attachOnce(
-            Path folder, int index, DuckDb duckDb, long fromNanos, int attempt) {
-        List<Path> segments = segments(folder, duckDb, fromNanos);
+            LiveFolder folder, int index, DuckDb duckDb, long fromNanos, int attempt) {
+        List<LiveFolder.RowGroup> groups = rowGroups(folder);
+        List<Path> segments = segments(folder, groups, duckDb, fromNanos);
         List<AttachedRecording.Relation> relations = new ArrayList<>();
         if (!segments.isEmpty()) {
             String list = segments.stream().map(DuckDb::pathLiteral).collect(Collectors.joining(", "));
@@ -55,12 +47,12 @@ final class LiveFolder {
                     AttachedRecording.Relation.of("read_parquet([" + list + "], union_by_name = true)", duckDb));
         }
         boolean truncated = false;
-        for (Path journal : files(folder, ".arrows")) {
-            if (Files.exists(segmentOf(journal))) {
-                continue; // the recorder had no time to delete it
+        for (LiveFolder.RowGroup group : groups) {
+            if (group.finished()) {
+                continue;
             }
             String table = "journal_" + index + "_" + relations.size() + "_" + attempt;
-            Journal.Extent extent = Journal.load(journal, table, duckDb, fromNanos);
+            Journal.Extent extent = Journal.load(folder.journal(group.number()), table, duckDb, fromNanos);
             truncated |= extent != Journal.Extent.WHOLE;
             if (extent != Journal.Extent.NOTHING) {
                 relations.add(AttachedRecording.Relation.of(table, duckDb));
@@ -68,50 +60,46 @@ final class LiveFolder {
         }
         if (relations.isEmpty()) {
             throw new RecordingException(
-                    "opening '" + folder + "': no events were saved in it",
-                    isHeld(folder.resolve("lock"))
+                    "opening '" + folder.path() + "': no events were saved in it",
+                    folder.isHeld()
                             ? "it is being recorded: try again in a second"
                             : "its recorder died before it saved anything");
         }
         return new AttachedRecording(
                 new Recording(
                         index,
-                        folder,
+                        folder.path(),
                         Recording.State.UNFINISHED,
                         rows(relations, duckDb),
-                        metadata(folder),
+                        metadata(folder.description()),
                         note(folder, truncated)),
                 relations);
     }
 
-    private static String note(Path folder, boolean truncated) {
-        if (isHeld(folder.resolve("lock"))) {
-            return "still being recorded: this is what it holds so far";
+    private static List<LiveFolder.RowGroup> rowGroups(LiveFolder folder) {
+        try {
+            return folder.rowGroups();
+        } catch (IOException e) {
+            throw new RecordingException("listing '" + folder.path() + "': " + e.getMessage(), null, e);
         }
-        String file = folder.toString().substring(0, folder.toString().length() - SUFFIX.length());
-        return "its recorder died; to make it one file: zernel-record recover " + file
-                + (truncated ? "; the last batch is incomplete and left out" : "");
     }
 
-    /// Whether a recorder lives: it holds an exclusive lock on the file.
-    private static boolean isHeld(Path lock) {
-        if (!Files.isRegularFile(lock)) {
-            return false; // opening a pipe would wait for its other end
+    private static String note(LiveFolder folder, boolean truncated) {
+        if (folder.isHeld()) {
+            return "still being recorded: this is what it holds so far";
         }
-        try (FileChannel channel = FileChannel.open(lock);
-                FileLock shared = channel.tryLock(0, Long.MAX_VALUE, true)) {
-            return shared == null;
-        } catch (OverlappingFileLockException _) {
-            return true;
-        } catch (IOException _) {
-            return false;
-        }
+        return "its recorder died; to make it one file: zernel-record recover " + folder.output()
+                + (truncated ? "; the last batch is incomplete and left out" : "");
     }
 
     /// The row groups that may have events from `fromNanos` on. They follow each other in time: the first without such, seen
     /// from the end, is the last that is looked at.
-    private static List<Path> segments(Path folder, DuckDb duckDb, long fromNanos) {
-        List<Path> all = files(folder, ".parquet");
+    private static List<Path> segments(
+            LiveFolder folder, List<LiveFolder.RowGroup> groups, DuckDb duckDb, long fromNanos) {
+        List<Path> all = groups.stream()
+                .filter(LiveFolder.RowGroup::finished)
+                .map(group -> folder.segment(group.number()))
+                .toList();
         int first = fromNanos == DatabaseOptions.ALL ? 0 : Math.max(0, all.size() - 1);
         while (first > 0 && lastNanos(all.get(first - 1), duckDb) >= fromNanos) {
             first--;
@@ -126,22 +114,6 @@ final class LiveFolder {
                 .integer("last_ns");
     }
 
-    private static List<Path> files(Path folder, String suffix) {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.toString().endsWith(suffix) && Files.isRegularFile(file))
-                    .sorted()
-                    .toList();
-        } catch (IOException e) {
-            throw new RecordingException("listing '" + folder + "': " + e.getMessage(), null, e);
-        }
-    }
-
-    /// `journal-000018.arrows` holds what `000018.parquet` will.
-    private static Path segmentOf(Path journal) {
-        String name = String.valueOf(journal.getFileName());
-        return journal.resolveSibling(name.replace("journal-", "").replace(".arrows", ".parquet"));
-    }
-
     private static long rows(List<AttachedRecording.Relation> relations, DuckDb duckDb) {
         long rows = 0;
         for (AttachedRecording.Relation relation : relations) {
@@ -150,8 +122,7 @@ final class LiveFolder {
         return rows;
     }
 
-    private static Map<String, String> metadata(Path folder) {
-        Path file = folder.resolve("meta.json");
+    private static Map<String, String> metadata(Path file) {
         Map<String, String> metadata = new HashMap<>();
         try {
             if (!Files.isRegularFile(file) || Files.size(file) > LARGEST_DESCRIPTION) {
