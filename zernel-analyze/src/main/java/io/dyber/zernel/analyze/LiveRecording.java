@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.FooterFile;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
@@ -7,13 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /// A [LiveFolder] as a recording: row groups that are finished, and the journals of those that are not.
 final class LiveRecording {
@@ -123,20 +121,13 @@ final class LiveRecording {
     }
 
     private static Map<String, String> metadata(Path file) {
-        Map<String, String> metadata = new HashMap<>();
         try {
-            if (!Files.isRegularFile(file) || Files.size(file) > LARGEST_DESCRIPTION) {
-                return metadata;
-            }
-            for (Map.Entry<String, JsonNode> entry : new JsonMapper().readTree(file).properties()) {
-                JsonNode value = entry.getValue();
-                metadata.put(entry.getKey(), value.isString() ? value.stringValue() : value.toString());
-            }
+            boolean known = Files.isRegularFile(file) && Files.size(file) <= LARGEST_DESCRIPTION;
+            return known ? FooterFile.read(Files.readAllBytes(file)) : Map.of();
         } catch (JacksonException e) {
             throw new RecordingException("reading '" + file + "': " + e.getOriginalMessage(), null, e);
         } catch (IOException e) {
             throw new RecordingException("reading '" + file + "': " + e.getMessage(), null, e);
         }
-        return metadata;
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.ProbedLibraries.Found;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.Demangler;
@@ -102,17 +103,17 @@ final class Session {
         this.marking = new MarkRows(options, pump, schema, clock, texts);
         this.description = new Description(
                 options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
-        description.add("zernel.libraries", libraries::describe);
+        description.add(Footer.LIBRARIES, libraries::describe);
         description.caveat(libraries::caveats);
-        description.add("zernel.kernels", kernelNames::describe);
-        description.add("zernel.launches", frequent::describe);
-        description.add("zernel.clock", clocks::describe);
-        description.add("zernel.host", host::describe);
+        description.add(Footer.KERNELS, kernelNames::describe);
+        description.add(Footer.LAUNCHES, frequent::describe);
+        description.add(Footer.CLOCK, clocks::describe);
+        description.add(Footer.HOST, host::describe);
         description.caveat(targets::caveats);
         description.caveat(host::caveats);
         description.caveat(kernelNames::caveats);
         description.caveat(texts::caveats);
-        description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits(cost)));
+        description.add(Footer.OVERHEAD, () -> overhead.describe(attachments.functions().hits(cost)));
         this.triggers = new Triggers(options.division().triggers(), schema, texts);
         this.parts = new Parts(options, file, pump, description, this::count);
     }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.Footer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -72,7 +73,7 @@ final class Concatenation {
             throw new IOException("a segment has other columns than the first");
         }
         first = first.isPresent() ? first : Optional.of(footer);
-        count(ThreadCounts.parse(value(footer, ThreadCounts.KEY)));
+        count(ThreadCounts.parse(value(footer, Footer.THREADS)));
         for (RowGroup group : SegmentFooter.present(footer.getRow_groups())) {
             rows += group.getNum_rows();
             long from = group.getFile_offset();
@@ -106,7 +107,7 @@ final class Concatenation {
         footer.setKey_value_metadata(keyValues(keyValues));
         threads.filter(counted -> counted.events() == rows)
                 .flatMap(ThreadCounts::json)
-                .ifPresent(json -> footer.addToKey_value_metadata(keyValue(ThreadCounts.KEY, json)));
+                .ifPresent(json -> footer.addToKey_value_metadata(keyValue(Footer.THREADS, json)));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Util.writeFileMetaData(footer, bytes);
         ByteBuffer tail = ByteBuffer.allocate(TAIL).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.size()).put(MAGIC);

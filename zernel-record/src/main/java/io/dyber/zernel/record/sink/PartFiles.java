@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.Footer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,7 +30,6 @@ final class PartFiles {
     private static final DateTimeFormatter SECOND =
             DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
-    private static final String OURS = "zernel.format";
     private static final int LARGEST_FOOTER = 1 << 26;
 
     private final ClaimedFolder folder;
@@ -135,7 +135,7 @@ final class PartFiles {
             }
             ByteBuffer footer = ByteBuffer.allocate(length);
             int _ = file.read(footer, file.size() - tail.capacity() - length);
-            return new String(footer.array(), StandardCharsets.ISO_8859_1).contains(OURS);
+            return new String(footer.array(), StandardCharsets.ISO_8859_1).contains(Footer.FORMAT);
         }
     }
 }

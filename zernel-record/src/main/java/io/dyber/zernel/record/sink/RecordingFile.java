@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.FooterFile;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
@@ -135,7 +136,7 @@ public final class RecordingFile implements AutoCloseable {
 
     private void writeMeta(Map<String, String> footer) throws IOException {
         files.withRoom(() -> {
-            folder.replace(LiveFolder.DESCRIPTION, Footer.toFile(footer));
+            folder.replace(LiveFolder.DESCRIPTION, FooterFile.write(footer));
             return footer;
         });
     }

@@ -56,7 +56,7 @@ public final class Recovery {
     }
 
     private Result run() throws IOException {
-        Map<String, String> known = Footer.fromFile(content(LiveFolder.DESCRIPTION));
+        Map<String, String> known = RecoveredFooter.known(content(LiveFolder.DESCRIPTION));
         String target = target(known);
         for (String name : folder.names()) {
             if (name.endsWith(".tmp")) {
@@ -79,7 +79,7 @@ public final class Recovery {
                         folder,
                         segments(),
                         target,
-                        (rows, last) -> Footer.recovered(known, rows, last, BECAUSE));
+                        (rows, last) -> RecoveredFooter.of(known, rows, last, BECAUSE));
         folder.remove();
         Path output = folder.output();
         return new Result(
@@ -89,7 +89,7 @@ public final class Recovery {
     /// The name of the file to write: in a series, of a part. A file of that name that is no older than the folder may be
     /// the recording itself: its recorder was killed before it could remove the folder.
     private String target(Map<String, String> known) throws IOException {
-        OptionalLong partBegan = Footer.partBegan(known);
+        OptionalLong partBegan = RecoveredFooter.partBegan(known);
         if (partBegan.isPresent()) {
             return files.free(partBegan.getAsLong(), Set.of());
         }
@@ -112,7 +112,7 @@ public final class Recovery {
                     throw new IOException("the note of a part names '" + part.file() + "'");
                 }
                 part.publish(folder, (rows, last) ->
-                        rows == part.events() ? part.footer() : Footer.recovered(part.footer(), rows, last, BECAUSE));
+                        rows == part.events() ? part.footer() : RecoveredFooter.of(part.footer(), rows, last, BECAUSE));
             }
         }
     }
