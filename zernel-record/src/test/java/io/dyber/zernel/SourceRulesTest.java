@@ -41,6 +41,16 @@ final class SourceRulesTest {
     }
 
     @Test
+    void onlyTheModuleOfTheFormatNamesWhatIsInALiveFolder() throws IOException {
+        Rule rule = new Rule("names", "\"\\.live\"|\"lock\"|\"meta\\.json\"|\"journal-|\\.arrows\\b|%06d\\.parquet");
+        List<Path> others = files(".java").stream()
+                .filter(file -> file.toString().contains("/src/main/") && !file.startsWith(ROOT.resolve("zernel-format")))
+                .toList();
+        assertThat(others).isNotEmpty();
+        assertThat(breaches(rule, others)).isEmpty();
+    }
+
+    @Test
     void typesAreNamedByTheirSubject() throws IOException {
         assertThat(files(".java")).filteredOn(file -> VAGUE_NAME.matcher(file.getFileName().toString()).matches()).isEmpty();
     }
@@ -48,7 +58,7 @@ final class SourceRulesTest {
     @Test
     void theSourcesOfAllModulesAreRead() throws IOException {
         assertThat(files(".java").stream().map(file -> ROOT.relativize(file).getName(0).toString()).distinct())
-                .contains("zernel-record", "zernel-analyze", "zernel-serve");
+                .contains("zernel-format", "zernel-record", "zernel-analyze", "zernel-serve");
     }
 
     @Test

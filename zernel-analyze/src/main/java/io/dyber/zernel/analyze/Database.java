@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.RecordingException;
+import io.dyber.zernel.format.Suggestion;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.RecordingException;
 import java.util.List;
 
 /// Two jobs compared: the recordings *before* and those *after*.

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -129,7 +131,7 @@ final class GpuTrace {
     }
 
     private static @Nullable Long ofRank(AttachedRecording recording, long rank) {
-        for (JsonNode info : parsed(recording.recording(), "zernel.processes", JSON.createArrayNode())) {
+        for (JsonNode info : parsed(recording.recording(), Footer.PROCESSES, JSON.createArrayNode())) {
             if (info.path("environment").path("RANK").asString("").equals(Long.toString(rank))) {
                 return info.path("pid").asLong(0);
             }
@@ -138,8 +140,8 @@ final class GpuTrace {
     }
 
     private GpuTraceClock clock(AttachedRecording recording, long pid, long base) {
-        JsonNode clock = parsed(recording.recording(), "zernel.clock", JSON.createObjectNode());
-        JsonNode overhead = parsed(recording.recording(), "zernel.overhead", JSON.createObjectNode());
+        JsonNode clock = parsed(recording.recording(), Footer.CLOCK, JSON.createObjectNode());
+        JsonNode overhead = parsed(recording.recording(), Footer.OVERHEAD, JSON.createObjectNode());
         long window = Math.min(
                 MOST_CLOCKS_DIFFER_NANOS,
                 CLOCKS_DIFFER_NANOS + clock.path("error_ns").asLong(0) + Math.abs(clock.path("wall_step_ns").asLong(0)));
@@ -212,10 +214,10 @@ final class GpuTrace {
 
     private static Map<String, String> metadata(Recording recording, ObjectNode about) {
         Map<String, String> metadata = new LinkedHashMap<>(recording.metadata());
-        metadata.remove("zernel.threads"); // They do not count what the trace adds.
+        metadata.remove(Footer.THREADS); // They do not count what the trace adds.
         ArrayNode traces = (ArrayNode) parsed(recording, FOOTER_KEY, JSON.createArrayNode());
         metadata.put(FOOTER_KEY, traces.add(about).toString());
-        ObjectNode schema = (ObjectNode) parsed(recording, "zernel.schema", JSON.createObjectNode());
+        ObjectNode schema = (ObjectNode) parsed(recording, Footer.SCHEMA, JSON.createObjectNode());
         ArrayNode kinds = schema.withArray("kinds");
         for (String kind : KINDS) {
             List<String> columns = new ArrayList<>(List.of("device", "stream"));
@@ -226,7 +228,7 @@ final class GpuTrace {
             ObjectNode one = kinds.addObject().put("kind", kind).put("comment", "by PyTorch's profiler, GPU execution time");
             one.set("columns", JSON.valueToTree(columns));
         }
-        metadata.put("zernel.schema", schema.toString());
+        metadata.put(Footer.SCHEMA, schema.toString());
         return metadata;
     }
 

@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.JournalChannel;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -10,7 +12,8 @@ import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.duckdb.DuckDBConnection;
 
-/// The events that a recorder has written since its last row group.
+/// The events that a recorder has written since its last row group, copied into a table of DuckDB: what asks about them
+/// reads columns often, and the journal may be deleted meanwhile.
 final class Journal {
     /// How much of a journal there is.
     enum Extent {

@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.RecordingException;
+import io.dyber.zernel.format.Suggestion;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -17,9 +20,6 @@ import org.jspecify.annotations.Nullable;
 
 /// A closed Parquet file as a recording.
 final class ParquetRecording {
-    /// The footer format that this version reads.
-    private static final int FORMAT = 1;
-
     static final String COPY_AGAIN = "copy it again from where it was recorded";
 
     private ParquetRecording() {}
@@ -39,7 +39,7 @@ final class ParquetRecording {
     private static AttachedRecording attach(Path path, int index, String file, DuckDb duckDb) {
         Map<String, String> metadata = metadata(path, file, duckDb);
         AttachedRecording.Relation relation = AttachedRecording.Relation.of("read_parquet(" + file + ")", duckDb);
-        String format = metadata.get("zernel.format");
+        String format = metadata.get(Footer.FORMAT);
         if (format != null) {
             checkFormat(path, format);
         }
@@ -73,7 +73,7 @@ final class ParquetRecording {
     /// Of what it is a part, if it was cut out by `zernel-analyze export`.
     private static @Nullable String cutFrom(Map<String, String> metadata) {
         // Parsing takes longer than opening.
-        boolean mayBe = metadata.getOrDefault("zernel.recording", "").contains("\"cut\":");
+        boolean mayBe = metadata.getOrDefault(Footer.RECORDING, "").contains("\"cut\":");
         Footer.Cut cut = mayBe ? Footer.parse(metadata).recording().cut() : null;
         return cut == null
                 ? null
@@ -88,9 +88,9 @@ final class ParquetRecording {
         if (!format.strip().matches("\\d{1,9}")) {
             throw new RecordingException("opening '" + path + "': its format is '" + format + "', not a number", null);
         }
-        if (Integer.parseInt(format.strip()) > FORMAT) {
+        if (Integer.parseInt(format.strip()) > Footer.CURRENT_FORMAT) {
             throw new RecordingException(
-                    "opening '" + path + "': it has format " + format.strip() + ", newer than " + FORMAT,
+                    "opening '" + path + "': it has format " + format.strip() + ", newer than " + Footer.CURRENT_FORMAT,
                     "use the zernel-analyze that came with its recorder");
         }
     }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.Footer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -105,13 +107,13 @@ public final class Recordings {
 
     private static AttachedRecording attach(Path path, int index, DuckDb duckDb, long fromNanos) {
         return Files.isDirectory(path)
-                ? LiveFolder.attach(path, index, duckDb, fromNanos)
+                ? LiveRecording.attach(path, index, duckDb, fromNanos)
                 : ParquetRecording.attach(path, index, duckDb);
     }
 
     private static List<Path> resolve(String argument, DuckDb duckDb) {
         Path path = Path.of(argument);
-        Path live = Path.of(argument + LiveFolder.SUFFIX);
+        Path live = LiveFolder.of(path).path();
         if (Files.isDirectory(path)) {
             return LiveFolder.isOne(path) ? List.of(path) : matches(argument + "/*.parquet", duckDb);
         }

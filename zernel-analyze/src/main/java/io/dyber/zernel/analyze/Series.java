@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.Footer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -17,10 +18,8 @@ import tools.jackson.databind.node.ObjectNode;
 ///
 /// Their rows follow each other, their counters add up, and what was said last of anything else holds.
 final class Series {
-    private static final String RECORDING = "zernel.recording";
     private static final List<String> PROBE = List.of("kind", "name", "library", "build_id", "symbol", "site");
-    private static final String THREADS = "zernel.threads";
-    private static final List<String> LISTS = List.of("zernel.processes", "zernel.kernels");
+    private static final List<String> LISTS = List.of(Footer.PROCESSES, Footer.KERNELS);
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private Series() {}
@@ -49,7 +48,7 @@ final class Series {
     static List<AttachedRecording> joined(List<AttachedRecording> files) {
         Map<String, List<Part>> series = new LinkedHashMap<>();
         for (AttachedRecording file : files) {
-            Part part = new Part(file, parsed(file.recording().metadata().getOrDefault(RECORDING, "{}")));
+            Part part = new Part(file, parsed(file.recording().metadata().getOrDefault(Footer.RECORDING, "{}")));
             String key = part.series().isEmpty() ? "file " + series.size() : part.series();
             series.computeIfAbsent(key, _ -> new ArrayList<>()).add(part);
         }
@@ -89,15 +88,15 @@ final class Series {
     private static Map<String, String> metadata(List<Part> parts) {
         Map<String, String> metadata = new LinkedHashMap<>();
         parts.forEach(part -> metadata.putAll(part.file().recording().metadata()));
-        metadata.put(RECORDING, about(parts).toString());
-        metadata.put("zernel.losses", losses(parts).toString());
-        metadata.put("zernel.kinds", summed(parts, "zernel.kinds", List.of("kind")).toString());
-        metadata.put("zernel.probes", summed(parts, "zernel.probes", PROBE).toString());
+        metadata.put(Footer.RECORDING, about(parts).toString());
+        metadata.put(Footer.LOSSES, losses(parts).toString());
+        metadata.put(Footer.KINDS, summed(parts, Footer.KINDS, List.of("kind")).toString());
+        metadata.put(Footer.PROBES, summed(parts, Footer.PROBES, PROBE).toString());
         LISTS.forEach(key -> metadata.put(key, union(parts, key).toString()));
-        if (values(parts, THREADS).size() == parts.size()) {
-            metadata.put(THREADS, union(parts, THREADS).toString());
+        if (values(parts, Footer.THREADS).size() == parts.size()) {
+            metadata.put(Footer.THREADS, union(parts, Footer.THREADS).toString());
         } else {
-            metadata.remove(THREADS);
+            metadata.remove(Footer.THREADS);
         }
         return metadata;
     }
@@ -127,7 +126,7 @@ final class Series {
     private static ObjectNode losses(List<Part> parts) {
         ObjectNode losses = JSON.createObjectNode();
         ObjectNode byKind = JSON.createObjectNode();
-        for (JsonNode part : values(parts, "zernel.losses")) {
+        for (JsonNode part : values(parts, Footer.LOSSES)) {
             losses.set("rings", part.path("rings"));
             add(losses, part, "total");
             add(losses, part, "ends");

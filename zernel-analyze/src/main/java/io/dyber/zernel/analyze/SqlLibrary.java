@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.RecordingException;
+import io.dyber.zernel.format.Suggestion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.format.Suggestion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// What the headers of `sql/findings/*.sql` say, against the committed `docs/findings.md`.
-/// Refresh with `./mvnw -pl zernel-record,zernel-analyze test -Dtest=FindingReferenceTest -Dgolden.update
+/// Refresh with `./mvnw -am -pl zernel-analyze test -Dtest=FindingReferenceTest -Dgolden.update
 /// -Dsurefire.failIfNoSpecifiedTests=false`.
 final class FindingReferenceTest {
     private static final Path PAGE = Path.of("../docs/findings.md");

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.BigIntVector;
@@ -78,6 +79,28 @@ class JournalTest {
         Files.write(live.resolve("journal-000000.arrows"), bytes);
         try (Database database = Recordings.open(live.toString())) {
             assertThat(database.rows()).isEqualTo(2);
+        }
+    }
+
+    /// All lengths, offsets and indices are still right.
+    @Test
+    void aValueThatChangedEndsTheJournal() throws Exception {
+        Path live = Files.createDirectory(folder.resolve("run.parquet.live"));
+        Path recorded = Path.of(Objects.requireNonNull(JournalTest.class.getResource("/recorded/run.parquet.live")).toURI());
+        for (String name : List.of("000000.parquet", "journal-000001.arrows", "meta.json")) {
+            Files.copy(recorded.resolve(name), live.resolve(name));
+        }
+        long last;
+        try (Database database = Recordings.open(live.toString())) {
+            assertThat(database.rows()).isEqualTo(175);
+            last = database.query("SELECT ts_ns FROM events").rows().getLast().integer("ts_ns");
+        }
+        byte[] bytes = Files.readAllBytes(live.resolve("journal-000001.arrows"));
+        bytes[indexOf(bytes, last)] ^= 1;
+        Files.write(live.resolve("journal-000001.arrows"), bytes);
+        try (Database database = Recordings.open(live.toString())) {
+            assertThat(database.rows()).isLessThan(175);
+            assertThat(database.recordings().getFirst().note()).endsWith("the last batch is incomplete and left out");
         }
     }
 

@@ -4,6 +4,8 @@ import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;

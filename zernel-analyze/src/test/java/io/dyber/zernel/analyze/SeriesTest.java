@@ -5,6 +5,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.STEP;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.format.Footer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +41,7 @@ class SeriesTest {
     @Test
     void countersOfThePartsAddUp() {
         String probe = """
-                [{"kind":"call","name":"f","library":"/l.so","build_id":"x","symbol":"f","site":"f+0","cost":"emulated",
+                [{"kind":"call","name":"f","library":"/l.so","build_id":"x","symbol":"f","site":16,"cost":"emulated",
                 "state":"attached","why":"","entries":%d,"returns":%d,"events":%d,"lost":%d,"filtered":0,"no_return":0}]
                 """;
         part(1, 0, 500)

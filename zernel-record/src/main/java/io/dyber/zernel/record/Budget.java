@@ -1,10 +1,9 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -16,7 +15,7 @@ final class Budget {
     private static final int PATIENCE = 2;
 
     private final OptionalDouble budget;
-    private final List<Map<String, Object>> changes = new ArrayList<>();
+    private final List<Footer.LaunchChange> changes = new ArrayList<>();
     private int over;
 
     /// A step down.
@@ -52,20 +51,13 @@ final class Budget {
 
     /// Remembers a step for the footer.
     void note(Change change, long timeNanos) {
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("ts_ns", timeNanos);
-        row.put("from", change.from().toString());
-        row.put("to", change.to().toString());
-        row.put("share", change.share());
-        changes.add(row);
+        changes.add(new Footer.LaunchChange(
+                timeNanos, change.from().toString(), change.to().toString(), change.share()));
     }
 
     /// The footer's `zernel.launches`.
-    Map<String, Object> describe(Launches now) {
-        Map<String, Object> value = new LinkedHashMap<>();
-        value.put("recorded", now.toString());
-        value.put("budget", budget.isPresent() ? Double.valueOf(budget.getAsDouble()) : null);
-        value.put("changes", List.copyOf(changes));
-        return value;
+    Footer.Launches describe(Launches now) {
+        Double asked = budget.isPresent() ? Double.valueOf(budget.getAsDouble()) : null;
+        return new Footer.Launches(now.toString(), asked, List.copyOf(changes));
     }
 }

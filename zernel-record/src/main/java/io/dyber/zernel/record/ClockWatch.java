@@ -1,10 +1,10 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.bpf.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /// What happens to the machine's clocks while it is recorded. Times in the recording are not changed by it: they go on
 /// from the time of day at the start, by a clock that nobody sets and that stands still while the machine sleeps.
@@ -42,11 +42,7 @@ final class ClockWatch {
     }
 
     /// The footer's `zernel.clock`.
-    Map<String, Object> describe() {
-        Clock.Drift drift = clock.drift(source);
-        Map<String, Object> value = Footer.clock(clock);
-        value.put("wall_step_ns", drift.wallNanos());
-        value.put("asleep_ns", drift.asleepNanos());
-        return value;
+    Footer.Clock describe() {
+        return FooterFacts.clock(clock, clock.drift(source));
     }
 }

@@ -1,22 +1,26 @@
 package io.dyber.zernel.record;
 
 import java.util.List;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// How command lines are written down: as they are, or with `--redact` as the name of the program and the number of its
 /// arguments.
 ///
 /// @param redacted arguments may hold passwords and tokens and must not be in the recording
 record CommandLines(boolean redacted) {
-    /// Adds a command line, empty for a process without one, to a chapter of the footer.
-    void put(Map<String, Object> chapter, String key, List<String> words) {
-        if (redacted) {
-            chapter.put(key, words.stream().limit(1).map(CommandLines::program).toList());
-            chapter.put("arguments", Math.max(0, words.size() - 1));
-            chapter.put("redacted", true);
-        } else {
-            chapter.put(key, words);
-        }
+    /// What is written down of a command line, which is empty for a process without one.
+    List<String> shown(List<String> words) {
+        return redacted ? words.stream().limit(1).map(CommandLines::program).toList() : words;
+    }
+
+    /// How many arguments are left out; null where none are.
+    @Nullable Integer hidden(List<String> words) {
+        return redacted ? Integer.valueOf(Math.max(0, words.size() - 1)) : null;
+    }
+
+    /// That arguments are left out; null where none are.
+    @Nullable Boolean mark() {
+        return redacted ? Boolean.TRUE : null;
     }
 
     /// The recorder's own words, which end with the command to run.

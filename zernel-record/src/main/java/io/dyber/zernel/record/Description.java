@@ -1,5 +1,7 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.format.FooterValues;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.event.Decoder;
@@ -100,20 +102,16 @@ final class Description {
 
     /// The same for a file that was written because something happened.
     Map<String, String> values(Standing from, Standing to, String stop, Optional<Triggers.Fired> why) {
-        Map<String, Object> rings = new LinkedHashMap<>();
         Map<String, Long> lost = to.lostSince(from);
-        rings.put("rings", List.of(ring("vital", kernel.vital()), ring("bulk", kernel.bulk())));
-        rings.put("by_kind", lost);
-        rings.put("total", sum(lost));
-        rings.put("ends", to.ends() - from.ends());
-        Footer footer = new Footer()
-                .put("zernel.recording", recording(from, to, stop, why))
-                .put("zernel.schema", Footer.schema(schema))
-                .put("zernel.kinds", kinds(from, to))
-                .put("zernel.probes", attachments.functions().describe(from.functions(), to.functions()))
-                .put("zernel.losses", rings)
-                .put("zernel.processes", targets.describe())
-                .put("zernel.gpus", gpus.describe());
+        List<Footer.RingUse> rings = List.of(ring("vital", kernel.vital()), ring("bulk", kernel.bulk()));
+        FooterValues footer = new FooterValues()
+                .put(Footer.RECORDING, recording(from, to, stop, why))
+                .put(Footer.SCHEMA, FooterFacts.schema(schema))
+                .put(Footer.KINDS, kinds(from, to))
+                .put(Footer.PROBES, attachments.functions().describe(from.functions(), to.functions()))
+                .put(Footer.LOSSES, new Footer.Losses(rings, lost, sum(lost), to.ends() - from.ends()))
+                .put(Footer.PROCESSES, targets.describe())
+                .put(Footer.GPUS, gpus.describe());
         chapters.forEach((key, chapter) -> footer.put(key, chapter.get()));
         return footer.values();
     }
@@ -122,56 +120,50 @@ final class Description {
         return counts.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    private Map<String, Object> recording(
-            Standing from, Standing to, String stop, Optional<Triggers.Fired> why) {
+    private Footer.About recording(Standing from, Standing to, String stop, Optional<Triggers.Fired> why) {
         List<String> incomplete = incompleteBecause(from, to, stop);
-        Map<String, Object> value = new LinkedHashMap<>(Footer.machine());
-        value.put("simulated", false);
-        value.put("recorder_pid", ProcessHandle.current().pid());
-        if (options.command().isEmpty()) {
-            value.put("command", null);
-        } else {
-            options.commandLines().put(value, "command", options.command());
-        }
-        value.put("options", options.commandLines().options(options.words(), options.command()));
-        value.put("backend", attachments.backend());
-        value.put("started_ns", from.nanos());
-        value.put("ended_ns", to.nanos());
-        value.put("stop", stop.isEmpty() ? null : stop);
-        why.ifPresent(fired -> value.put("trigger", Map.of("what", fired.text(), "ts_ns", fired.nanos())));
-        value.put("complete", incomplete.isEmpty());
-        value.put("incomplete_because", incomplete);
-        value.put("events", to.events(from));
-        if (!(options.division() instanceof Division.None)) {
-            Map<String, Object> series = new LinkedHashMap<>();
-            series.put("id", id);
-            series.put("part", from.number());
-            series.put("started_ns", started + clock.offsetNanos());
-            value.put("series", series);
-        }
-        return value;
+        CommandLines lines = options.commandLines();
+        boolean commanded = !options.command().isEmpty();
+        boolean divided = !(options.division() instanceof Division.None);
+        return new Footer.About(
+                FooterFacts.machine(),
+                false,
+                ProcessHandle.current().pid(),
+                lines.shown(options.command()),
+                commanded ? lines.hidden(options.command()) : null,
+                commanded ? lines.mark() : null,
+                lines.options(options.words(), options.command()),
+                attachments.backend(),
+                from.nanos(),
+                to.nanos(),
+                stop.isEmpty() ? null : stop,
+                why.map(fired -> new Footer.Trigger(fired.text(), fired.nanos())).orElse(null),
+                incomplete.isEmpty(),
+                incomplete,
+                to.events(from),
+                divided ? new Footer.Series(id, from.number(), started + clock.offsetNanos()) : null,
+                null);
     }
 
-    private static Map<String, Object> ring(String name, RingBuffer ring) {
-        Map<String, Object> value = new LinkedHashMap<>();
-        value.put("ring", name);
-        value.put("size_bytes", ring.size());
-        value.put("high_water_bytes", ring.highWater());
-        return value;
+    private static Footer.RingUse ring(String name, RingBuffer ring) {
+        return new Footer.RingUse(name, ring.size(), ring.highWater());
     }
 
-    private List<Map<String, Object>> kinds(Standing from, Standing to) {
-        List<Map<String, Object>> kinds = new ArrayList<>();
+    private List<Footer.KindState> kinds(Standing from, Standing to) {
+        List<Footer.KindState> kinds = new ArrayList<>();
         for (Probe probe : Probes.all()) {
-            Map<String, Object> row = new LinkedHashMap<>();
-            row.put("kind", probe.kind());
             KindState state = state(probe);
-            row.put("state", state.word());
-            row.put("why", state.why());
-            row.put("events", to.eventsSince(from, probe.kind()));
-            to.filteredSince(from, probe.kind()).ifPresent(count -> row.put("filtered", count));
-            row.putAll(attachments.functions().layers(probe.kind(), from.functions(), to.functions()));
-            kinds.add(row);
+            Map<String, Long> layers =
+                    attachments.functions().layers(probe.kind(), from.functions(), to.functions());
+            kinds.add(new Footer.KindState(
+                    probe.kind(),
+                    state.word(),
+                    state.why(),
+                    to.eventsSince(from, probe.kind()),
+                    to.filteredSince(from, probe.kind()).orElse(null),
+                    layers.get("driver"),
+                    layers.get("runtime"),
+                    layers.get("covered")));
         }
         return kinds;
     }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.ProbeLinks;
 import io.dyber.zernel.record.event.Schema;
@@ -67,7 +68,7 @@ final class FrequentCalls {
     }
 
     /// The footer's `zernel.launches`.
-    Map<String, Object> describe() {
+    Footer.Launches describe() {
         return budget.describe(launches);
     }
 

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -129,37 +129,27 @@ final class GpuRows {
     }
 
     /// The footer's `zernel.gpus`.
-    Map<String, Object> describe() {
-        Map<String, Object> described = new LinkedHashMap<>();
-        sampler.ifPresent(found -> {
-            GpuSampler.State state = found.state();
-            described.put("why", stuck ? "the NVIDIA driver did not answer at the end" : state.unavailable());
-            described.put("driver", state.driver());
-            described.put("interval_ns", options.gpuInterval().toNanos());
-            described.put("rounds", state.rounds());
-            described.put("missed_rounds", state.missed());
-            described.put("devices", state.gpus().stream().map(this::describe).toList());
-        });
-        return described;
+    Optional<Footer.GpuSampling> describe() {
+        return sampler.map(GpuSampler::state).map(state -> new Footer.GpuSampling(
+                stuck ? "the NVIDIA driver did not answer at the end" : state.unavailable(),
+                state.driver(),
+                options.gpuInterval().toNanos(),
+                state.rounds(),
+                state.missed(),
+                state.gpus().stream().map(this::describe).toList()));
     }
 
-    private Map<String, Object> describe(GpuFacts gpu) {
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("index", gpu.index());
-        row.put("name", gpu.name());
-        row.put("uuid", gpu.uuid());
-        row.put("memory_total", gpu.memoryTotal() == 0 ? null : gpu.memoryTotal());
-        row.put("lost_ns", gpu.lostNanos() == 0 ? null : gpu.lostNanos() + clockOffset);
-        row.put("missing", gpu.gaps().stream().map(GpuRows::describe).toList());
-        return row;
+    private Footer.GpuInfo describe(GpuFacts gpu) {
+        return new Footer.GpuInfo(
+                gpu.index(),
+                gpu.name(),
+                gpu.uuid(),
+                gpu.memoryTotal() == 0 ? null : Long.valueOf(gpu.memoryTotal()),
+                gpu.lostNanos() == 0 ? null : Long.valueOf(gpu.lostNanos() + clockOffset),
+                gpu.gaps().stream().map(GpuRows::describe).toList());
     }
 
-    private static Map<String, Object> describe(Gap gap) {
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("kind", gap.ofProcess() ? PROCESS : SAMPLE);
-        row.put("name", gap.name());
-        row.put("why", gap.why());
-        row.put("times", gap.times());
-        return row;
+    private static Footer.GpuGap describe(Gap gap) {
+        return new Footer.GpuGap(gap.ofProcess() ? PROCESS : SAMPLE, gap.name(), gap.why(), gap.times());
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.bpf.Capabilities;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Schema;
@@ -9,9 +10,8 @@ import io.dyber.zernel.record.host.HostSampler.LeftOut;
 import io.dyber.zernel.record.host.HostValue;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -131,19 +131,18 @@ final class HostRows {
     }
 
     /// The footer's `zernel.host`; empty when the host is not sampled.
-    Map<String, Object> describe() {
-        Map<String, Object> described = new LinkedHashMap<>();
-        if (wanted) {
-            State now = state;
-            described.put("why", problem);
-            described.put("interval_ns", interval.toNanos());
-            described.put("rounds", now.rounds());
-            described.put("missed_rounds", now.missed());
-            described.put("cpu_ns", now.cpuNanos());
-            described.put("processes_left_out", now.leftOut().processes());
-            described.put("links_left_out", now.leftOut().links());
-            described.put("refused", now.leftOut().refused());
-        }
-        return described;
+    Optional<Footer.HostSampling> describe() {
+        State now = state;
+        return wanted
+                ? Optional.of(new Footer.HostSampling(
+                        problem,
+                        interval.toNanos(),
+                        now.rounds(),
+                        now.missed(),
+                        now.cpuNanos(),
+                        now.leftOut().processes(),
+                        now.leftOut().links(),
+                        now.leftOut().refused()))
+                : Optional.empty();
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.job.Job;
@@ -34,7 +35,7 @@ final class KernelNames {
     private final UnaryOperator<String> readable;
     private final MappedFiles mapped = new MappedFiles();
     private final Map<String, Stubs> stubsByFile = new HashMap<>();
-    private final List<Map<String, Object>> found = new ArrayList<>();
+    private final List<Footer.KernelName> found = new ArrayList<>();
     private long untold;
 
     /// The variables of a file that hold handles.
@@ -165,7 +166,7 @@ final class KernelNames {
 
     private void tell(Unknown unknown, String name) {
         if (found.size() < MOST) {
-            found.add(Map.of("pid", unknown.pid(), "func", unknown.func(), "kernel", name));
+            found.add(new Footer.KernelName(unknown.pid(), unknown.func(), name));
         } else {
             untold++;
         }
@@ -178,7 +179,7 @@ final class KernelNames {
     }
 
     /// The footer's `zernel.kernels`: also launches before the name was found are of these.
-    List<Map<String, Object>> describe() {
+    List<Footer.KernelName> describe() {
         return List.copyOf(found);
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.KindRows;
@@ -7,9 +8,7 @@ import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.probe.Probe;
 import io.dyber.zernel.record.probe.Probes;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -148,39 +147,34 @@ final class Overhead {
     }
 
     /// The footer's `zernel.overhead`.
-    Map<String, Object> describe(Hits hits) {
-        Map<String, Object> value = new LinkedHashMap<>();
-        value.put("cost_ns_per_hit", known(rounded(cost.returned().recorded(), 10)));
-        value.put("cost_ns_per_counted_hit", known(rounded(cost.returned().counted(), 10)));
-        value.put("cost_ns_per_left_hit", known(rounded(cost.left().recorded(), 10)));
-        value.put("cost_ns_per_counted_left_hit", known(rounded(cost.left().counted(), 10)));
-        value.put("method", cost.method());
-        value.put("hits", hits.hits());
-        value.put("left_hits", hits.left());
-        value.put("counted_hits", hits.counted());
-        value.put("cpu_ns_total", known(Math.round(hits.nanos())));
-        value.put("share", known(rounded(share(hits), 1e6)));
-        value.put("processes", processes(hits.nanosPerRecorded()));
-        return value;
+    Footer.Overhead describe(Hits hits) {
+        return new Footer.Overhead(
+                known(rounded(cost.returned().recorded(), 10)),
+                known(rounded(cost.returned().counted(), 10)),
+                known(rounded(cost.left().recorded(), 10)),
+                known(rounded(cost.left().counted(), 10)),
+                cost.method(),
+                hits.hits(),
+                hits.left(),
+                hits.counted(),
+                known(Math.round(hits.nanos())),
+                known(rounded(share(hits), 1e6)),
+                processes(hits.nanosPerRecorded()));
     }
 
-    private List<Map<String, Object>> processes(double nanosPerEvent) {
+    private List<Footer.ProcessOverhead> processes(double nanosPerEvent) {
         double length = Math.max(1, System.nanoTime() - began);
-        List<Map<String, Object>> rows = new ArrayList<>();
-        events.entrySet().stream()
+        return events.entrySet().stream()
                 .sorted(Map.Entry.<Integer, Long>comparingByValue().reversed())
                 .limit(MOST_DESCRIBED)
-                .forEach(process -> {
-                    Map<String, Object> row = new LinkedHashMap<>();
-                    row.put("pid", process.getKey());
-                    row.put("events", process.getValue());
-                    row.put("share", known(rounded(process.getValue() * nanosPerEvent / length, 1e6)));
-                    rows.add(row);
-                });
-        return rows;
+                .map(process -> new Footer.ProcessOverhead(
+                        process.getKey(),
+                        process.getValue(),
+                        known(rounded(process.getValue() * nanosPerEvent / length, 1e6))))
+                .toList();
     }
 
-    private @Nullable Object known(Number number) {
+    private <N extends Number> @Nullable N known(N number) {
         return cost.isKnown() ? number : null;
     }
 

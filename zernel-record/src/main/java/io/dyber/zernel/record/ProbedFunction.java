@@ -1,13 +1,12 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.elf.Site;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.Hook;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Tracepoints;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /// One function in one library file, as the footer's `zernel.probes` lists it.
 ///
@@ -113,28 +112,27 @@ record ProbedFunction(
     ///
     /// @param openBefore calls that were open when the file began
     /// @param openAfter calls that were open when it ended
-    Map<String, Object> describe(FunctionCounts counts, long openBefore, long openAfter) {
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("kind", hook.probe().kind());
-        row.put("layer", hook.layer() == Layer.NONE ? "" : hook.layer().title());
-        row.put("name", name);
-        row.put("library", library);
-        row.put("build_id", buildId);
-        row.put("symbol", symbol);
-        row.put("site", site);
-        row.put("cost", cost);
-        row.put("state", state);
-        row.put("why", why);
-        row.put("entries", counts.entries());
-        row.put("returns", counts.returns());
-        row.put("events", counts.events());
-        row.put("lost", counts.lost());
-        row.put("filtered", counts.filtered());
-        row.put("sampled_out", counts.sampledOut());
-        row.put("covered", counts.covered());
-        row.put("no_return", counts.noReturn());
-        row.put("open_before", openBefore);
-        row.put("open_after", openAfter);
-        return row;
+    Footer.ProbeState describe(FunctionCounts counts, long openBefore, long openAfter) {
+        return new Footer.ProbeState(
+                hook.probe().kind(),
+                hook.layer() == Layer.NONE ? "" : hook.layer().title(),
+                name,
+                library,
+                buildId,
+                symbol,
+                site,
+                cost,
+                state,
+                why,
+                counts.entries(),
+                counts.returns(),
+                counts.events(),
+                counts.lost(),
+                counts.filtered(),
+                counts.sampledOut(),
+                counts.covered(),
+                counts.noReturn(),
+                openBefore,
+                openAfter);
     }
 }

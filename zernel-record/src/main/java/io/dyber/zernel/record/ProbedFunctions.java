@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.event.CallCounts;
 import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.CollectorProbe;
@@ -104,8 +105,8 @@ final class ProbedFunctions {
     }
 
     /// The footer's `zernel.probes`, of what was between two moments.
-    List<Map<String, Object>> describe(Map<Integer, FunctionCounts> from, Map<Integer, FunctionCounts> to) {
-        List<Map<String, Object>> rows = new ArrayList<>();
+    List<Footer.ProbeState> describe(Map<Integer, FunctionCounts> from, Map<Integer, FunctionCounts> to) {
+        List<Footer.ProbeState> rows = new ArrayList<>();
         for (ProbedFunction row : inUse().toList()) {
             FunctionCounts before = from.getOrDefault(row.id(), FunctionCounts.NONE);
             FunctionCounts after = to.getOrDefault(row.id(), FunctionCounts.NONE);

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Load;
 import java.util.ArrayList;
@@ -163,20 +164,17 @@ final class ProbedLibraries {
     }
 
     /// The footer's `zernel.libraries`.
-    List<Map<String, Object>> describe() {
-        List<Map<String, Object>> rows = new ArrayList<>();
-        for (Library library : libraries.values()) {
-            Map<String, Object> row = new LinkedHashMap<>();
-            row.put("library", library.path);
-            row.put("build_id", library.buildId);
-            row.put("found", library.found.name().toLowerCase(Locale.ROOT));
-            row.put("attached_ns", library.attachedNanos + clock.offsetNanos());
-            row.put("loaded_ns", library.loaded.map(load -> load.nanos() + clock.offsetNanos()).orElse(null));
-            row.put("pid", library.loaded.map(Load::pid).orElse(null));
-            row.put("held_ns", library.heldNanos);
-            row.put("unseen_ns", library.unseenNanos);
-            rows.add(row);
-        }
-        return rows;
+    List<Footer.LibraryInfo> describe() {
+        return libraries.values().stream()
+                .map(library -> new Footer.LibraryInfo(
+                        library.path,
+                        library.buildId,
+                        library.found.name().toLowerCase(Locale.ROOT),
+                        library.attachedNanos + clock.offsetNanos(),
+                        library.loaded.map(load -> load.nanos() + clock.offsetNanos()).orElse(null),
+                        library.loaded.map(Load::pid).orElse(null),
+                        library.heldNanos,
+                        library.unseenNanos))
+                .toList();
     }
 }

@@ -5,7 +5,7 @@ import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.event.WarmUp;
 import io.dyber.zernel.record.probe.Probes;
-import io.dyber.zernel.record.sink.RecordingException;
+import io.dyber.zernel.record.sink.OutputException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -67,7 +67,7 @@ public final class Recorder {
     ///
     /// @throws RecorderException when a process or command is not there, or the processes' numbers here are not the kernel's
     /// @throws io.dyber.zernel.record.bpf.BpfException when this machine does not let us record; nothing is left behind
-    /// @throws io.dyber.zernel.record.sink.RecordingException when the output cannot be written
+    /// @throws io.dyber.zernel.record.sink.OutputException when the output cannot be written
     public RecordResult record() {
         try {
             return recordThrough();
@@ -117,7 +117,7 @@ public final class Recorder {
                 WarmUp.run(schema, Programs.wire(), scratchTexts, Session.BATCH_ROWS, scratch::write);
             }
             Files.deleteIfExists(folder);
-        } catch (IOException | RecordingException e) {
+        } catch (IOException | OutputException e) {
             // Without a temporary folder the first second of a busy job may find the ring full, which is counted.
             System.getLogger(Recorder.class.getName()).log(System.Logger.Level.DEBUG, "warming up", e);
         }

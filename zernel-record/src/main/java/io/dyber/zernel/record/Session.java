@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.ProbedLibraries.Found;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.Demangler;
@@ -9,7 +10,7 @@ import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.probe.MappedInode;
-import io.dyber.zernel.record.sink.RecordingException;
+import io.dyber.zernel.record.sink.OutputException;
 import io.dyber.zernel.record.sink.RecordingFile;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -102,17 +103,17 @@ final class Session {
         this.marking = new MarkRows(options, pump, schema, clock, texts);
         this.description = new Description(
                 options, schema, clock, kernel, attachments, losses, targets, gpus, marking, decoder);
-        description.add("zernel.libraries", libraries::describe);
+        description.add(Footer.LIBRARIES, libraries::describe);
         description.caveat(libraries::caveats);
-        description.add("zernel.kernels", kernelNames::describe);
-        description.add("zernel.launches", frequent::describe);
-        description.add("zernel.clock", clocks::describe);
-        description.add("zernel.host", host::describe);
+        description.add(Footer.KERNELS, kernelNames::describe);
+        description.add(Footer.LAUNCHES, frequent::describe);
+        description.add(Footer.CLOCK, clocks::describe);
+        description.add(Footer.HOST, host::describe);
         description.caveat(targets::caveats);
         description.caveat(host::caveats);
         description.caveat(kernelNames::caveats);
         description.caveat(texts::caveats);
-        description.add("zernel.overhead", () -> overhead.describe(attachments.functions().hits(cost)));
+        description.add(Footer.OVERHEAD, () -> overhead.describe(attachments.functions().hits(cost)));
         this.triggers = new Triggers(options.division().triggers(), schema, texts);
         this.parts = new Parts(options, file, pump, description, this::count);
     }
@@ -339,6 +340,6 @@ final class Session {
     }
 
     private static boolean isFullDisk(RuntimeException failure) {
-        return failure instanceof RecordingException e && e.reason() == RecordingException.Reason.NO_SPACE;
+        return failure instanceof OutputException e && e.reason() == OutputException.Reason.NO_SPACE;
     }
 }

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
@@ -142,7 +143,7 @@ final class TargetSet {
     }
 
     /// The footer's `zernel.processes`.
-    List<Map<String, Object>> describe() {
+    List<Footer.ProcessInfo> describe() {
         return known.values().stream()
                 .map(this::describe)
                 .toList();
@@ -153,15 +154,19 @@ final class TargetSet {
         return facts.started().isAfter(Instant.now().minusSeconds(2));
     }
 
-    private Map<String, Object> describe(ProcessFacts facts) {
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("pid", facts.pid());
-        row.put("ppid", facts.parent());
-        row.put("comm", facts.comm());
-        row.put("exe", facts.exe());
-        options.commandLines().put(row, "cmdline", facts.commandLine());
-        row.put("environment", facts.environment());
-        row.put("started_ns", facts.started().toEpochMilli() * 1_000_000L);
-        return row;
+    private Footer.ProcessInfo describe(ProcessFacts facts) {
+        CommandLines lines = options.commandLines();
+        return new Footer.ProcessInfo(
+                facts.pid(),
+                facts.parent(),
+                facts.comm(),
+                facts.exe(),
+                lines.shown(facts.commandLine()),
+                lines.hidden(facts.commandLine()),
+                lines.mark(),
+                facts.environment(),
+                facts.started().toEpochMilli() * 1_000_000L,
+                null,
+                null);
     }
 }

@@ -1,6 +1,9 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.TimeText;
+import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -24,22 +27,14 @@ public sealed interface Trigger {
         if (step.matches() && Double.parseDouble(step.group(1)) > 1) {
             return new SlowStep(text, Double.parseDouble(step.group(1)));
         }
-        Matcher event = Pattern.compile("(\\S.*?)\\s*>\\s*(\\d{1,9})(us|ms|s|m)").matcher(text.strip());
-        if (event.matches() && Long.parseLong(event.group(2)) > 0) {
-            return new LongEvent(text, event.group(1), Long.parseLong(event.group(2)) * nanos(event.group(3)));
+        Matcher event = Pattern.compile("(\\S.*?)\\s*>\\s*(\\d+[a-z]+)").matcher(text.strip());
+        Optional<Duration> bound = event.matches() ? TimeText.parse(event.group(2)) : Optional.empty();
+        if (bound.isPresent() && bound.get().isPositive()) {
+            return new LongEvent(text, event.group(1), bound.get().toNanos());
         }
         throw new IllegalArgumentException(String.format(
                 Locale.ROOT,
                 "'%s' is not a trigger: write 'step > 3x median', 'KIND > 500ms' or 'NAME > 500ms'",
                 text));
-    }
-
-    private static long nanos(String unit) {
-        return switch (unit) {
-            case "us" -> 1_000L;
-            case "ms" -> 1_000_000L;
-            case "s" -> 1_000_000_000L;
-            default -> 60_000_000_000L;
-        };
     }
 }

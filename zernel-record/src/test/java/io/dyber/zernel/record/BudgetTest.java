@@ -2,8 +2,8 @@ package io.dyber.zernel.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.format.Footer;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 
@@ -49,9 +49,7 @@ final class BudgetTest {
     void theFooterSaysWhenWhatChanged() {
         budget.note(new Budget.Change(Launches.ALL, Launches.COUNT, 0.25, 0.01), 17);
         assertThat(budget.describe(Launches.COUNT))
-                .isEqualTo(Map.of(
-                        "recorded", "count",
-                        "budget", 0.01,
-                        "changes", List.of(Map.of("ts_ns", 17L, "from", "all", "to", "count", "share", 0.25))));
+                .isEqualTo(new Footer.Launches(
+                        "count", 0.01, List.of(new Footer.LaunchChange(17, "all", "count", 0.25))));
     }
 }

@@ -18,7 +18,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /// The kinds and columns that the C structs declare, against the committed `docs/events.md`.
-/// Refresh with `./mvnw -pl zernel-record test -Dtest=EventReferenceTest -Dgolden.update`.
+/// Refresh with `./mvnw -am -pl zernel-record test -Dtest=EventReferenceTest -Dgolden.update
+/// -Dsurefire.failIfNoSpecifiedTests=false`.
 final class EventReferenceTest {
     private static final Path PAGE = Path.of("../docs/events.md");
     private static final String BEGIN = "<!-- written by EventReferenceTest -Dgolden.update -->\n";

@@ -60,6 +60,17 @@ final class LayersTest {
         slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
     }
 
+    /// A made-up job needs no kernel, no rights and no GPU.
+    @Test
+    void theSimulatorHasNoProbesBehindIt() {
+        noClasses()
+                .that().resideInAPackage(ROOT + ".simulate")
+                .should().dependOnClassesThat().resideInAnyPackage(
+                        ROOT, ROOT + ".attach..", ROOT + ".bpf..", ROOT + ".elf..", ROOT + ".host..", ROOT + ".job..",
+                        ROOT + ".mark..", ROOT + ".nvml..", ROOT + ".probe..")
+                .check(CLASSES);
+    }
+
     @Test
     void onlyTheBindingsCallNativeFunctions() {
         noClasses()

@@ -2,13 +2,13 @@ package io.dyber.zernel.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.Overhead.Hits;
 import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.event.Texts;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 final class OverheadTest {
@@ -41,14 +41,13 @@ final class OverheadTest {
                 .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, COST)
                 .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, COST);
         assertThat(hits).isEqualTo(new Hits(1_010, 0, 150, 855_000, 60_000));
-        Map<String, Object> described = overhead(COST).describe(hits);
-        assertThat(described)
-                .containsEntry("cost_ns_per_hit", 1_000.0)
-                .containsEntry("cost_ns_per_counted_hit", 400.0)
-                .containsEntry("method", "by hand")
-                .containsEntry("hits", 1_010L)
-                .containsEntry("counted_hits", 150L)
-                .containsEntry("cpu_ns_total", 915_000L);
+        Footer.Overhead described = overhead(COST).describe(hits);
+        assertThat(described.costNsPerHit()).isEqualTo(1_000.0);
+        assertThat(described.costNsPerCountedHit()).isEqualTo(400.0);
+        assertThat(described.method()).isEqualTo("by hand");
+        assertThat(described.hits()).isEqualTo(1_010);
+        assertThat(described.countedHits()).isEqualTo(150);
+        assertThat(described.cpuNsTotal()).isEqualTo(915_000);
     }
 
     @Test
@@ -56,13 +55,13 @@ final class OverheadTest {
         Hits hits = Hits.NO
                 .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, COST)
                 .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, COST);
-        assertThat(overhead(COST).describe(hits))
-                .containsEntry("cost_ns_per_left_hit", 5_000.0)
-                .containsEntry("cost_ns_per_counted_left_hit", 3_000.0)
-                .containsEntry("hits", 130L)
-                .containsEntry("left_hits", 30L)
-                .containsEntry("counted_hits", 10L)
-                .containsEntry("cpu_ns_total", 100_000L + 100_000L + 30_000L);
+        Footer.Overhead described = overhead(COST).describe(hits);
+        assertThat(described.costNsPerLeftHit()).isEqualTo(5_000.0);
+        assertThat(described.costNsPerCountedLeftHit()).isEqualTo(3_000.0);
+        assertThat(described.hits()).isEqualTo(130);
+        assertThat(described.leftHits()).isEqualTo(30);
+        assertThat(described.countedHits()).isEqualTo(10);
+        assertThat(described.cpuNsTotal()).isEqualTo(100_000 + 100_000 + 30_000);
     }
 
     @Test
@@ -75,18 +74,15 @@ final class OverheadTest {
     }
 
     private static List<String> processes(Overhead overhead) {
-        return ((List<?>) overhead.describe(Hits.NO).getOrDefault("processes", List.of()))
-                .stream()
-                        .map(row -> ((Map<?, ?>) row).get("pid") + " " + ((Map<?, ?>) row).get("events"))
-                        .toList();
+        return overhead.describe(Hits.NO).processes().stream().map(row -> row.pid() + " " + row.events()).toList();
     }
 
     @Test
     void withoutAMeasurementThereIsNoPrice() {
-        assertThat(overhead(CallCost.unknown("no machine")).describe(new Hits(5, 0, 0, 0, 0)))
-                .containsEntry("cost_ns_per_hit", null)
-                .containsEntry("cpu_ns_total", null)
-                .containsEntry("method", "no machine")
-                .containsEntry("hits", 5L);
+        Footer.Overhead described = overhead(CallCost.unknown("no machine")).describe(new Hits(5, 0, 0, 0, 0));
+        assertThat(described.costNsPerHit()).isNull();
+        assertThat(described.cpuNsTotal()).isNull();
+        assertThat(described.method()).isEqualTo("no machine");
+        assertThat(described.hits()).isEqualTo(5);
     }
 }

@@ -14,7 +14,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// The table as the C structs declare it, against the committed `bpf/schema.sql`.
-/// Refresh with `./mvnw -pl zernel-record test -Dtest=SchemaGoldenTest -Dgolden.update`.
+/// Refresh with `./mvnw -am -pl zernel-record test -Dtest=SchemaGoldenTest -Dgolden.update
+/// -Dsurefire.failIfNoSpecifiedTests=false`.
 final class SchemaGoldenTest {
     private static final Path GOLDEN = Path.of("../bpf/schema.sql");
     private static final String HEADER = "-- Generated from the BTF of bpf/prebuilt; refresh with -Dgolden.update.\n";

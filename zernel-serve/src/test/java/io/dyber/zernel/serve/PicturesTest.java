@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The README's pictures, of a simulated job with four ranks. With Chromium installed, this draws them again:
-/// `./mvnw -pl zernel-record,zernel-analyze,zernel-serve test -Dtest=PicturesTest -Dgolden.update
+/// `./mvnw -am -pl zernel-serve test -Dtest=PicturesTest -Dgolden.update
 /// -Dsurefire.failIfNoSpecifiedTests=false`.
 final class PicturesTest {
     private static final Path IMAGES = Path.of("../docs/images");

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.format.Version;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -17,7 +18,6 @@ import picocli.CommandLine.Spec;
         name = "zernel-analyze",
         description = "Says where a recorded job's time went and what to fix.",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
@@ -121,6 +121,7 @@ public final class Analyze implements Runnable {
 
     private static CommandLine commandLine(Predicate<String> named) {
         CommandLine analyze = new CommandLine(new Analyze());
+        analyze.getCommandSpec().versionProvider(() -> new String[] {"${COMMAND-FULL-NAME} " + Version.current()});
         for (Listed command : COMMANDS) {
             if (named.test(command.name)) {
                 analyze.addSubcommand(command.spec.get());

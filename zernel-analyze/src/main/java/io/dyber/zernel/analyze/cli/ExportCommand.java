@@ -1,12 +1,12 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.export.Cut;
 import io.dyber.zernel.analyze.export.ExportFormat;
 import io.dyber.zernel.analyze.export.OutputFile;
 import io.dyber.zernel.analyze.export.Selection;
 import io.dyber.zernel.analyze.export.TableFile;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
-import io.dyber.zernel.analyze.RecordingException;
-import io.dyber.zernel.analyze.Suggestion;
+import io.dyber.zernel.format.RecordingException;
+import io.dyber.zernel.format.Suggestion;
 import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Statements;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -36,7 +36,7 @@ final class TablePrinter {
 
     /// Prints the result of a query whose parameter is a kind of events.
     ///
-    /// @throws io.dyber.zernel.analyze.RecordingException if there is no such kind
+    /// @throws io.dyber.zernel.format.RecordingException if there is no such kind
     void printOfKind(String kind, String sql) {
         TableCommand.Answer answer = TableCommand.Answer.of(sql);
         show(answer.ifEmpty(), query(List.of(kind), sql, kind));

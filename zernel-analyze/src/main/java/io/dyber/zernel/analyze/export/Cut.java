@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze.export;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recording;
 import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.format.Footer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,12 +35,12 @@ public record Cut(Database database, Selection selection) {
         if (whole.state() == Recording.State.FOREIGN || isWhole()) {
             return footer;
         }
-        footer.put("zernel.recording", about(whole).toString());
-        footer.computeIfPresent("zernel.losses", (_, losses) -> losses(JSON.readTree(losses)).toString());
-        footer.computeIfPresent("zernel.kinds", (_, kinds) -> withoutCounters(withStates(JSON.readTree(kinds))));
-        footer.computeIfPresent("zernel.probes", (_, probes) -> withoutCounters(JSON.readTree(probes)));
-        footer.remove("zernel.overhead");
-        footer.remove("zernel.threads");
+        footer.put(Footer.RECORDING, about(whole).toString());
+        footer.computeIfPresent(Footer.LOSSES, (_, losses) -> losses(JSON.readTree(losses)).toString());
+        footer.computeIfPresent(Footer.KINDS, (_, kinds) -> withoutCounters(withStates(JSON.readTree(kinds))));
+        footer.computeIfPresent(Footer.PROBES, (_, probes) -> withoutCounters(JSON.readTree(probes)));
+        footer.remove(Footer.OVERHEAD);
+        footer.remove(Footer.THREADS);
         return footer;
     }
 
@@ -54,7 +55,7 @@ public record Cut(Database database, Selection selection) {
 
     private ObjectNode about(Recording whole) {
         ObjectNode about =
-                JSON.readTree(whole.metadata().getOrDefault("zernel.recording", "{}")).asObject();
+                JSON.readTree(whole.metadata().getOrDefault(Footer.RECORDING, "{}")).asObject();
         ObjectNode cut = about.putObject("cut");
         cut.put("of", whole.path().toString()).put("from_ns", selection.from()).put("to_ns", selection.to());
         cut.set("kinds", JSON.valueToTree(selection.kinds()));

@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.export;
 
-import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.format.RecordingException;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

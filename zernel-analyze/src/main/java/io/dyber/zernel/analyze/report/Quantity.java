@@ -1,6 +1,9 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.format.Scaled;
+import io.dyber.zernel.format.SizeText;
+import io.dyber.zernel.format.TimeText;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -15,10 +18,8 @@ final class Quantity {
 
     private static final DateTimeFormatter MOMENT =
             DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
-    private static final String[] TIME_UNITS = {"ns", "us", "ms", "s"};
     private static final String[] POWER_UNITS = {"mW", "W", "kW"};
     private static final String[] ENERGY_UNITS = {"mJ", "J", "kJ", "MJ"};
-    private static final String[] SIZE_UNITS = {"B", "kB", "MB", "GB", "TB"};
     private static final Pattern UNIT =
             Pattern.compile("(\\d) (?=(ns|us|ms|s|m|B|kB|MB|GB|TB|KiB|MiB|GiB|mW|W|kW|mJ|J|kJ|MJ|MHz|C)\\b|%)");
 
@@ -26,26 +27,22 @@ final class Quantity {
 
     /// `1234567` is `1.23 ms`.
     static String time(long nanos) {
-        return time((double) nanos);
+        return TimeText.of(nanos);
     }
 
     /// Of a mean.
     static String time(double nanos) {
-        if (nanos >= 100e9) {
-            long seconds = Math.round(nanos / 1e9);
-            return String.format(Locale.ROOT, "%d m %02d s", seconds / 60, seconds % 60);
-        }
-        return scaled(nanos, TIME_UNITS);
+        return TimeText.of(nanos);
     }
 
     /// `65536` is `65.5 kB`; decimal units.
     static String size(long bytes) {
-        return size((double) bytes);
+        return SizeText.of(bytes);
     }
 
     /// Of a mean.
     static String size(double bytes) {
-        return scaled(bytes, SIZE_UNITS);
+        return SizeText.of(bytes);
     }
 
     /// `1234567` is `1,234,567`.
@@ -99,23 +96,11 @@ final class Quantity {
         return switch (unit) {
             case "bytes" -> size(value);
             case "bytes/s" -> size(value) + "/s";
-            case "mW" -> scaled(value, POWER_UNITS);
-            case "mJ" -> scaled(value, ENERGY_UNITS);
+            case "mW" -> Scaled.of(value, POWER_UNITS);
+            case "mJ" -> Scaled.of(value, ENERGY_UNITS);
             case "percent" -> String.format(Locale.ROOT, "%.0f %%", value);
             default -> (value == Math.rint(value) ? count((long) value) : String.format(Locale.ROOT, "%.4g", value))
                     + (unit.isEmpty() || unit.equals("bits") ? "" : " " + unit);
         };
-    }
-
-    private static String scaled(double value, String[] units) {
-        int unit = 0;
-        double scaled = value;
-        while (Math.abs(scaled) >= 999.5 && unit < units.length - 1) {
-            scaled /= 1000;
-            unit++;
-        }
-        double size = Math.abs(scaled);
-        int decimals = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-        return String.format(Locale.ROOT, "%." + decimals + "f %s", scaled, units[unit]);
     }
 }

@@ -66,7 +66,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
     ///
     /// @param wanted names of [#SECTIONS]
     /// @param progress told what is being read, and how much of all has been
-    /// @throws io.dyber.zernel.analyze.RecordingException if the recordings have no events
+    /// @throws io.dyber.zernel.format.RecordingException if the recordings have no events
     public static Report of(Database database, List<String> wanted, Progress progress) {
         database.requireEvents();
         Map<String, Table> sections = new LinkedHashMap<>();

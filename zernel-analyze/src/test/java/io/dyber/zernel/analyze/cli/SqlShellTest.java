@@ -4,10 +4,10 @@ import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.Statements;
 import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.format.RecordingException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

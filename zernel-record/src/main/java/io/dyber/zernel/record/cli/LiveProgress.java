@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.cli;
 
+import io.dyber.zernel.format.SizeText;
 import io.dyber.zernel.record.Division;
 import io.dyber.zernel.record.Progress;
 import io.dyber.zernel.record.RecordOptions;
@@ -88,7 +89,7 @@ final class LiveProgress implements Progress {
                 status.events(),
                 rate,
                 status.lost(),
-                size(status.bytes()),
+                SizeText.of(status.bytes()),
                 100 * status.probeShare());
         // With blanks and not with an escape sequence, which NO_COLOR asks not to see in logs.
         err.print("\r" + line + " ".repeat(Math.max(0, lastLength - line.length())));
@@ -109,7 +110,7 @@ final class LiveProgress implements Progress {
                 "wrote %s: %,d events, %s, %,d lost, %s",
                 result.output(),
                 result.events(),
-                size(result.bytes()),
+                SizeText.of(result.bytes()),
                 result.lost(),
                 result.incompleteBecause().isEmpty() ? "complete" : "INCOMPLETE"));
         for (String reason : result.incompleteBecause()) {
@@ -137,11 +138,5 @@ final class LiveProgress implements Progress {
         }
         err.println("zernel-record: " + line);
         err.flush();
-    }
-
-    private static String size(long bytes) {
-        return bytes < 1_000_000
-                ? String.format(Locale.ROOT, "%.1f kB", bytes / 1e3)
-                : String.format(Locale.ROOT, "%.1f MB", bytes / 1e6);
     }
 }

@@ -1,10 +1,11 @@
 package io.dyber.zernel.record.cli;
 
+import io.dyber.zernel.format.RecordingException;
+import io.dyber.zernel.format.Version;
 import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.probe.ProbeSyntaxException;
-import io.dyber.zernel.record.sink.RecordingException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
@@ -42,7 +43,9 @@ public final class Record {
     }
 
     private static CommandLine commandLine(LongSupplier calledAt) {
-        return new CommandLine(new RecordCommand())
+        CommandLine record = new CommandLine(new RecordCommand());
+        record.getCommandSpec().versionProvider(() -> new String[] {"zernel-record " + Version.current()});
+        return record
                 .addSubcommand(new ProbesCommand())
                 .addSubcommand(new DoctorCommand())
                 .addSubcommand(new RecoverCommand())
@@ -76,7 +79,7 @@ public final class Record {
         switch (exception) {
             case BpfException e -> print(err, e.getMessage(), e.hint());
             case RecorderException e -> print(err, e.getMessage(), e.hint());
-            case RecordingException e -> print(err, String.valueOf(e.getMessage()), e.hint());
+            case RecordingException e -> print(err, String.valueOf(e.getMessage()), Optional.ofNullable(e.hint()));
             case ProbeSyntaxException e -> {
                 print(err, String.valueOf(e.getMessage()), Optional.empty());
                 return USAGE;

@@ -24,7 +24,6 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "zernel-record",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         sortOptions = false,
         customSynopsis = "zernel-record [OPTION...] [--] [COMMAND [ARGUMENT...]]",
         description = "Records what a job does, with eBPF probes, into one Parquet file.",

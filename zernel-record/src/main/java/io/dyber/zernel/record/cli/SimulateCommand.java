@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.Footer;
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.FooterFacts;
 import io.dyber.zernel.record.Programs;
 import io.dyber.zernel.record.event.Schema;
 import io.dyber.zernel.record.simulate.Scenario;
@@ -35,10 +36,7 @@ final class SimulateCommand {
         RecordingFile.Options options = Invoker.owner()
                 .map(owner -> new RecordingFile.Options().withOwner(owner))
                 .orElseGet(RecordingFile.Options::new);
-        String schemaJson = new Footer()
-                .put("zernel.schema", Footer.schema(schema))
-                .values()
-                .getOrDefault("zernel.schema", "");
+        String schemaJson = Footer.json(FooterFacts.schema(schema));
         Simulation.Result result = Simulation.record(
                 settings,
                 new Simulation.Target(output, schema.columns(), schemaJson, options),

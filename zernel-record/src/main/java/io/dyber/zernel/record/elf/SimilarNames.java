@@ -1,15 +1,16 @@
 package io.dyber.zernel.record.elf;
 
+import io.dyber.zernel.format.Suggestion;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 
-/// Collects the names that somebody who wrote a name that does not exist may have meant.
-public final class SimilarNames {
+/// Collects names that resemble one that does not exist, of more names than are worth keeping. Unlike [Suggestion] it
+/// looks into mangled names of C++, and takes a name that contains the one that was written.
+final class SimilarNames {
     private static final int KEPT = 64;
     private static final int NOT_SIMILAR = Integer.MAX_VALUE;
 
@@ -24,13 +25,6 @@ public final class SimilarNames {
         String last = name.substring(name.lastIndexOf(':') + 1).replaceFirst("@.*", "");
         this.wanted = last.replace("*", "").replace("?", "").toLowerCase(Locale.ROOT);
         this.tolerance = Math.clamp(wanted.length() / 4, 1, 3);
-    }
-
-    /// The one of these names that somebody may have meant.
-    public static Optional<String> meant(String name, List<String> names) {
-        SimilarNames similar = new SimilarNames(name);
-        names.forEach(similar::offer);
-        return similar.closest(1).stream().findFirst();
     }
 
     void offer(String name) {
@@ -93,25 +87,7 @@ public final class SimilarNames {
         if (Math.abs(name.length() - wanted.length()) > tolerance) {
             return NOT_SIMILAR;
         }
-        int edits = edits(name);
+        int edits = Suggestion.distance(wanted, name);
         return edits <= tolerance ? edits : NOT_SIMILAR;
-    }
-
-    /// The Levenshtein distance.
-    private int edits(String name) {
-        int[] row = new int[name.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= wanted.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int substituted = diagonal + (wanted.charAt(i - 1) == name.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(substituted, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[name.length()];
     }
 }

@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.probe;
 
-import io.dyber.zernel.record.elf.SimilarNames;
+import io.dyber.zernel.format.Suggestion;
 import io.dyber.zernel.record.event.Constant;
 import java.util.ArrayList;
 import java.util.List;
@@ -155,7 +155,7 @@ final class ProbeParser {
         }
         CallRole role = CallRole.named(title).orElseThrow(() -> in.error(
                 at, "'" + title + "' is no role",
-                SimilarNames.meant(title, CallRole.titles()).map(meant -> "did you mean " + meant + "?")
+                Suggestion.of(title, CallRole.titles()).map(meant -> "did you mean " + meant + "?")
                         .orElse("one of " + String.join(", ", CallRole.titles()))));
         if (tracepoint && role != CallRole.STEP) {
             throw in.error(at, "a tracepoint is a moment, which can be role=step only",

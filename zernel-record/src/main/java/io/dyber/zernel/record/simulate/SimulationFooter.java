@@ -1,5 +1,8 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.format.FooterValues;
+import io.dyber.zernel.format.Version;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -7,13 +10,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 
 /// The footer of a simulated recording. It has the keys of a real one, says `simulated`, lists no probe, and tells in
 /// `zernel.simulation` what was planted and what came of it.
 final class SimulationFooter {
     private static final String NO_NVML = "libnvidia-ml.so.1 is not installed";
-    private static final JsonMapper JSON = JsonMapper.shared();
     private static final List<String> PROBED = List.of(
             "region", "backward", "torch_alloc", "torch_free", "dist_wait", "cuda_launch", "cuda_copy", "cuda_sync",
             "gpu_alloc", "gpu_free", "nccl", "nccl_comm", "process", "io", "io_open", "wait", "sched", "gpu_sample",
@@ -41,54 +42,64 @@ final class SimulationFooter {
         this.timeline = timeline;
     }
 
+    /// @param schemaJson of the columns, as a real recording has it
     Map<String, String> values(String schemaJson, List<String> options) {
-        Map<String, String> values = new LinkedHashMap<>();
-        values.put("zernel.format", "1");
-        put(values, "zernel.recording", recording(options));
-        put(values, "zernel.clock", map("source", "simulated", "offset_ns", 0, "error_ns", 0, "boot_id", ""));
-        values.put("zernel.schema", schemaJson);
-        put(values, "zernel.kinds", kinds());
-        values.put("zernel.probes", "[]");
-        put(values, "zernel.losses", map("rings", List.of(), "by_kind", Map.of(), "total", 0));
-        put(values, "zernel.processes", processes());
-        put(values, "zernel.launches", map("recorded", "all", "budget", null, "changes", List.of()));
-        put(values, "zernel.gpus", gpus());
-        put(values, "zernel.simulation", simulation());
+        Map<String, String> values = new LinkedHashMap<>(new FooterValues()
+                .put(Footer.RECORDING, recording(options))
+                .put(Footer.CLOCK, new Footer.Clock("simulated", 0, 0, "", null, null))
+                .put(Footer.KINDS, kinds())
+                .put(Footer.PROBES, List.of())
+                .put(Footer.LOSSES, new Footer.Losses(List.of(), Map.of(), 0, null))
+                .put(Footer.PROCESSES, processes())
+                .put(Footer.LAUNCHES, new Footer.Launches("all", null, List.of()))
+                .put(Footer.GPUS, gpus())
+                .put(Footer.SIMULATION, simulation())
+                .values());
+        values.put(Footer.SCHEMA, schemaJson);
         return values;
     }
 
-    private Map<String, @Nullable Object> recording(List<String> options) {
-        Map<String, @Nullable Object> value = map("version", version(), "simulated", true, "host", "simulated", "kernel", "none");
-        value.put("arch", "none");
-        value.put("cpus", shape.cpus());
-        value.put("command", command());
-        value.put("options", options);
-        value.put("started_ns", Simulation.START_NANOS);
-        value.put("ended_ns", timeline.lastNanos());
-        value.put("stop", training.collectives().missing().isPresent() ? "signal" : "command-exited");
-        value.put("complete", true);
-        value.put("incomplete_because", List.of());
-        value.put("events", timeline.byKind().values().stream().mapToLong(Long::longValue).sum());
-        return value;
+    private Footer.About recording(List<String> options) {
+        return new Footer.About(
+                new Footer.Machine(Version.current(), "simulated", "none", "none", shape.cpus()),
+                true,
+                null,
+                command(),
+                null,
+                null,
+                options,
+                null,
+                Simulation.START_NANOS,
+                timeline.lastNanos(),
+                training.collectives().missing().isPresent() ? "signal" : "command-exited",
+                null,
+                true,
+                List.of(),
+                timeline.byKind().values().stream().mapToLong(Long::longValue).sum(),
+                null,
+                null);
     }
 
-    private List<Map<String, @Nullable Object>> kinds() {
-        List<Map<String, @Nullable Object>> kinds = new ArrayList<>();
+    private List<Footer.KindState> kinds() {
+        List<Footer.KindState> kinds = new ArrayList<>();
         for (String kind : PROBED) {
-            long events = timeline.byKind().getOrDefault(kind, 0L);
             boolean missing = kind.startsWith("gpu_") && !kind.endsWith("alloc") && !kind.endsWith("free") && !shape.nvml();
-            kinds.add(map(
-                    "kind", kind,
-                    "state", missing ? "unavailable" : "attached",
-                    "why", missing ? NO_NVML : "simulated",
-                    "events", events));
+            kinds.add(kind(
+                    kind,
+                    missing ? "unavailable" : "attached",
+                    missing ? NO_NVML : "simulated",
+                    timeline.byKind().getOrDefault(kind, 0L)));
         }
-        kinds.add(map("kind", "call", "state", "off", "why", "not simulated", "events", 0));
+        kinds.add(kind("call", "off", "not simulated", 0));
         return kinds;
     }
 
-    private List<Map<String, @Nullable Object>> processes() {
-        List<Map<String, @Nullable Object>> processes = new ArrayList<>();
+    private static Footer.KindState kind(String kind, String state, String why, long events) {
+        return new Footer.KindState(kind, state, why, events, null, null, null, null);
+    }
+
+    private List<Footer.ProcessInfo> processes() {
+        List<Footer.ProcessInfo> processes = new ArrayList<>();
         for (Rank rank : training.ranks()) {
             processes.add(process(rank.main(), 1, rank.environment()));
             for (Actor worker : rank.loader().everStarted()) {
@@ -98,33 +109,34 @@ final class SimulationFooter {
         return processes;
     }
 
-    private Map<String, @Nullable Object> process(Actor actor, long parent, Map<String, String> environment) {
-        Map<String, @Nullable Object> value = map("pid", actor.pid(), "ppid", parent, "comm", actor.comm());
-        value.put("exe", "/usr/bin/python3");
-        value.put("cmdline", command());
-        value.put("environment", environment);
-        value.put("started_ns", Simulation.START_NANOS);
-        return value;
+    private static Footer.ProcessInfo process(Actor actor, long parent, Map<String, String> environment) {
+        return new Footer.ProcessInfo(
+                actor.pid(),
+                parent,
+                actor.comm(),
+                "/usr/bin/python3",
+                command(),
+                null,
+                null,
+                environment,
+                Simulation.START_NANOS,
+                null,
+                null);
     }
 
     private static List<String> command() {
         return List.of("python3", "train.py");
     }
 
-    private Map<String, @Nullable Object> gpus() {
-        List<Map<String, @Nullable Object>> devices = new ArrayList<>();
+    private Footer.GpuSampling gpus() {
+        List<Footer.GpuInfo> devices = new ArrayList<>();
         for (Rank rank : shape.nvml() ? training.ranks() : List.<Rank>of()) {
-            Map<String, @Nullable Object> device = map("index", rank.gpu().device(), "name", "simulated GPU");
-            device.put("uuid", "GPU-simulated-" + rank.gpu().device());
-            device.put("memory_total", shape.memoryTotal());
-            device.put("lost_ns", null);
-            device.put("missing", List.of());
-            devices.add(device);
+            int device = rank.gpu().device();
+            devices.add(new Footer.GpuInfo(
+                    device, "simulated GPU", "GPU-simulated-" + device, shape.memoryTotal(), null, List.of()));
         }
-        Map<String, @Nullable Object> value = map("why", shape.nvml() ? "" : NO_NVML, "driver", shape.nvml() ? "simulated" : null, "interval_ns", NvmlClock.SECOND);
-        value.put("missed_rounds", 0);
-        value.put("devices", devices);
-        return value;
+        return new Footer.GpuSampling(
+                shape.nvml() ? "" : NO_NVML, shape.nvml() ? "simulated" : null, NvmlClock.SECOND, null, 0, devices);
     }
 
     /// What was planted, and what it costs a step of the first rank.
@@ -174,15 +186,6 @@ final class SimulationFooter {
 
     private long bytesPerStep(Scenario cause) {
         return Math.round(plant.amount(cause));
-    }
-
-    private static String version() {
-        String version = SimulationFooter.class.getPackage().getImplementationVersion();
-        return version == null ? "development" : version;
-    }
-
-    private static void put(Map<String, String> values, String key, Object value) {
-        values.put(key, JSON.writeValueAsString(value));
     }
 
     /// Names and values in turn; Java's own map would lose their order.

@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -23,7 +24,7 @@ final class Claim {
     private Claim() {}
 
     /// Makes the folder for a new recording.
-    static LiveFolder create(Path output, Optional<RecordingFile.Owner> owner) {
+    static ClaimedFolder create(Path output, Optional<RecordingFile.Owner> owner) {
         String doing = "recording to '" + output + "'";
         try {
             Folder parent = parent(output, doing);
@@ -31,9 +32,9 @@ final class Claim {
             Optional<Owners> owners = owner.isPresent() ? Optional.of(Owners.of(owner.get())) : Optional.empty();
             if (owners.isPresent() && !parent.mayBeWrittenBy(owners.get().user())) {
                 String message = doing + ": user " + owner.get().uid() + " may not write to that folder";
-                throw new RecordingException(Reason.DENIED, message, "sudo is for recording: name a file of that user's");
+                throw new OutputException(Reason.DENIED, message, "sudo is for recording: name a file of that user's");
             }
-            String name = LiveFolder.nameBeside(output);
+            String name = LiveFolder.nameNextTo(output);
             try {
                 Files.createDirectory(output.toAbsolutePath().resolveSibling(name));
             } catch (FileAlreadyExistsException _) {
@@ -42,22 +43,22 @@ final class Claim {
             Folder live = parent.child(name);
             FileChannel lock = live.create(LiveFolder.LOCK);
             boolean ours = isOurs(parent, live, name);
-            LiveFolder folder = new LiveFolder(output, parent, live, lock, owners);
+            ClaimedFolder folder = new ClaimedFolder(output, parent, live, lock, owners);
             if (ours) {
                 folder.give(LiveFolder.LOCK); // Before it is locked: the JDK opens and closes the file for it, which unlocks.
             }
             if (!ours || !acquired(lock)) {
-                throw new RecordingException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
+                throw new OutputException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
             }
             return signed(folder, lock);
         } catch (IOException e) {
-            throw RecordingException.of(doing, e);
+            throw OutputException.of(doing, e);
         }
     }
 
-    private static LiveFolder signed(LiveFolder folder, FileChannel lock) throws IOException {
+    private static ClaimedFolder signed(ClaimedFolder folder, FileChannel lock) throws IOException {
         try {
-            LiveFolder.writeAll(lock, (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.UTF_8));
+            ClaimedFolder.writeAll(lock, (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.UTF_8));
             return folder;
         } catch (IOException e) {
             folder.discard();
@@ -66,9 +67,9 @@ final class Claim {
     }
 
     /// Takes over the folder of a recorder that is gone.
-    static LiveFolder adopt(Path output) {
+    static ClaimedFolder adopt(Path output) {
         String doing = "recovering '" + output + "'";
-        String name = LiveFolder.nameBeside(output);
+        String name = LiveFolder.nameNextTo(output);
         try {
             Folder parent = parent(output, doing);
             Folder live = parent.child(name);
@@ -78,27 +79,27 @@ final class Claim {
             }
             Optional<Owners> owners = live.attributes(LiveFolder.LOCK).map(Owners::of);
             live.seize();
-            return new LiveFolder(output, parent, live, lock, owners);
+            return new ClaimedFolder(output, parent, live, lock, owners);
         } catch (NoSuchFileException | NotDirectoryException e) {
             String message = doing + ": there is no '" + output + LiveFolder.SUFFIX + "' of a recorder";
-            throw new RecordingException(Reason.MISSING, message, "", e);
+            throw new OutputException(Reason.MISSING, message, "", e);
         } catch (AccessDeniedException e) {
             String hint = "run it as the user that recorded, or with sudo";
-            throw new RecordingException(Reason.DENIED, doing + ": permission denied", hint, e);
+            throw new OutputException(Reason.DENIED, doing + ": permission denied", hint, e);
         } catch (IOException e) {
-            throw RecordingException.of(doing, e);
+            throw OutputException.of(doing, e);
         }
     }
 
     private static Folder parent(Path output, String doing) throws IOException {
         Path parent = output.toAbsolutePath().getParent();
         if (parent == null || output.getFileName() == null) {
-            throw new RecordingException(Reason.EXISTS, doing + ": is a folder", "name a file");
+            throw new OutputException(Reason.EXISTS, doing + ": is a folder", "name a file");
         }
         try {
             return Folder.open(parent);
         } catch (NoSuchFileException e) {
-            throw new RecordingException(Reason.MISSING, doing + ": there is no folder '" + parent + "'", "", e);
+            throw new OutputException(Reason.MISSING, doing + ": there is no folder '" + parent + "'", "", e);
         }
     }
 
@@ -110,7 +111,7 @@ final class Claim {
         }
         PosixFileAttributes attributes = present.get();
         String what = attributes.isDirectory() ? "a folder" : attributes.isSymbolicLink() ? "a link" : "not a file";
-        throw new RecordingException(Reason.EXISTS, doing + ": is " + what, "name a file");
+        throw new OutputException(Reason.EXISTS, doing + ": is " + what, "name a file");
     }
 
     /// Somebody may have swapped the parent folder between the two calls.
@@ -120,8 +121,8 @@ final class Claim {
         return folder.isPresent() && file.isPresent() && folder.get().owner().equals(file.get().owner());
     }
 
-    private static RecordingException taken(Folder parent, Path output, String doing) throws IOException {
-        String name = LiveFolder.nameBeside(output);
+    private static OutputException taken(Folder parent, Path output, String doing) throws IOException {
+        String name = LiveFolder.nameNextTo(output);
         try (Folder live = parent.child(name);
                 FileChannel lock = live.readAndWrite(LiveFolder.LOCK)) {
             return acquired(lock) ? unfinished(doing, output) : inUse(doing, pid(lock));
@@ -129,22 +130,22 @@ final class Claim {
             return unfinished(doing, output);
         } catch (AccessDeniedException _) {
             String message = doing + ": '" + name + "' is another user's";
-            return new RecordingException(Reason.DENIED, message, "choose another output file");
+            return new OutputException(Reason.DENIED, message, "choose another output file");
         } catch (FileSystemException _) {
             String message = doing + ": '" + name + "' is not a recorder's folder";
-            return new RecordingException(Reason.EXISTS, message, "choose another output file");
+            return new OutputException(Reason.EXISTS, message, "choose another output file");
         }
     }
 
-    private static RecordingException unfinished(String doing, Path output) {
-        return new RecordingException(
+    private static OutputException unfinished(String doing, Path output) {
+        return new OutputException(
                 Reason.UNFINISHED,
                 doing + ": an unfinished recording is in '" + output + LiveFolder.SUFFIX + "'",
                 "run zernel-record recover " + output + ", or remove the folder");
     }
 
-    private static RecordingException inUse(String doing, String pid) {
-        return new RecordingException(Reason.IN_USE, doing + ": already being recorded by pid " + pid, "");
+    private static OutputException inUse(String doing, String pid) {
+        return new OutputException(Reason.IN_USE, doing + ": already being recorded by pid " + pid, "");
     }
 
     private static boolean acquired(FileChannel lock) throws IOException {

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.Footer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -42,7 +43,7 @@ final class Concatenation {
     /// Writes to `out`, which is empty and stays open.
     Concatenation(FileChannel out) throws IOException {
         this.out = out;
-        LiveFolder.writeAll(out, MAGIC);
+        ClaimedFolder.writeAll(out, MAGIC);
     }
 
     /// Events joined so far.
@@ -72,7 +73,7 @@ final class Concatenation {
             throw new IOException("a segment has other columns than the first");
         }
         first = first.isPresent() ? first : Optional.of(footer);
-        count(ThreadCounts.parse(value(footer, ThreadCounts.KEY)));
+        count(ThreadCounts.parse(value(footer, Footer.THREADS)));
         for (RowGroup group : SegmentFooter.present(footer.getRow_groups())) {
             rows += group.getNum_rows();
             long from = group.getFile_offset();
@@ -93,12 +94,12 @@ final class Concatenation {
         for (Index index : indexes) {
             index.chunk().setColumn_index_offset(out.position());
             index.chunk().setColumn_index_length(index.columnIndex().remaining());
-            LiveFolder.writeAll(out, index.columnIndex().duplicate());
+            ClaimedFolder.writeAll(out, index.columnIndex().duplicate());
         }
         for (Index index : indexes) {
             index.chunk().setOffset_index_offset(out.position());
             index.chunk().setOffset_index_length(index.offsetIndex().remaining());
-            LiveFolder.writeAll(out, index.offsetIndex().duplicate());
+            ClaimedFolder.writeAll(out, index.offsetIndex().duplicate());
         }
         FileMetaData footer = first.orElseThrow();
         footer.setNum_rows(rows);
@@ -106,12 +107,12 @@ final class Concatenation {
         footer.setKey_value_metadata(keyValues(keyValues));
         threads.filter(counted -> counted.events() == rows)
                 .flatMap(ThreadCounts::json)
-                .ifPresent(json -> footer.addToKey_value_metadata(keyValue(ThreadCounts.KEY, json)));
+                .ifPresent(json -> footer.addToKey_value_metadata(keyValue(Footer.THREADS, json)));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Util.writeFileMetaData(footer, bytes);
         ByteBuffer tail = ByteBuffer.allocate(TAIL).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.size()).put(MAGIC);
-        LiveFolder.writeAll(out, bytes.toByteArray());
-        LiveFolder.writeAll(out, tail.flip());
+        ClaimedFolder.writeAll(out, bytes.toByteArray());
+        ClaimedFolder.writeAll(out, tail.flip());
     }
 
     /// Without those of one segment, those of the others are no use; too many would fill the memory of a long recording.

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.StoredRows;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;

@@ -1,11 +1,14 @@
 package io.dyber.zernel.record.sink;
 
 import com.google.flatbuffers.FlatBufferBuilder;
+import io.dyber.zernel.format.JournalChecksum;
+import io.dyber.zernel.format.JournalChecksum.Node;
+import io.dyber.zernel.format.JournalChecksum.Span;
+import io.dyber.zernel.format.JournalFile;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.ColumnType;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.zip.CRC32C;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.DictionaryBatch;
 import org.apache.arrow.flatbuf.DictionaryEncoding;
@@ -28,34 +31,12 @@ import org.apache.arrow.flatbuf.Utf8;
 /// Arrow's own vectors and `MessageSerializer` would write the same bytes, but need `sun.misc.Unsafe`, opened JDK
 /// packages, one copy more and 0.3 s of class loading.
 final class JournalMessages {
-    /// All VARCHAR columns share this dictionary.
-    static final int DICTIONARY_ID = 1;
     /// Schema metadata: the number of the row group that the journal will become.
     static final String SEGMENT = "zernel.segment";
-    /// Message metadata: CRC-32C, in hexadecimal, of the body's buffers (those of columns without values, and values
-    /// outside [StoredRows], left out) and of the layout.
-    static final String CRC = "zernel.crc32c";
     /// Field metadata: the unit of the column.
     static final String UNIT = "unit";
 
-    /// Where one column's data lies in a message body.
-    ///
-    /// @param nulls rows without a value
-    record Node(long rows, long nulls) {}
-
-    /// A buffer of a message body.
-    record Span(long offset, long length) {}
-
     private JournalMessages() {}
-
-    /// Finishes a checksum of a body with what the metadata says about it.
-    static String checksum(CRC32C crc, List<Node> nodes, List<Span> buffers) {
-        ByteBuffer layout = ByteBuffer.allocate(16 * (nodes.size() + buffers.size()));
-        nodes.forEach(node -> layout.putLong(node.rows()).putLong(node.nulls()));
-        buffers.forEach(span -> layout.putLong(span.offset()).putLong(span.length()));
-        crc.update(layout.flip());
-        return "%08x".formatted(crc.getValue());
-    }
 
     static ByteBuffer schema(List<Column> columns, int segment) {
         FlatBufferBuilder b = new FlatBufferBuilder(4096);
@@ -71,16 +52,16 @@ final class JournalMessages {
 
     static ByteBuffer batch(List<Node> nodes, List<Span> buffers, long bodyLength, String crc) {
         FlatBufferBuilder b = new FlatBufferBuilder(4096);
-        int metadata = Message.createCustomMetadataVector(b, keyValue(b, CRC, crc));
+        int metadata = Message.createCustomMetadataVector(b, keyValue(b, JournalChecksum.KEY, crc));
         return message(b, MessageHeader.RecordBatch, recordBatch(b, nodes, buffers), bodyLength, metadata);
     }
 
     static ByteBuffer dictionary(
             List<Node> nodes, List<Span> buffers, long bodyLength, String crc, boolean isDelta) {
         FlatBufferBuilder b = new FlatBufferBuilder(1024);
-        int metadata = Message.createCustomMetadataVector(b, keyValue(b, CRC, crc));
+        int metadata = Message.createCustomMetadataVector(b, keyValue(b, JournalChecksum.KEY, crc));
         int data = recordBatch(b, nodes, buffers);
-        int header = DictionaryBatch.createDictionaryBatch(b, DICTIONARY_ID, data, isDelta);
+        int header = DictionaryBatch.createDictionaryBatch(b, JournalFile.DICTIONARY_ID, data, isDelta);
         return message(b, MessageHeader.DictionaryBatch, header, bodyLength, metadata);
     }
 
@@ -143,7 +124,7 @@ final class JournalMessages {
 
     private static int dictionaryEncoding(FlatBufferBuilder b) {
         int index = Int.createInt(b, 32, true);
-        return DictionaryEncoding.createDictionaryEncoding(b, DICTIONARY_ID, index, false, DictionaryKind.DenseArray);
+        return DictionaryEncoding.createDictionaryEncoding(b, JournalFile.DICTIONARY_ID, index, false, DictionaryKind.DenseArray);
     }
 
     private static int[] keyValue(FlatBufferBuilder b, String key, String value) {

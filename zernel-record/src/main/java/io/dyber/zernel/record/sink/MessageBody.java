@@ -1,7 +1,8 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.JournalMessages.Node;
-import io.dyber.zernel.record.sink.JournalMessages.Span;
+import io.dyber.zernel.format.JournalChecksum;
+import io.dyber.zernel.format.JournalChecksum.Node;
+import io.dyber.zernel.format.JournalChecksum.Span;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -52,7 +53,7 @@ final class MessageBody {
 
     /// The next `size` bytes of the body, to be filled completely before anything else is added.
     ByteBuffer buffer(int size) {
-        ByteBuffer slice = buffer(size, 0, padded(size));
+        ByteBuffer slice = buffer(size, 0, JournalChecksum.padded(size));
         return slice.slice(0, size).order(ByteOrder.LITTLE_ENDIAN);
     }
 
@@ -64,14 +65,14 @@ final class MessageBody {
         int start = memory.position();
         ByteBuffer slice = take(to - from);
         checked.add(new Run(length - (to - from), start, memory.position()));
-        skip(padded(size) - to);
+        skip(JournalChecksum.padded(size) - to);
         return slice;
     }
 
     /// The next `size` bytes of the body are zero and stay out of the checksum.
     void zeros(int size) {
         buffers.add(new Span(length, size));
-        skip(padded(size));
+        skip(JournalChecksum.padded(size));
     }
 
     private void skip(int size) {
@@ -87,7 +88,7 @@ final class MessageBody {
     long write(FileChannel file, long position, Metadata metadata) throws IOException {
         endRun();
         ByteBuffer flat = metadata.build(nodes, buffers, length, crc());
-        int flatLength = padded(flat.remaining());
+        int flatLength = JournalChecksum.padded(flat.remaining());
         ByteBuffer head = ByteBuffer.allocate(PREFIX + flatLength).order(ByteOrder.LITTLE_ENDIAN);
         head.putInt(CONTINUATION).putInt(flatLength).put(flat).rewind();
         long body = position + head.capacity();
@@ -105,10 +106,6 @@ final class MessageBody {
             }
         }
         return endAt(file, body + length);
-    }
-
-    static int padded(int size) {
-        return (size + 7) & ~7;
     }
 
     /// A hole at the end would leave the file too short.
@@ -159,7 +156,7 @@ final class MessageBody {
         for (Run part : checked) {
             crc.update(memory.slice(part.start(), part.end() - part.start()));
         }
-        return JournalMessages.checksum(crc, nodes, buffers);
+        return JournalChecksum.of(crc, nodes, buffers);
     }
 
     private static void writeAll(FileChannel file, ByteBuffer... parts) throws IOException {

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.FooterFile;
 import io.dyber.zernel.record.sink.Segments.FooterOf;
 import java.io.IOException;
 import java.util.LinkedHashMap;
@@ -26,7 +27,7 @@ record Part(String file, int from, int to, boolean moved, long events, Map<Strin
 
     /// Reads a note. Throws when it is none: nothing but a recorder writes in its folder.
     static Part ofNote(byte[] content) throws IOException {
-        Map<String, String> footer = new LinkedHashMap<>(Footer.fromFile(content));
+        Map<String, String> footer = new LinkedHashMap<>(RecoveredFooter.known(content));
         String part = footer.remove(KEY);
         JsonNode note = JSON.readTree(part == null ? "{}" : part);
         if (!note.path("file").isString() || !note.path("from").isInt() || !note.path("to").isInt()) {
@@ -46,11 +47,11 @@ record Part(String file, int from, int to, boolean moved, long events, Map<Strin
     }
 
     /// Writes the note down, so that what is asked for here is done after a crash too.
-    void note(LiveFolder folder) throws IOException {
+    void note(ClaimedFolder folder) throws IOException {
         Map<String, String> content = new LinkedHashMap<>(footer);
         content.put(KEY, JSON.writeValueAsString(
                 Map.of("file", file, "from", from, "to", to, "moved", moved, "events", events)));
-        folder.replace(noteName(), Footer.toFile(content));
+        folder.replace(noteName(), FooterFile.write(content));
     }
 
     private String noteName() {
@@ -59,7 +60,7 @@ record Part(String file, int from, int to, boolean moved, long events, Map<Strin
 
     /// Makes the file if it is not there, and deletes what is not needed any more. May be called again after an
     /// exception or a crash: the file appears as a whole, and its name was free.
-    void publish(LiveFolder folder, FooterOf footerOf) throws IOException {
+    void publish(ClaimedFolder folder, FooterOf footerOf) throws IOException {
         if (folder.parent().attributes(file).isEmpty()) {
             Segments.Published _ = Segments.join(folder, Segments.names(folder, from, to), file, footerOf);
         }

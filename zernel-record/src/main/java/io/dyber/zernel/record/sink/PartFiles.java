@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.Footer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,10 +30,9 @@ final class PartFiles {
     private static final DateTimeFormatter SECOND =
             DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
-    private static final String OURS = "zernel.format";
     private static final int LARGEST_FOOTER = 1 << 26;
 
-    private final LiveFolder folder;
+    private final ClaimedFolder folder;
     private final OptionalInt keep;
     private final String stem;
     private final String ending;
@@ -40,7 +40,7 @@ final class PartFiles {
     private final Queue<String> notices = new ConcurrentLinkedQueue<>();
 
     /// @param keep how many files may stay; empty for all
-    PartFiles(LiveFolder folder, OptionalInt keep) {
+    PartFiles(ClaimedFolder folder, OptionalInt keep) {
         String name = String.valueOf(folder.output().getFileName());
         int dot = name.lastIndexOf('.') > 0 ? name.lastIndexOf('.') : name.length();
         this.folder = folder;
@@ -83,7 +83,7 @@ final class PartFiles {
             try {
                 return step.run();
             } catch (IOException e) {
-                boolean full = RecordingException.of("", e).reason() == RecordingException.Reason.NO_SPACE;
+                boolean full = OutputException.of("", e).reason() == OutputException.Reason.NO_SPACE;
                 List<String> deleted = full && keep.isPresent() ? delete(1, 1) : List.of();
                 if (deleted.isEmpty()) {
                     throw e;
@@ -135,7 +135,7 @@ final class PartFiles {
             }
             ByteBuffer footer = ByteBuffer.allocate(length);
             int _ = file.read(footer, file.size() - tail.capacity() - length);
-            return new String(footer.array(), StandardCharsets.ISO_8859_1).contains(OURS);
+            return new String(footer.array(), StandardCharsets.ISO_8859_1).contains(Footer.FORMAT);
         }
     }
 }

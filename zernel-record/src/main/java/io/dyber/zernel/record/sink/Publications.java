@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 ///
 /// One thread calls it.
 final class Publications implements AutoCloseable {
-    private final LiveFolder folder;
+    private final ClaimedFolder folder;
     private final Segments segments;
     private final PartFiles files;
     private final Queue<Part> waiting = new ConcurrentLinkedQueue<>();
@@ -23,7 +23,7 @@ final class Publications implements AutoCloseable {
             Executors.newSingleThreadExecutor(Thread.ofPlatform().name("zernel-publisher").daemon().factory());
     private Future<?> last = thread.submit(() -> {});
 
-    Publications(LiveFolder folder, Segments segments, PartFiles files) {
+    Publications(ClaimedFolder folder, Segments segments, PartFiles files) {
         this.folder = folder;
         this.segments = segments;
         this.files = files;

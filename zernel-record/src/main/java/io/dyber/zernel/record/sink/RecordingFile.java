@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.FooterFile;
+import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.Texts;
@@ -15,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /// The recording being written: a `.live` folder that survives a crash, then one Parquet file.
 ///
-/// One thread calls it; [#events] and [#bytes] may be read by others. Every method throws [RecordingException] when
+/// One thread calls it; [#events] and [#bytes] may be read by others. Every method throws [OutputException] when
 /// the disk says no; what was written before stays, and [#finish] may still be tried.
 public final class RecordingFile implements AutoCloseable {
     /// Who owns the files, when that is not the user running the recorder.
@@ -54,7 +56,7 @@ public final class RecordingFile implements AutoCloseable {
     /// @param events written before it
     public record Border(int segment, long events) {}
 
-    private final LiveFolder folder;
+    private final ClaimedFolder folder;
     private final List<Column> columns;
     private final Texts texts;
     private final int rowGroupRows;
@@ -72,7 +74,7 @@ public final class RecordingFile implements AutoCloseable {
     private volatile long finalBytes;
     private Border first = new Border(0, 0);
 
-    private RecordingFile(LiveFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
+    private RecordingFile(ClaimedFolder folder, List<Column> columns, Texts texts, Options options) throws IOException {
         this.folder = folder;
         this.columns = List.copyOf(columns);
         this.texts = texts;
@@ -88,12 +90,12 @@ public final class RecordingFile implements AutoCloseable {
 
     /// Claims `output`: makes `output.live`, which nobody may be using, and opens the first journal.
     public static RecordingFile create(Path output, List<Column> columns, Texts texts, Options options) {
-        LiveFolder folder = Claim.create(output, options.owner());
+        ClaimedFolder folder = Claim.create(output, options.owner());
         try {
             return new RecordingFile(folder, columns, texts, options);
         } catch (IOException e) {
             folder.discard();
-            throw RecordingException.of("recording to '" + output + "'", e);
+            throw OutputException.of("recording to '" + output + "'", e);
         }
     }
 
@@ -104,7 +106,7 @@ public final class RecordingFile implements AutoCloseable {
             return;
         }
         try {
-            if (!folder.has(Segments.journalName(segment))) {
+            if (!folder.has(LiveFolder.journalName(segment))) {
                 throw new NoSuchFileException("the journal was removed");
             }
             files.withRoom(() -> {
@@ -118,7 +120,7 @@ public final class RecordingFile implements AutoCloseable {
             }
             journalBytes = journal.bytes();
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
@@ -128,13 +130,13 @@ public final class RecordingFile implements AutoCloseable {
             publications.check();
             writeMeta(footer);
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
     private void writeMeta(Map<String, String> footer) throws IOException {
         files.withRoom(() -> {
-            folder.replace(Footer.FILE, Footer.toFile(footer));
+            folder.replace(LiveFolder.DESCRIPTION, FooterFile.write(footer));
             return footer;
         });
     }
@@ -145,7 +147,7 @@ public final class RecordingFile implements AutoCloseable {
             rotate();
             return new Border(segment, events.get());
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
@@ -170,7 +172,7 @@ public final class RecordingFile implements AutoCloseable {
             publications.add(new Part(
                     name, first.segment(), to.segment(), moved, to.events() - first.events(), footer));
         } catch (IOException e) {
-            throw RecordingException.of("writing '" + folder.output() + "'", e);
+            throw OutputException.of("writing '" + folder.output() + "'", e);
         }
     }
 
@@ -235,14 +237,14 @@ public final class RecordingFile implements AutoCloseable {
     }
 
     /// The parts and the file that joins them need the space twice for a moment.
-    private RecordingException unfinished(IOException e) {
-        RecordingException exception = RecordingException.of("finishing '" + folder.output() + "'", e);
-        if (exception.reason() != RecordingException.Reason.NO_SPACE) {
+    private OutputException unfinished(IOException e) {
+        OutputException exception = OutputException.of("finishing '" + folder.output() + "'", e);
+        if (exception.reason() != OutputException.Reason.NO_SPACE) {
             return exception;
         }
         String hint = "nothing is lost: free %,d MB, then run zernel-record recover %s"
                 .formatted((segments.bytes() >> 20) + 1, folder.output());
-        return new RecordingException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
+        return new OutputException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
     }
 
     /// Events written so far.
@@ -272,7 +274,7 @@ public final class RecordingFile implements AutoCloseable {
                 folder.remove();
             }
         } catch (IOException e) {
-            throw RecordingException.of("closing '" + folder.output() + "'", e);
+            throw OutputException.of("closing '" + folder.output() + "'", e);
         }
     }
 
@@ -294,7 +296,7 @@ public final class RecordingFile implements AutoCloseable {
     }
 
     private Journal openJournal(int number) throws IOException {
-        String name = Segments.journalName(number);
+        String name = LiveFolder.journalName(number);
         folder.delete(name);
         FileChannel channel = folder.create(name);
         try {

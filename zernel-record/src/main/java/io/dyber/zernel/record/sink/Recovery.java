@@ -1,9 +1,10 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.Texts;
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -16,8 +17,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /// Turns what a crashed recorder left in `output.live` into the final file.
 public final class Recovery {
@@ -33,39 +32,31 @@ public final class Recovery {
             "the recorder ended without finishing; what it had not written by then is missing";
     private static final Comparator<String> BY_NUMBER =
             Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder());
-    private static final Pattern JOURNAL = Pattern.compile("journal-(\\d{6,9})\\.arrows");
     private static final int LARGEST_ROW_GROUP = 1 << 23;
     private static final int LARGEST_DESCRIPTION = 1 << 26;
 
-    private final LiveFolder folder;
+    private final ClaimedFolder folder;
     private final PartFiles files;
     private Optional<List<Column>> columns = Optional.empty();
     private long journalEvents;
 
-    private Recovery(LiveFolder folder) {
+    private Recovery(ClaimedFolder folder) {
         this.folder = folder;
         this.files = new PartFiles(folder, OptionalInt.empty());
     }
 
     /// Recovers `output` (also accepted: `output.live`). The `.live` folder is removed only after the file is safe.
     public static Result recover(Path output) {
-        Path file = withoutSuffix(output);
-        try (LiveFolder folder = Claim.adopt(file)) {
+        Path file = LiveFolder.hasName(output) ? new LiveFolder(output).output() : output;
+        try (ClaimedFolder folder = Claim.adopt(file)) {
             return new Recovery(folder).run();
         } catch (IOException e) {
-            throw RecordingException.of("recovering '" + file + "'", e);
+            throw OutputException.of("recovering '" + file + "'", e);
         }
     }
 
-    private static Path withoutSuffix(Path output) {
-        String name = String.valueOf(output.getFileName());
-        return name.endsWith(LiveFolder.SUFFIX)
-                ? output.resolveSibling(name.substring(0, name.length() - LiveFolder.SUFFIX.length()))
-                : output;
-    }
-
     private Result run() throws IOException {
-        Map<String, String> known = Footer.fromFile(content(Footer.FILE));
+        Map<String, String> known = RecoveredFooter.known(content(LiveFolder.DESCRIPTION));
         String target = target(known);
         for (String name : folder.names()) {
             if (name.endsWith(".tmp")) {
@@ -74,9 +65,9 @@ public final class Recovery {
         }
         int complete = segments().size();
         for (String name : folder.names()) {
-            Matcher journal = JOURNAL.matcher(name);
-            if (journal.matches()) {
-                encode(name, Integer.parseInt(journal.group(1)));
+            OptionalInt number = LiveFolder.journalNumber(name);
+            if (number.isPresent()) {
+                encode(name, number.getAsInt());
             }
         }
         publishParts();
@@ -88,7 +79,7 @@ public final class Recovery {
                         folder,
                         segments(),
                         target,
-                        (rows, last) -> Footer.recovered(known, rows, last, BECAUSE));
+                        (rows, last) -> RecoveredFooter.of(known, rows, last, BECAUSE));
         folder.remove();
         Path output = folder.output();
         return new Result(
@@ -98,7 +89,7 @@ public final class Recovery {
     /// The name of the file to write: in a series, of a part. A file of that name that is no older than the folder may be
     /// the recording itself: its recorder was killed before it could remove the folder.
     private String target(Map<String, String> known) throws IOException {
-        OptionalLong partBegan = Footer.partBegan(known);
+        OptionalLong partBegan = RecoveredFooter.partBegan(known);
         if (partBegan.isPresent()) {
             return files.free(partBegan.getAsLong(), Set.of());
         }
@@ -107,7 +98,7 @@ public final class Recovery {
         if (present.isPresent() && !folder.isYoungerThan(present.get())) {
             String hint = "move it away to recover again, or remove '" + folder.output() + LiveFolder.SUFFIX + "'";
             String message = "recovering '" + folder.output() + "': the file exists already";
-            throw new RecordingException(Reason.EXISTS, message, hint);
+            throw new OutputException(Reason.EXISTS, message, hint);
         }
         return name;
     }
@@ -121,18 +112,21 @@ public final class Recovery {
                     throw new IOException("the note of a part names '" + part.file() + "'");
                 }
                 part.publish(folder, (rows, last) ->
-                        rows == part.events() ? part.footer() : Footer.recovered(part.footer(), rows, last, BECAUSE));
+                        rows == part.events() ? part.footer() : RecoveredFooter.of(part.footer(), rows, last, BECAUSE));
             }
         }
     }
 
     private List<String> segments() throws IOException {
-        return folder.names().stream().filter(name -> name.matches("\\d{6,9}\\.parquet")).sorted(BY_NUMBER).toList();
+        return folder.names().stream()
+                .filter(name -> LiveFolder.segmentNumber(name).isPresent())
+                .sorted(BY_NUMBER)
+                .toList();
     }
 
     /// A journal whose segment exists is stale: the recorder was killed between renaming and deleting.
     private void encode(String journal, int number) throws IOException {
-        if (folder.has(Segments.segmentName(number))) {
+        if (folder.has(LiveFolder.segmentName(number))) {
             folder.delete(journal);
             return;
         }
@@ -150,7 +144,7 @@ public final class Recovery {
         for (Optional<Batch> batch = journal.next(); batch.isPresent(); batch = journal.next()) {
             group.append(batch.get());
             if (group.rows() > LARGEST_ROW_GROUP) {
-                throw new IOException(Segments.journalName(number) + " has more events than any recorder writes");
+                throw new IOException(LiveFolder.journalName(number) + " has more events than any recorder writes");
             }
         }
         journalEvents += group.rows();
@@ -164,7 +158,7 @@ public final class Recovery {
                 columns.orElseThrow(
                         () -> {
                             String message = "recovering '" + folder.output() + "': there is nothing in it yet";
-                            return new RecordingException(Reason.DAMAGED, message, "remove the folder");
+                            return new OutputException(Reason.DAMAGED, message, "remove the folder");
                         });
         write(new RowGroup(known), new Texts(), 0);
     }

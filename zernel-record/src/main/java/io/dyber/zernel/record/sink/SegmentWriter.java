@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.event.Column;
 import io.dyber.zernel.record.event.Texts;
 import java.io.IOException;
@@ -44,7 +45,7 @@ final class SegmentWriter implements AutoCloseable {
                     writeRowGroup(part, file);
                 }
             }
-            file.end(ThreadCounts.of(group, texts, scratch).json().map(json -> Map.of(ThreadCounts.KEY, json)).orElseGet(Map::of));
+            file.end(ThreadCounts.of(group, texts, scratch).json().map(json -> Map.of(Footer.THREADS, json)).orElseGet(Map::of));
         }
     }
 

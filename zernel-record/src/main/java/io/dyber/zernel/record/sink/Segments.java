@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ final class Segments implements AutoCloseable {
     /// Of an event in a segment, before any was written.
     private static final double FIRST_ROW_BYTES = 10;
 
-    private final LiveFolder folder;
+    private final ClaimedFolder folder;
     private final SegmentWriter writer;
     private final PartFiles files;
     private final ExecutorService encoder =
@@ -32,18 +33,10 @@ final class Segments implements AutoCloseable {
 
     private record Job(RowGroup group, int number, Future<?> done) {}
 
-    Segments(LiveFolder folder, SegmentWriter writer, PartFiles files) {
+    Segments(ClaimedFolder folder, SegmentWriter writer, PartFiles files) {
         this.folder = folder;
         this.writer = writer;
         this.files = files;
-    }
-
-    static String segmentName(int number) {
-        return "%06d.parquet".formatted(number);
-    }
-
-    static String journalName(int number) {
-        return "journal-%06d.arrows".formatted(number);
     }
 
     /// Bytes of the segments on disk.
@@ -95,10 +88,10 @@ final class Segments implements AutoCloseable {
         try {
             join(last.done());
         } catch (IOException e) {
-            if (RecordingException.of("", e).reason() != Reason.NO_SPACE) {
+            if (OutputException.of("", e).reason() != Reason.NO_SPACE) {
                 throw e;
             }
-            folder.delete(journalName(last.number()));
+            folder.delete(LiveFolder.journalName(last.number()));
             encode(last.group(), last.number());
             join(job.get().done());
         }
@@ -107,7 +100,7 @@ final class Segments implements AutoCloseable {
 
     /// Writes one segment on the calling thread.
     void write(RowGroup group, int number) throws IOException {
-        String temporary = segmentName(number) + ".tmp";
+        String temporary = LiveFolder.segmentName(number) + ".tmp";
         folder.delete(temporary);
         try (FileChannel channel = folder.create(temporary)) {
             writer.write(group, channel);
@@ -115,13 +108,13 @@ final class Segments implements AutoCloseable {
             folder.delete(temporary);
             throw e;
         }
-        folder.rename(temporary, segmentName(number));
-        long size = folder.size(segmentName(number));
+        folder.rename(temporary, LiveFolder.segmentName(number));
+        long size = folder.size(LiveFolder.segmentName(number));
         bytes.addAndGet(size);
         if (group.rows() > 0) {
             rowBytes = (double) size / group.rows();
         }
-        folder.delete(journalName(number));
+        folder.delete(LiveFolder.journalName(number));
     }
 
     /// What a joined file gets as footer, given the number of its events and the time of the last, 0 if there is none.
@@ -135,25 +128,25 @@ final class Segments implements AutoCloseable {
     record Published(long events, long bytes, Optional<String> kept) {}
 
     /// The segments from one number to another that are there.
-    static List<String> names(LiveFolder folder, int from, int to) throws IOException {
+    static List<String> names(ClaimedFolder folder, int from, int to) throws IOException {
         List<String> names = new ArrayList<>();
         for (int number = from; number < to; number++) {
-            if (folder.has(segmentName(number))) {
-                names.add(segmentName(number));
+            if (folder.has(LiveFolder.segmentName(number))) {
+                names.add(LiveFolder.segmentName(number));
             }
         }
         return names;
     }
 
     /// Deletes segments.
-    static void forget(LiveFolder folder, int from, int to) throws IOException {
+    static void forget(ClaimedFolder folder, int from, int to) throws IOException {
         for (String name : names(folder, from, to)) {
             folder.delete(name);
         }
     }
 
     /// Joins segments into a file beside the `.live` folder.
-    static Published join(LiveFolder folder, List<String> segments, String target, FooterOf footerOf)
+    static Published join(ClaimedFolder folder, List<String> segments, String target, FooterOf footerOf)
             throws IOException {
         folder.delete(JOINED);
         long events;

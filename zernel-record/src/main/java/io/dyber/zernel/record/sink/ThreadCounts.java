@@ -15,7 +15,6 @@ import tools.jackson.databind.node.ArrayNode;
 /// How many events of each kind each thread has, and when: the footer's `zernel.threads`. Whoever asks which threads
 /// there are then need not read all events. Each segment has its own; those of a file are added.
 final class ThreadCounts {
-    static final String KEY = "zernel.threads";
 
     /// With more rows there is none: every reader of a file reads its footer.
     private static final int MOST = 10_000;

@@ -1,7 +1,8 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.JournalMessages.Node;
-import io.dyber.zernel.record.sink.JournalMessages.Span;
+import io.dyber.zernel.format.JournalChecksum;
+import io.dyber.zernel.format.JournalChecksum.Node;
+import io.dyber.zernel.format.JournalChecksum.Span;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -72,11 +73,11 @@ final class ForgedJournal {
                 crc.update(body, (int) from, (int) length);
             }
         }
-        return JournalMessages.checksum(crc, nodes, buffers);
+        return JournalChecksum.of(crc, nodes, buffers);
     }
 
     private void message(ByteBuffer metadata, byte[] body) {
-        int length = MessageBody.padded(metadata.remaining());
+        int length = JournalChecksum.padded(metadata.remaining());
         ByteBuffer head = ByteBuffer.allocate(8 + length).order(ByteOrder.LITTLE_ENDIAN);
         head.putInt(-1).putInt((int) mostly(length)).put(metadata);
         out.writeBytes(head.array());

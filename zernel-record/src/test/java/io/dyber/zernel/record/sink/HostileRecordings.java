@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /// Recovers damaged and forged `.live` folders, one per seed, in a JVM with little memory. Ends with status 0 when each
-/// gave a file or a [RecordingException]; else the folder stays as it was.
+/// gave a file or a [OutputException]; else the folder stays as it was.
 final class HostileRecordings {
     private static final long PATIENCE_NANOS = 20_000_000_000L;
 
@@ -69,7 +69,7 @@ final class HostileRecordings {
         try {
             long events = Recovery.recover(output).events();
             return events == 0 ? "without events" : "recovered";
-        } catch (RecordingException e) {
+        } catch (OutputException e) {
             String message = String.valueOf(e.getMessage());
             if (!message.startsWith("recovering '" + output + "': ") || message.contains("\n")) {
                 throw new AssertionError("no such message in house style: " + message, e);

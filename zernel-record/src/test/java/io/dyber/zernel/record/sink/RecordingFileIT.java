@@ -105,7 +105,7 @@ class RecordingFileIT {
                 file.copyOut(border, 0, Map.of("zernel.format", "1"));
                 file.forget(border);
                 assertThatThrownBy(() -> file.finishSeries(1_000_000_000L, Map.of("zernel.format", "1")))
-                        .isInstanceOf(RecordingException.class);
+                        .isInstanceOf(OutputException.class);
                 Files.delete(filler);
                 Path _ = file.finishSeries(1_000_000_000L, Map.of("zernel.format", "1"));
             }
@@ -172,14 +172,14 @@ class RecordingFileIT {
                             file.write(batch);
                         }
                     })
-                    .isInstanceOfSatisfying(RecordingException.class, e -> {
-                        assertThat(e.reason()).isEqualTo(RecordingException.Reason.NO_SPACE);
+                    .isInstanceOfSatisfying(OutputException.class, e -> {
+                        assertThat(e.reason()).isEqualTo(OutputException.Reason.NO_SPACE);
                         assertThat(e).hasMessage("writing '%s': no space left on the disk", output);
                     });
             assertThatThrownBy(() -> file.finish(Map.of()))
-                    .isInstanceOfSatisfying(RecordingException.class, e -> {
-                        assertThat(e.reason()).isEqualTo(RecordingException.Reason.NO_SPACE);
-                        assertThat(e.hint().orElseThrow())
+                    .isInstanceOfSatisfying(OutputException.class, e -> {
+                        assertThat(e.reason()).isEqualTo(OutputException.Reason.NO_SPACE);
+                        assertThat(e.hint())
                                 .matches("nothing is lost: free \\d MB, then run zernel-record recover .*/run.parquet");
                     });
             return file.events();

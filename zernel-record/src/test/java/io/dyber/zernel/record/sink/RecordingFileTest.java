@@ -237,7 +237,7 @@ class RecordingFileTest {
             assertThat(file.events()).isZero();
             assertThatThrownBy(
                             () -> RecordingFile.create(output, Events.COLUMNS, new Texts(), new RecordingFile.Options()))
-                    .isInstanceOf(RecordingException.class)
+                    .isInstanceOf(OutputException.class)
                     .hasMessage("recording to '%s': already being recorded by pid %d",
                             output, ProcessHandle.current().pid());
         }
@@ -248,10 +248,10 @@ class RecordingFileTest {
         RecordingFile.create(output, Events.COLUMNS, new Texts(), new RecordingFile.Options()).close();
 
         assertThatThrownBy(() -> RecordingFile.create(output, Events.COLUMNS, new Texts(), new RecordingFile.Options()))
-                .isInstanceOfSatisfying(RecordingException.class, e -> {
-                    assertThat(e.reason()).isEqualTo(RecordingException.Reason.UNFINISHED);
+                .isInstanceOfSatisfying(OutputException.class, e -> {
+                    assertThat(e.reason()).isEqualTo(OutputException.Reason.UNFINISHED);
                     assertThat(e).hasMessage("recording to '%1$s': an unfinished recording is in '%1$s.live'", output);
-                    assertThat(e.hint()).contains("run zernel-record recover " + output + ", or remove the folder");
+                    assertThat(e.hint()).isEqualTo("run zernel-record recover " + output + ", or remove the folder");
                 });
     }
 
@@ -293,8 +293,8 @@ class RecordingFileTest {
                 Files.delete(entry);
             }
             assertThatThrownBy(() -> Events.write(file, Events.COLUMNS, texts, 1, 1, _ -> new Object[] {"io"}))
-                    .isInstanceOfSatisfying(RecordingException.class,
-                            e -> assertThat(e.reason()).isEqualTo(RecordingException.Reason.GONE));
+                    .isInstanceOfSatisfying(OutputException.class,
+                            e -> assertThat(e.reason()).isEqualTo(OutputException.Reason.GONE));
         }
     }
 

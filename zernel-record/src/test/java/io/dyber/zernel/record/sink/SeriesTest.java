@@ -179,7 +179,7 @@ class SeriesTest {
         Files.writeString(note, Files.readString(note).replace("run-20261121T110000Z.parquet", "../../etc/passwd"));
 
         assertThatThrownBy(() -> Recovery.recover(output))
-                .isInstanceOf(RecordingException.class)
+                .isInstanceOf(OutputException.class)
                 .hasMessageContaining("names '../../etc/passwd'");
     }
 

@@ -19,7 +19,7 @@ final class DistributionIT {
     @Test
     void everyJarIsOneThatTheCommandsLoad() throws IOException {
         List<Path> commands = files("lib", "glob:**/zernel-*.jar");
-        assertThat(commands).hasSize(3);
+        assertThat(commands).hasSize(4);
         Set<String> loaded = new TreeSet<>();
         for (Path command : commands) {
             try (JarFile jar = new JarFile(command.toFile())) {

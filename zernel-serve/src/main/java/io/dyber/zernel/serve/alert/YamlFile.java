@@ -1,15 +1,14 @@
 package io.dyber.zernel.serve.alert;
 
+import io.dyber.zernel.format.Suggestion;
+import io.dyber.zernel.format.TimeText;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
@@ -24,8 +23,6 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /// A file of YAML, or JSON, which is YAML too: reads its values and collects what is wrong, by line.
 final class YamlFile {
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
-
     private final String name;
     private final List<String> faults = new ArrayList<>();
 
@@ -132,18 +129,11 @@ final class YamlFile {
         if (node == null) {
             return orElse;
         }
-        Matcher matcher = DURATION.matcher(text(node));
-        if (!matcher.matches()) {
-            fault(node, "'" + text(node) + "' is not a duration: say 500ms, 5s, 2m or 1h");
+        String text = text(node);
+        return TimeText.parse(text).orElseGet(() -> {
+            fault(node, "'" + text + "' is not a duration: say 500ms, 5s, 2m or 1h");
             return orElse;
-        }
-        long amount = Long.parseLong(matcher.group(1));
-        return switch (matcher.group(2)) {
-            case "ms" -> Duration.ofMillis(amount);
-            case "s" -> Duration.ofSeconds(amount);
-            case "m" -> Duration.ofMinutes(amount);
-            default -> Duration.ofHours(amount);
-        };
+        });
     }
 
     /// One of the constants of an enum, in lower case.
@@ -161,30 +151,8 @@ final class YamlFile {
         return orElse;
     }
 
-    /// What somebody who wrote `word` may have meant, as the end of a sentence.
+    /// The known word that `word` may mean, as the end of a sentence.
     static String meant(String word, List<String> known) {
-        return known.stream()
-                .min(Comparator.comparingInt(one -> distance(word, one)))
-                .filter(one -> distance(word, one) <= Math.max(2, word.length() / 3))
-                .map(one -> "; did you mean '" + one + "'?")
-                .orElse("");
-    }
-
-    /// How many letters must be changed, added or left out.
-    private static int distance(String from, String to) {
-        int[] row = new int[to.length() + 1];
-        for (int j = 0; j <= to.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= from.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= to.length(); j++) {
-                int changed = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(changed, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[to.length()];
+        return Suggestion.of(word, known).map(one -> "; did you mean '" + one + "'?").orElse("");
     }
 }

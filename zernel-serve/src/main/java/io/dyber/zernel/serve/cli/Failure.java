@@ -1,6 +1,6 @@
 package io.dyber.zernel.serve.cli;
 
-import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.format.RecordingException;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve.cli;
 
 import io.dyber.zernel.analyze.cli.Analyze;
+import io.dyber.zernel.format.Version;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.List;
@@ -32,8 +33,7 @@ import picocli.CommandLine.Spec;
             "  zernel analyze report run.parquet",
             "",
             "Then: zernel COMMAND --help"
-        },
-        versionProvider = Version.class)
+        })
 public final class Zernel implements Callable<Integer> {
     /// The recorder is a program of its own, which is not on this one's class path.
     static final List<String> RECORDER_COMMANDS = List.of("probes", "recover", "mark");
@@ -69,7 +69,9 @@ public final class Zernel implements Callable<Integer> {
     /// The command, ready to execute.
     public static CommandLine commandLine() {
         Zernel zernel = new Zernel();
-        return new CommandLine(zernel)
+        CommandLine line = new CommandLine(zernel);
+        line.getCommandSpec().versionProvider(() -> new String[] {"zernel " + Version.current()});
+        return line
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((mistake, arguments) -> usage(mistake, List.of(arguments)))
                 .setExecutionExceptionHandler((failure, command, _) -> zernel.report(failure, command));

@@ -2,9 +2,10 @@ package io.dyber.zernel.serve.source;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.DatabaseOptions;
-import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.format.RecordingException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve.source;
 
-import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,7 +56,7 @@ public final class FollowedFolder implements EventSource {
     }
 
     private boolean openNext() throws IOException {
-        Optional<Path> live = newest(path -> path.toString().endsWith(".live") && isAlive(new LiveFolder(path)));
+        Optional<Path> live = newest(path -> LiveFolder.hasName(path) && isAlive(new LiveFolder(path)));
         Optional<Path> finished =
                 begun ? Optional.empty() : newest(path -> path.toString().endsWith(".parquet") && Files.isRegularFile(path));
         begun = true;

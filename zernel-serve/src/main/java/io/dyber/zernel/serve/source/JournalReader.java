@@ -1,6 +1,6 @@
 package io.dyber.zernel.serve.source;
 
-import io.dyber.zernel.analyze.JournalChannel;
+import io.dyber.zernel.format.JournalChannel;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.dyber.zernel.serve.source;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve.source;
 
-import io.dyber.zernel.analyze.RecordingException;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Path;
 

@@ -1,8 +1,9 @@
 package io.dyber.zernel.serve.source;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.RecordingException;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -10,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.jspecify.annotations.Nullable;
@@ -183,13 +183,14 @@ public final class Tail implements EventSource {
     /// Opens the next row group: its Parquet file where that is finished, else its journal. False when there is
     /// neither yet.
     private boolean openNext() throws IOException {
-        OptionalInt next = folder.firstFrom(number);
-        if (next.isEmpty()) {
-            return false;
-        }
-        number = next.getAsInt();
         try {
-            if (Files.exists(folder.segment(number))) {
+            Optional<LiveFolder.RowGroup> next =
+                    folder.rowGroups().stream().filter(group -> group.number() >= number).findFirst();
+            if (next.isEmpty()) {
+                return false;
+            }
+            number = next.get().number();
+            if (next.get().finished()) {
                 segment = Recordings.open(folder.segment(number).toString());
                 segmentWindows = new TimeWindows(segment.connection(), allocator);
             } else {

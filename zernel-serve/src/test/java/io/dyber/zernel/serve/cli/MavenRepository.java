@@ -16,7 +16,7 @@ final class MavenRepository {
     private static final Path FOLDER = Path.of("target/maven-repository").toAbsolutePath();
 
     private static final Path CHECKOUT = Path.of("..").toAbsolutePath().normalize();
-    private static final List<String> MODULES = List.of("zernel-record", "zernel-analyze", "zernel-serve");
+    private static final List<String> MODULES = List.of("zernel-format", "zernel-record", "zernel-analyze", "zernel-serve");
 
     private MavenRepository() {}
 

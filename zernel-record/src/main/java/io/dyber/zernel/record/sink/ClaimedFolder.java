@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.sink;
 
-import io.dyber.zernel.record.sink.RecordingException.Reason;
+import io.dyber.zernel.format.LiveFolder;
+import io.dyber.zernel.record.sink.OutputException.Reason;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
@@ -11,14 +12,12 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.util.List;
 import java.util.Optional;
 
-/// The folder `run.parquet.live`, locked by this process, and the place beside it where `run.parquet` will appear.
+/// A [LiveFolder] that this process has locked and writes, and the place next to it where `run.parquet` will appear.
 ///
 /// It stays the recorder's own until it is given up, also when its files belong to somebody else, so nobody can
 /// plant a file in it.
-final class LiveFolder implements AutoCloseable {
-    static final String SUFFIX = ".live";
-    static final String LOCK = "lock";
-    private static final System.Logger LOG = System.getLogger(LiveFolder.class.getName());
+final class ClaimedFolder implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(ClaimedFolder.class.getName());
 
     private final Path output;
     private final Folder parent;
@@ -28,16 +27,12 @@ final class LiveFolder implements AutoCloseable {
     private boolean removed;
 
     /// Takes over the folders and the lock.
-    LiveFolder(Path output, Folder parent, Folder live, FileChannel lock, Optional<Owners> owners) {
+    ClaimedFolder(Path output, Folder parent, Folder live, FileChannel lock, Optional<Owners> owners) {
         this.output = output;
         this.parent = parent;
         this.live = live;
         this.lock = lock;
         this.owners = owners;
-    }
-
-    static String nameBeside(Path output) {
-        return output.getFileName() + SUFFIX;
     }
 
     Path output() {
@@ -93,12 +88,12 @@ final class LiveFolder implements AutoCloseable {
 
     /// Whether a file belongs to the same user as ours do.
     boolean isOwnedLike(PosixFileAttributes file) throws IOException {
-        return live.attributes(LOCK).filter(own -> own.owner().equals(file.owner())).isPresent();
+        return live.attributes(LiveFolder.LOCK).filter(own -> own.owner().equals(file.owner())).isPresent();
     }
 
     /// Whether a file is from before this folder was made.
     boolean isYoungerThan(PosixFileAttributes file) throws IOException {
-        return live.attributes(LOCK)
+        return live.attributes(LiveFolder.LOCK)
                 .filter(own -> own.lastModifiedTime().compareTo(file.lastModifiedTime()) > 0)
                 .isPresent();
     }
@@ -110,7 +105,7 @@ final class LiveFolder implements AutoCloseable {
     Optional<String> publish(String name, String target) throws IOException {
         Optional<PosixFileAttributes> present = parent.attributes(target);
         if (present.filter(a -> !a.isRegularFile()).isPresent()) {
-            throw new RecordingException(
+            throw new OutputException(
                     Reason.EXISTS, "writing '" + output + "': something that is not a file is in its place", "");
         }
         Optional<String> kept = present.isPresent() ? Optional.of(parent.putAside(target)) : Optional.empty();
@@ -131,7 +126,7 @@ final class LiveFolder implements AutoCloseable {
         for (String name : live.names()) {
             live.delete(name);
         }
-        parent.deleteFolder(nameBeside(output));
+        parent.deleteFolder(LiveFolder.nameNextTo(output));
         removed = true;
     }
 
@@ -140,7 +135,7 @@ final class LiveFolder implements AutoCloseable {
         try (this) {
             remove();
         } catch (IOException e) {
-            LOG.log(Level.WARNING, "removing ''{0}'': {1}", nameBeside(output), e.getMessage());
+            LOG.log(Level.WARNING, "removing ''{0}'': {1}", LiveFolder.nameNextTo(output), e.getMessage());
         }
     }
 
@@ -150,8 +145,8 @@ final class LiveFolder implements AutoCloseable {
         try (parent;
                 live;
                 lock) {
-            if (!removed && owners.isPresent() && parent.attributes(nameBeside(output)).isPresent()) {
-                give(parent, nameBeside(output));
+            if (!removed && owners.isPresent() && parent.attributes(LiveFolder.nameNextTo(output)).isPresent()) {
+                give(parent, LiveFolder.nameNextTo(output));
             }
         }
     }

@@ -1,11 +1,11 @@
-package io.dyber.zernel.analyze;
+package io.dyber.zernel.format;
 
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
 
-/// The known name that somebody who mistyped one probably meant.
+/// The known name that a user who mistyped one probably meant.
 public final class Suggestion {
     private static final int SHORTEST_BEGIN = 3;
 
@@ -28,20 +28,31 @@ public final class Suggestion {
     }
 
     /// Letters to put in, take out, replace or swap with their neighbour (optimal string alignment).
-    private static int distance(String a, String b) {
-        int[][] cost = new int[a.length() + 1][b.length() + 1];
-        for (int i = 0; i <= a.length(); i++) {
-            for (int j = 0; j <= b.length(); j++) {
-                cost[i][j] = i == 0 || j == 0 ? i + j : cheapest(cost, a, b, i, j);
+    public static int distance(String a, String b) {
+        int[] beforeLast = new int[b.length() + 1];
+        int[] last = new int[b.length() + 1];
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int[] free = beforeLast;
+            beforeLast = last;
+            last = row;
+            row = free;
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = last[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(last[j], row[j - 1]));
+                if (isSwap(a, b, i, j)) {
+                    row[j] = Math.min(row[j], 1 + beforeLast[j - 2]);
+                }
             }
         }
-        return cost[a.length()][b.length()];
+        return row[b.length()];
     }
 
-    private static int cheapest(int[][] cost, String a, String b, int i, int j) {
-        int replaced = cost[i - 1][j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-        int least = Math.min(replaced, 1 + Math.min(cost[i - 1][j], cost[i][j - 1]));
-        boolean swapped = i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1);
-        return swapped ? Math.min(least, 1 + cost[i - 2][j - 2]) : least;
+    private static boolean isSwap(String a, String b, int i, int j) {
+        return i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1);
     }
 }

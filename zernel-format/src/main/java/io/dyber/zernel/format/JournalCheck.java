@@ -1,4 +1,4 @@
-package io.dyber.zernel.analyze;
+package io.dyber.zernel.format;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -6,12 +6,14 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import org.apache.arrow.flatbuf.Buffer;
-import org.apache.arrow.flatbuf.DictionaryBatch;
+import java.util.Optional;
+import java.util.Set;
 import org.apache.arrow.flatbuf.DictionaryEncoding;
 import org.apache.arrow.flatbuf.Field;
 import org.apache.arrow.flatbuf.Int;
+import org.apache.arrow.flatbuf.KeyValue;
 import org.apache.arrow.flatbuf.Message;
 import org.apache.arrow.flatbuf.MessageHeader;
 import org.apache.arrow.flatbuf.RecordBatch;
@@ -20,10 +22,13 @@ import org.apache.arrow.flatbuf.Type;
 import org.jspecify.annotations.Nullable;
 
 /// Whether a journal's messages are what a recorder writes: BIGINT columns, and VARCHAR columns that share one
-/// dictionary, in buffers that hold all they are said to hold.
+/// dictionary, in buffers that hold all they are said to hold, and, where there is a checksum, the bytes that were written.
+/// No number in a damaged or forged file may make a reader allocate, loop or reach beyond what the file holds.
 final class JournalCheck {
     private static final int LARGEST_BODY = 1 << 28;
+    /// Far above what a recorder writes.
     private static final int MOST_COLUMNS = 4096;
+    private static final long MOST_CELLS = 1 << 25;
 
     /// Bytes of a value of each column, of a dictionary's index for VARCHAR; empty before the schema.
     private final List<Integer> widths = new ArrayList<>();
@@ -39,36 +44,54 @@ final class JournalCheck {
         }
     }
 
-    /// Takes the messages in their order.
-    boolean isSound(ByteBuffer metadata, ByteBuffer body) {
+    /// The message, when it is sound and its checksum, if it has one, is right. Takes the messages in their order, of which
+    /// the schema is the first.
+    Optional<JournalMessage> checked(Message header, ByteBuffer body, ByteBuffer bytes) {
         try {
-            Message message = Message.getRootAsMessage(metadata);
-            return switch (message.headerType()) {
-                case MessageHeader.Schema -> widths.isEmpty() && isSound((Schema) message.header(new Schema()));
-                case MessageHeader.DictionaryBatch ->
-                        isSound((DictionaryBatch) message.header(new DictionaryBatch()), body);
-                case MessageHeader.RecordBatch -> isSound((RecordBatch) message.header(new RecordBatch()), body);
+            String stored = JournalChecksum.stored(header);
+            JournalMessage message = new JournalMessage(header, body, bytes, !stored.isEmpty());
+            boolean sound = switch (header.headerType()) {
+                case MessageHeader.Schema -> widths.isEmpty() && isSound(message.schema());
+                case MessageHeader.DictionaryBatch -> isDictionary(message);
+                case MessageHeader.RecordBatch -> isBatch(message);
                 default -> false;
             };
+            boolean right = message.isSchema() || stored.isEmpty() || (sound && stored.equals(JournalChecksum.of(message)));
+            return sound && right ? Optional.of(message) : Optional.empty();
         } catch (RuntimeException _) {
             // Flatbuffers are read as they are; nonsense in them surfaces here.
-            return false;
+            return Optional.empty();
         }
     }
 
-    private boolean isSound(@Nullable Schema schema) {
-        if (schema == null || schema.fieldsLength() < 1 || schema.fieldsLength() > MOST_COLUMNS) {
+    private boolean isSound(Schema schema) {
+        if (schema.fieldsLength() < 1 || schema.fieldsLength() > MOST_COLUMNS) {
             return false;
         }
+        Set<String> names = new HashSet<>();
         for (int f = 0; f < schema.fieldsLength(); f++) {
             Field field = schema.fields(f);
             boolean text = field.typeType() == Type.Utf8;
-            if (field.name() == null || field.childrenLength() > 0 || !(text ? isText(field) : isNumber(field))) {
+            boolean named = field.name() != null && names.add(field.name());
+            for (int m = 0; m < field.customMetadataLength(); m++) {
+                named &= isText(field.customMetadata(m));
+            }
+            if (!named || field.childrenLength() > 0 || !(text ? isText(field) : isNumber(field))) {
                 return false;
             }
             widths.add(text ? Integer.BYTES : Long.BYTES);
         }
+        for (int m = 0; m < schema.customMetadataLength(); m++) {
+            if (!isText(schema.customMetadata(m))) {
+                return false;
+            }
+        }
         return true;
+    }
+
+    /// Reading a text that is not inside the message throws.
+    private static boolean isText(KeyValue metadata) {
+        return metadata.key() != null && metadata.value() != null;
     }
 
     private static boolean isNumber(Field field) {
@@ -77,33 +100,30 @@ final class JournalCheck {
 
     private static boolean isText(Field field) {
         DictionaryEncoding encoding = field.dictionary();
-        return encoding != null && encoding.id() == 1 && isInt(encoding.indexType(), 32);
+        return encoding != null && encoding.id() == JournalFile.DICTIONARY_ID && isInt(encoding.indexType(), 32);
     }
 
     private static boolean isInt(@Nullable Int type, int bits) {
         return type != null && type.isSigned() && type.bitWidth() == bits;
     }
 
-    private boolean isSound(@Nullable DictionaryBatch dictionary, ByteBuffer body) {
-        if (dictionary == null || dictionary.id() != 1) {
-            return false;
-        }
-        RecordBatch batch = dictionary.data();
-        if (batch == null || !hasParts(batch, 1, 3, body) || batch.nodes(0).nullCount() != 0) {
+    private boolean isDictionary(JournalMessage message) {
+        RecordBatch batch = message.batch();
+        boolean known = !widths.isEmpty() && message.dictionary().id() == JournalFile.DICTIONARY_ID;
+        if (!known || !hasParts(batch, 1, 3, message.body()) || batch.nodes(0).nullCount() != 0) {
             return false;
         }
         int count = (int) batch.length();
-        ByteBuffer offsets = slice(body, batch.buffers(1));
-        ByteBuffer bytes = slice(body, batch.buffers(2));
-        int end = 0;
+        ByteBuffer offsets = message.buffer(1);
+        ByteBuffer bytes = message.buffer(2);
         for (int i = 0; i < count; i++) {
             int from = offsets.getInt(4 * i);
-            end = offsets.getInt(4 * i + 4);
+            int end = offsets.getInt(4 * i + 4);
             if (from < 0 || end < from || end > bytes.capacity() || !isUtf8(bytes.slice(from, end - from))) {
                 return false;
             }
         }
-        strings = dictionary.isDelta() ? strings + count : count;
+        strings = message.dictionary().isDelta() ? strings + count : count;
         return true;
     }
 
@@ -116,15 +136,15 @@ final class JournalCheck {
         }
     }
 
-    private boolean isSound(@Nullable RecordBatch batch, ByteBuffer body) {
+    private boolean isBatch(JournalMessage message) {
+        RecordBatch batch = message.batch();
         int columns = widths.size();
-        if (batch == null || columns == 0 || !hasParts(batch, columns, 2 * columns, body)) {
+        if (columns == 0 || !hasParts(batch, columns, 2 * columns, message.body())) {
             return false;
         }
         for (int c = 0; c < columns; c++) {
-            ByteBuffer validity = slice(body, batch.buffers(2 * c));
-            ByteBuffer data = slice(body, batch.buffers(2 * c + 1));
-            if (!isSound(batch.nodes(c).nullCount(), (int) batch.length(), widths.get(c), validity, data)) {
+            long nulls = batch.nodes(c).nullCount();
+            if (!isSound(nulls, (int) batch.length(), widths.get(c), message.buffer(2 * c), message.buffer(2 * c + 1))) {
                 return false;
             }
         }
@@ -156,7 +176,7 @@ final class JournalCheck {
         if (!plain || batch.nodesLength() != columns || batch.buffersLength() != buffers) {
             return false;
         }
-        if (rows < 0 || rows > body.capacity() / Integer.BYTES) {
+        if (rows < 0 || rows > body.capacity() / Integer.BYTES || rows * columns > MOST_CELLS) {
             return false;
         }
         for (int n = 0; n < columns; n++) {
@@ -174,9 +194,5 @@ final class JournalCheck {
             end = from + length;
         }
         return true;
-    }
-
-    private static ByteBuffer slice(ByteBuffer body, Buffer buffer) {
-        return body.slice((int) buffer.offset(), (int) buffer.length()).order(ByteOrder.LITTLE_ENDIAN);
     }
 }

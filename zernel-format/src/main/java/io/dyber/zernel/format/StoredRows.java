@@ -1,4 +1,4 @@
-package io.dyber.zernel.record.sink;
+package io.dyber.zernel.format;
 
 import java.nio.ByteBuffer;
 
@@ -6,13 +6,15 @@ import java.nio.ByteBuffer;
 /// checksummed: what is outside them is zero, and often a hole of the file.
 ///
 /// @param width bytes of a value
-record StoredRows(int firstRow, int endRow, int width, int rows) {
-    static StoredRows all(int rows, int width) {
+public record StoredRows(int firstRow, int endRow, int width, int rows) {
+    public static StoredRows all(int rows, int width) {
         return new StoredRows(0, rows, width, rows);
     }
 
+    /// Of a column in which some rows have a value.
+    ///
     /// @param validity Arrow's: one bit a row, at least one of them set
-    static StoredRows of(ByteBuffer validity, int rows, int width) {
+    public static StoredRows of(ByteBuffer validity, int rows, int width) {
         int first = 0;
         while (!isSet(validity, first)) {
             first = validity.get(first >> 3) == 0 ? (first | 7) + 1 : first + 1;
@@ -25,13 +27,13 @@ record StoredRows(int firstRow, int endRow, int width, int rows) {
     }
 
     /// Where the stored bytes of the column's buffer begin: on a word.
-    int from() {
+    public int from() {
         return firstRow * width & ~7;
     }
 
     /// Where they end: on a word, as buffers do.
-    int to() {
-        return MessageBody.padded(endRow * width);
+    public int to() {
+        return JournalChecksum.padded(endRow * width);
     }
 
     private static boolean isSet(ByteBuffer validity, int row) {

@@ -1,15 +1,15 @@
 package io.dyber.zernel.record.sink;
 
+import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.Optional;
 
-/// A recording that cannot be created, continued, finished or recovered. The message is one line for the user.
-public final class RecordingException extends RuntimeException {
+/// A recording that cannot be created, continued, finished or recovered, and what stands in the way.
+public final class OutputException extends RecordingException {
     /// What stands in the way, for callers that react differently to each.
     public enum Reason {
         /// A live recorder writes this output.
@@ -33,35 +33,33 @@ public final class RecordingException extends RuntimeException {
     }
 
     private final Reason reason;
-    private final String hint;
 
-    RecordingException(Reason reason, String message, String hint) {
-        super(message);
+    /// @param hint empty when there is none
+    OutputException(Reason reason, String message, String hint) {
+        super(message, hint.isEmpty() ? null : hint);
         this.reason = reason;
-        this.hint = hint;
     }
 
-    RecordingException(Reason reason, String message, String hint, Throwable cause) {
-        super(message, cause);
+    OutputException(Reason reason, String message, String hint, Throwable cause) {
+        super(message, hint.isEmpty() ? null : hint, cause);
         this.reason = reason;
-        this.hint = hint;
     }
 
     /// Names an input/output error the way the user would.
-    static RecordingException of(String doing, IOException e) {
+    static OutputException of(String doing, IOException e) {
         String detail = Objects.requireNonNullElse(
                 e instanceof FileSystemException f && f.getReason() != null ? f.getReason() : e.getMessage(), "");
         if (detail.contains("No space left") || detail.contains("quota exceeded")) {
-            return new RecordingException(Reason.NO_SPACE, doing + ": no space left on the disk", "", e);
+            return new OutputException(Reason.NO_SPACE, doing + ": no space left on the disk", "", e);
         }
         return switch (e) {
-            case NoSuchFileException _ -> new RecordingException(Reason.GONE, doing + ": no such folder", "", e);
+            case NoSuchFileException _ -> new OutputException(Reason.GONE, doing + ": no such folder", "", e);
             case AccessDeniedException _ ->
-                    new RecordingException(Reason.DENIED, doing + ": permission denied", "", e);
+                    new OutputException(Reason.DENIED, doing + ": permission denied", "", e);
             default -> {
                 boolean readOnly = detail.contains("Read-only");
                 String why = detail.isEmpty() ? e.getClass().getSimpleName() : detail;
-                yield new RecordingException(readOnly ? Reason.DENIED : Reason.IO, doing + ": " + lower(why), "", e);
+                yield new OutputException(readOnly ? Reason.DENIED : Reason.IO, doing + ": " + lower(why), "", e);
             }
         };
     }
@@ -72,10 +70,5 @@ public final class RecordingException extends RuntimeException {
 
     public Reason reason() {
         return reason;
-    }
-
-    /// What the user can do about it, one line.
-    public Optional<String> hint() {
-        return hint.isEmpty() ? Optional.empty() : Optional.of(hint);
     }
 }

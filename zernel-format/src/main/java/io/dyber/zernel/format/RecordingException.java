@@ -1,11 +1,11 @@
-package io.dyber.zernel.analyze;
+package io.dyber.zernel.format;
 
 import org.jspecify.annotations.Nullable;
 
-/// A recording, or a query over it, that cannot be read: a fact about data or environment, not a bug.
+/// A recording that cannot be read or written, or a query over it: a fact about data or environment, not a bug.
 ///
 /// The message is one line, *doing what* `'which'`: *why*; the hint says how to fix it.
-public final class RecordingException extends RuntimeException {
+public class RecordingException extends RuntimeException {
     private final @Nullable String hint;
 
     public RecordingException(String message, @Nullable String hint) {

@@ -1,0 +1,348 @@
+package io.dyber.zernel.format;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.annotation.JsonSerialize;
+import tools.jackson.databind.ser.std.StdSerializer;
+
+/// What a recording says about itself: the keys of the Parquet footer, as `bpf/README.md` describes them. The recorder
+/// writes the records here, one for each key, as JSON, and readers read them: no member is named anywhere else in Java.
+///
+/// A key or member that an older or newer recorder did not write is empty, zero or `null`; unknown ones are ignored. A
+/// member that is `null` is written as `null`, and not at all where it says [Include#NON_NULL].
+public record Footer(
+        About recording,
+        @Nullable Clock clock,
+        Schema schema,
+        List<KindState> kinds,
+        List<ProbeState> probes,
+        Losses losses,
+        List<ProcessInfo> processes) {
+    /// The footer format that this version writes, and the newest that it reads.
+    public static final int CURRENT_FORMAT = 1;
+
+    public static final String FORMAT = "zernel.format";
+    public static final String RECORDING = "zernel.recording";
+    public static final String CLOCK = "zernel.clock";
+    public static final String SCHEMA = "zernel.schema";
+    public static final String KINDS = "zernel.kinds";
+    public static final String PROBES = "zernel.probes";
+    public static final String LIBRARIES = "zernel.libraries";
+    public static final String LOSSES = "zernel.losses";
+    public static final String PROCESSES = "zernel.processes";
+    public static final String THREADS = "zernel.threads";
+    public static final String KERNELS = "zernel.kernels";
+    public static final String HOST = "zernel.host";
+    public static final String OVERHEAD = "zernel.overhead";
+    public static final String LAUNCHES = "zernel.launches";
+    public static final String GPUS = "zernel.gpus";
+    public static final String SIMULATION = "zernel.simulation";
+
+    /// Parses the JSON values of the footer's keys.
+    ///
+    /// @throws RecordingException if a value is not the JSON that its key promises
+    public static Footer parse(Map<String, String> metadata) {
+        return new Footer(
+                orElse(read(metadata, RECORDING, About.class), About.UNKNOWN),
+                read(metadata, CLOCK, Clock.class),
+                orElse(read(metadata, SCHEMA, Schema.class), new Schema(List.of(), List.of())),
+                listOf(read(metadata, KINDS, KindState[].class)),
+                listOf(read(metadata, PROBES, ProbeState[].class)),
+                orElse(read(metadata, LOSSES, Losses.class), new Losses(List.of(), Map.of(), 0, null)),
+                listOf(read(metadata, PROCESSES, ProcessInfo[].class)));
+    }
+
+    /// Of a key the value, from one of the records here, a list of them, or a map.
+    public static String json(Object value) {
+        return FooterJson.MAPPER.writeValueAsString(value);
+    }
+
+    /// [#RECORDING]: where, when and how it was recorded; times are nanoseconds since the epoch.
+    public record About(
+            @JsonUnwrapped Machine machine,
+            boolean simulated,
+            @JsonInclude(Include.NON_NULL) @Nullable Long recorderPid,
+            @JsonSerialize(using = NullIfEmpty.class) List<String> command,
+            @JsonInclude(Include.NON_NULL) @Nullable Integer arguments,
+            @JsonInclude(Include.NON_NULL) @Nullable Boolean redacted,
+            List<String> options,
+            @JsonInclude(Include.NON_NULL) @Nullable String backend,
+            long startedNs,
+            long endedNs,
+            @Nullable String stop,
+            @JsonInclude(Include.NON_NULL) @Nullable Trigger trigger,
+            boolean complete,
+            List<String> incompleteBecause,
+            long events,
+            @JsonInclude(Include.NON_NULL) @Nullable Series series,
+            @JsonInclude(Include.NON_NULL) @Nullable Cut cut) {
+        /// What is known of a file without that key.
+        static final About UNKNOWN = new About(
+                Machine.UNKNOWN, false, null, List.of(), null, null, List.of(), null, 0, 0, null, null, false, List.of(),
+                0, null, null);
+
+        public About {
+            machine = orElse(machine, Machine.UNKNOWN);
+            command = orElse(command, List.of());
+            options = orElse(options, List.of());
+            incompleteBecause = orElse(incompleteBecause, List.of());
+        }
+
+        public @Nullable String version() {
+            return machine.version();
+        }
+
+        public @Nullable String host() {
+            return machine.host();
+        }
+    }
+
+    /// Of [About], what wrote it and where.
+    public record Machine(
+            @Nullable String version, @Nullable String host, @Nullable String kernel, @Nullable String arch, int cpus) {
+        static final Machine UNKNOWN = new Machine(null, null, null, null, 0);
+    }
+
+    /// Of [About], why a flight recorder wrote this file, and when that was.
+    public record Trigger(String what, long tsNs) {}
+
+    /// Of [About], which part of a series the file is.
+    ///
+    /// @param id the same in all files of one run
+    /// @param startedNs when the run began
+    public record Series(String id, int part, long startedNs) {}
+
+    /// Of [About], of what recording the file is a part, and from when to when; only some kinds or processes where these
+    /// are named.
+    public record Cut(String of, long fromNs, long toNs, List<String> kinds, List<Long> pids) {
+        public Cut {
+            kinds = orElse(kinds, List.of());
+            pids = orElse(pids, List.of());
+        }
+    }
+
+    /// [#CLOCK]: how event times were turned into epoch time.
+    ///
+    /// @param wallStepNs by how much the time of day was set since the offset was taken
+    /// @param asleepNs how long the machine was suspended since
+    public record Clock(
+            @Nullable String source,
+            long offsetNs,
+            long errorNs,
+            @Nullable String bootId,
+            @JsonInclude(Include.NON_NULL) @Nullable Long wallStepNs,
+            @JsonInclude(Include.NON_NULL) @Nullable Long asleepNs) {}
+
+    /// [#SCHEMA]: the columns of the file and which of them each kind has.
+    public record Schema(List<ColumnInfo> columns, List<KindInfo> kinds) {
+        public Schema {
+            columns = orElse(columns, List.of());
+            kinds = orElse(kinds, List.of());
+        }
+    }
+
+    /// One column; `unit` is `ns`, `bytes` or absent.
+    public record ColumnInfo(
+            @Nullable String name, @Nullable String type, @Nullable String unit, @Nullable String comment) {}
+
+    /// One kind of event and its columns.
+    public record KindInfo(@Nullable String kind, @Nullable String comment, List<String> columns) {
+        public KindInfo {
+            columns = orElse(columns, List.of());
+        }
+    }
+
+    /// Of [#KINDS], whether a kind was recorded: `attached`, `waiting`, `off` or `unavailable`, and why.
+    ///
+    /// @param filtered what was too short or small to be a row, of kinds that leave that out
+    /// @param driver rows that are calls of CUDA's driver, of kinds that have them
+    /// @param runtime rows that are calls of CUDA's runtime
+    /// @param covered calls of the runtime that rows of calls inside them stand for
+    public record KindState(
+            @Nullable String kind,
+            @Nullable String state,
+            @Nullable String why,
+            long events,
+            @JsonInclude(Include.NON_NULL) @Nullable Long filtered,
+            @JsonInclude(Include.NON_NULL) @Nullable Long driver,
+            @JsonInclude(Include.NON_NULL) @Nullable Long runtime,
+            @JsonInclude(Include.NON_NULL) @Nullable Long covered) {}
+
+    /// Of [#PROBES], one probed function in one library file, with its exact counters.
+    public record ProbeState(
+            @Nullable String kind,
+            @Nullable String layer,
+            @Nullable String name,
+            @Nullable String library,
+            @Nullable String buildId,
+            @Nullable String symbol,
+            long site,
+            @Nullable String cost,
+            @Nullable String state,
+            @Nullable String why,
+            long entries,
+            long returns,
+            long events,
+            long lost,
+            long filtered,
+            long sampledOut,
+            long covered,
+            long noReturn,
+            long openBefore,
+            long openAfter) {}
+
+    /// Of [#LIBRARIES], a file with probed functions, and when it was loaded and probed.
+    public record LibraryInfo(
+            @Nullable String library,
+            @Nullable String buildId,
+            @Nullable String found,
+            long attachedNs,
+            @Nullable Long loadedNs,
+            @Nullable Integer pid,
+            long heldNs,
+            long unseenNs) {}
+
+    /// [#LOSSES]: events that happened and could not be stored.
+    ///
+    /// @param ends rows that have no duration because their end found the ring full
+    public record Losses(
+            List<RingUse> rings,
+            Map<String, Long> byKind,
+            long total,
+            @JsonInclude(Include.NON_NULL) @Nullable Long ends) {
+        public Losses {
+            rings = orElse(rings, List.of());
+            byKind = orElse(byKind, Map.of());
+        }
+    }
+
+    /// One ring buffer's size and how full it got.
+    public record RingUse(@Nullable String ring, long sizeBytes, long highWaterBytes) {}
+
+    /// Of [#PROCESSES], one recorded process.
+    public record ProcessInfo(
+            long pid,
+            long ppid,
+            @Nullable String comm,
+            @Nullable String exe,
+            List<String> cmdline,
+            @JsonInclude(Include.NON_NULL) @Nullable Integer arguments,
+            @JsonInclude(Include.NON_NULL) @Nullable Boolean redacted,
+            Map<String, String> environment,
+            @Nullable Long startedNs,
+            @JsonInclude(Include.NON_NULL) @Nullable Long exitedNs,
+            @JsonInclude(Include.NON_NULL) @Nullable Long exitStatus) {
+        public ProcessInfo {
+            cmdline = orElse(cmdline, List.of());
+            environment = orElse(environment, Map.of());
+        }
+    }
+
+    /// Of [#KERNELS], the name of a GPU kernel that was found out after its first launches.
+    public record KernelName(int pid, long func, String kernel) {}
+
+    /// [#HOST]: how the host was sampled; `{}` where it was not.
+    public record HostSampling(
+            String why,
+            long intervalNs,
+            long rounds,
+            long missedRounds,
+            long cpuNs,
+            long processesLeftOut,
+            long linksLeftOut,
+            long refused) {}
+
+    /// [#GPUS]: how the GPUs were sampled; `{}` where they were not.
+    public record GpuSampling(
+            @Nullable String why,
+            @Nullable String driver,
+            long intervalNs,
+            @JsonInclude(Include.NON_NULL) @Nullable Long rounds,
+            long missedRounds,
+            List<GpuInfo> devices) {}
+
+    /// One GPU.
+    ///
+    /// @param lostNs when it stopped answering
+    public record GpuInfo(
+            int index,
+            @Nullable String name,
+            @Nullable String uuid,
+            @Nullable Long memoryTotal,
+            @Nullable Long lostNs,
+            List<GpuGap> missing) {}
+
+    /// A value that the driver did not give, and how often it was asked.
+    public record GpuGap(String kind, String name, String why, long times) {}
+
+    /// [#OVERHEAD]: what the probes on functions cost; null where that could not be measured, and `method` says why.
+    public record Overhead(
+            @Nullable Double costNsPerHit,
+            @Nullable Double costNsPerCountedHit,
+            @Nullable Double costNsPerLeftHit,
+            @Nullable Double costNsPerCountedLeftHit,
+            String method,
+            long hits,
+            long leftHits,
+            long countedHits,
+            @Nullable Long cpuNsTotal,
+            @Nullable Double share,
+            List<ProcessOverhead> processes) {}
+
+    /// What they cost one process, as a share of one CPU.
+    public record ProcessOverhead(int pid, long events, @Nullable Double share) {}
+
+    /// [#LAUNCHES]: how much is recorded of kernel launches at the end, and what the budget changed when.
+    public record Launches(String recorded, @Nullable Double budget, List<LaunchChange> changes) {}
+
+    /// A step to a cheaper way of recording launches.
+    ///
+    /// @param share of one CPU that the probes took before it
+    public record LaunchChange(long tsNs, String from, String to, double share) {}
+
+    /// Writes an empty list as `null`.
+    static final class NullIfEmpty extends StdSerializer<List<?>> {
+        NullIfEmpty() {
+            super(List.class);
+        }
+
+        @Override
+        public void serialize(List<?> values, JsonGenerator out, SerializationContext context) throws JacksonException {
+            if (values.isEmpty()) {
+                out.writeNull();
+            } else {
+                out.writePOJO(values);
+            }
+        }
+    }
+
+    private static <T> T orElse(@Nullable T value, T other) {
+        return value == null ? other : value;
+    }
+
+    private static <T> List<T> listOf(T @Nullable [] values) {
+        return values == null ? List.of() : List.of(values);
+    }
+
+    private static <T> @Nullable T read(Map<String, String> metadata, String key, Class<T> type) {
+        String value = metadata.get(key);
+        if (value == null) {
+            return null;
+        }
+        try {
+            return FooterJson.MAPPER.readValue(value, type);
+        } catch (JacksonException e) {
+            throw new RecordingException(
+                    "parsing footer key '" + key + "': " + e.getOriginalMessage(),
+                    "the file was written by an incompatible version, or damaged",
+                    e);
+        }
+    }
+}
