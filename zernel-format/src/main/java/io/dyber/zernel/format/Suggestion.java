@@ -11,15 +11,19 @@ public final class Suggestion {
 
     private Suggestion() {}
 
-    /// The nearest of the known names as a hint, if one is near: it begins like that, or at most a third of its letters differ.
-    public static Optional<String> nearest(String typed, Collection<String> known) {
+    /// The nearest of the known names, if one is near: it begins like that, or at most a third of its letters differ.
+    public static Optional<String> of(String typed, Collection<String> known) {
         String wanted = typed.toLowerCase(Locale.ROOT);
         return known.stream()
                 .filter(name -> (wanted.length() >= SHORTEST_BEGIN && name.toLowerCase(Locale.ROOT).startsWith(wanted))
                         || distance(wanted, name.toLowerCase(Locale.ROOT)) <= Math.max(1, name.length() / 3))
                 .min(Comparator.comparingInt((String name) -> distance(wanted, name.toLowerCase(Locale.ROOT)))
-                        .thenComparing(Comparator.naturalOrder()))
-                .map(name -> "did you mean '" + name + "'?");
+                        .thenComparing(Comparator.naturalOrder()));
+    }
+
+    /// The same as a hint.
+    public static Optional<String> nearest(String typed, Collection<String> known) {
+        return of(typed, known).map(name -> "did you mean '" + name + "'?");
     }
 
     /// As a hint: the nearest name, else all of them.
