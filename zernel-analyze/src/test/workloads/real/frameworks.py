@@ -108,7 +108,7 @@ def accumulation(run):
 
 
 def accumulation_healthy(run):
-    accumulate(run, None, workers=1, width=64)
+    accumulate(run, None, workers=1, width=96)
 
 
 def accumulate(run, transform, workers, width=24):

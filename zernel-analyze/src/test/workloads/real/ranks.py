@@ -81,7 +81,7 @@ def ddp_healthy(run):
 
 
 def healthy(run, rank):
-    fit(run, in_memory(run, 4 * BATCH), parallel(network(16)))
+    fit(run, in_memory(run, 8 * BATCH), parallel(network(16)))
 
 
 def parallel(model):

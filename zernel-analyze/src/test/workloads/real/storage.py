@@ -114,4 +114,4 @@ def dump(run):
 
 def warm_cache(run):
     """Healthy: the files are read each time, but from the page cache, by workers that keep up."""
-    fit(run, DataLoader(Shards(run, cold=False), SAMPLES, num_workers=1), wide(64))
+    fit(run, DataLoader(Shards(run, cold=False), SAMPLES, num_workers=1), wide(96))
