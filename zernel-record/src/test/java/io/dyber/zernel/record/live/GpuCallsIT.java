@@ -192,14 +192,19 @@ class GpuCallsIT {
                 """)).isZero();
     }
 
-    /// The program's clock is read outside the probes, so a recorded duration is shorter: by what the probes cost.
+    /// The program's clock is read outside the probes, so a recorded duration is shorter than the program's: by what the
+    /// probes cost, which is the machine's. It is no shorter than the 20 us that every function that waits sleeps.
     @Test
     void durationsAreThoseOfTheCaller() {
         assertThat(recording.number("SELECT count(*) FROM pairs WHERE (t.dur_ns IS NULL) <> (e.dur_ns IS NULL)")).isZero();
         assertThat(recording.number("SELECT count(*) FROM pairs WHERE e.dur_ns > t.dur_ns")).isZero();
-        long median = recording.number("SELECT CAST(median(t.dur_ns - e.dur_ns) AS BIGINT) FROM pairs");
-        System.out.println(backend + ": durations differ from the caller's by " + median + " ns in the median of "
+        if (kinds.contains("cuda_sync")) {
+            assertThat(recording.number(
+                            "SELECT min(e.dur_ns) FROM pairs WHERE t.name LIKE '%Synchronize%' AND t.status = 0"))
+                    .isGreaterThanOrEqualTo(20_000);
+        }
+        System.out.println(backend + ": durations differ from the caller's by "
+                + recording.value("SELECT CAST(median(t.dur_ns - e.dur_ns) AS BIGINT) FROM pairs") + " ns in the median of "
                 + recording.value("SELECT count(*) FROM pairs") + " calls");
-        assertThat(median).isLessThan(20_000);
     }
 }
