@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.Wire;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -19,7 +21,7 @@ public final class WarmUp {
     private WarmUp() {}
 
     /// Takes up to 0.9 s of one CPU.
-    public static void run(Schema schema, Wire wire, Texts texts, int batchRows, Consumer<Batch> full) {
+    public static void run(Schema schema, Wire wire, StringDictionary texts, int batchRows, Consumer<Batch> full) {
         Decoder decoder = new Decoder(schema, wire, texts, 0, batchRows, full);
         decoder.name(1, "read");
         CallShape.Slot slot = new CallShape.Slot("", 8, true);

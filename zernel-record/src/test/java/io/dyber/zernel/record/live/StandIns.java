@@ -1,9 +1,9 @@
 package io.dyber.zernel.record.live;
 
+import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.event.Layer;
-import io.dyber.zernel.record.probe.Hook;
-import io.dyber.zernel.record.probe.Machine;
-import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.probe.FunctionProbe;
+import io.dyber.zernel.record.process.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ record StandIns(Recording recording, Truth truth) {
                 .filter(hook -> hook.layer() == layer
                         || (hook.layer() == Layer.NONE
                                 && (layer == Layer.DRIVER || !hook.probe().library().startsWith("libcuda.so"))))
-                .map(Hook::symbol)
+                .map(FunctionProbe::symbol)
                 .filter(symbol -> !symbol.startsWith("__cudaLaunch"))
                 .distinct()
                 .sorted()
