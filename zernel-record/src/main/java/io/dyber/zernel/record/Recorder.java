@@ -7,7 +7,6 @@ import io.dyber.zernel.record.attach.UserColumns;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.event.StringDictionary;
-import io.dyber.zernel.record.event.WarmUp;
 import io.dyber.zernel.record.option.Progress;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.option.RecorderException;

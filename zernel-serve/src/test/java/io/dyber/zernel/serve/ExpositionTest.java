@@ -3,10 +3,10 @@ package io.dyber.zernel.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.LongColumn;
-import io.dyber.zernel.serve.source.TextColumn;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;

@@ -34,7 +34,7 @@ final class Gpu {
         }
     }
 
-    public Gpu(Nvml nvml, ProcessLists processes, int index, MemorySegment handle) {
+    Gpu(Nvml nvml, ProcessLists processes, int index, MemorySegment handle) {
         this.nvml = nvml;
         this.processes = processes;
         this.index = index;
