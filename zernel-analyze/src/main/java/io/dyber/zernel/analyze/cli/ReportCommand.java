@@ -54,7 +54,7 @@ final class ReportCommand implements Runnable {
     Job job = new Job();
 
     @Mixin
-    Screen screen = new Screen();
+    TerminalOptions terminal = new TerminalOptions();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -78,8 +78,8 @@ final class ReportCommand implements Runnable {
     }
 
     private Report query(Database database, ReportFormat format) {
-        try (Waiting waiting = job.waiting()) {
-            return Report.of(database, format.sections(), waiting::at);
+        try (ProgressLine progress = job.progress()) {
+            return Report.of(database, format.sections(), progress::at);
         }
     }
 
@@ -93,6 +93,6 @@ final class ReportCommand implements Runnable {
         if (form.markdown) {
             return new MarkdownReport(out);
         }
-        return form.html ? new HtmlReport(out, database.library()) : new TextReport(screen.page(out), full);
+        return form.html ? new HtmlReport(out, database.library()) : new TextReport(terminal.page(out), full);
     }
 }
