@@ -89,7 +89,7 @@ final class DiffCommand implements Callable<Integer> {
     Input input = new Input();
 
     @Mixin
-    Screen screen = new Screen();
+    TerminalOptions terminal = new TerminalOptions();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -114,6 +114,6 @@ final class DiffCommand implements Callable<Integer> {
         if (form.csv != null) {
             return new DiffCsv(out, form.csv);
         }
-        return form.markdown ? new DiffMarkdown(out) : new DiffText(screen.page(out));
+        return form.markdown ? new DiffMarkdown(out) : new DiffText(terminal.page(out));
     }
 }

@@ -6,27 +6,28 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /// Writes the tables of docs/metrics.md from the list.
-public final class MetricsReference {
+final class MetricsReference {
     private MetricsReference() {}
 
     /// Markdown: a table for each subject, then one of the labels.
-    public static String markdown() {
+    static String markdown(List<Metrics.Group> groups, Map<String, String> labels) {
         StringBuilder page = new StringBuilder();
-        for (Metrics.Group group : Metrics.GROUPS) {
+        for (Metrics.Group group : groups) {
             page.append("### ").append(group.title()).append("\n\n| metric | type | labels | what it is | from |\n");
             page.append("|---|---|---|---|---|\n");
             group.metrics().forEach(metric -> page.append(row(metric)));
             page.append('\n');
         }
         page.append("### Labels\n\n| label | value |\n|---|---|\n");
-        Metrics.LABELS.entrySet().stream()
+        labels.entrySet().stream()
                 .sorted(Map.Entry.comparingByKey())
                 .forEach(label -> page.append("| `").append(label.getKey()).append("` | ")
                         .append(label.getValue()).append(" |\n"));
         return page.toString();
     }
 
-    private static String row(Metric metric) {
+    /// The line of one metric.
+    static String row(Metric metric) {
         return "| `" + metric.name() + "` | " + metric.type().name().toLowerCase(Locale.ROOT) + " | "
                 + code(metric.labels()) + " | " + metric.help() + " | " + source(metric) + " |\n";
     }

@@ -3,8 +3,8 @@ package io.dyber.zernel.analyze.cli;
 import java.util.List;
 
 /// What people do in several processes, in one, for the distribution's make-aot: the JVM learns from a single run.
-public final class Rehearsal {
-    private Rehearsal() {}
+public final class AotTraining {
+    private AotTraining() {}
 
     /// Runs them on a recording.
     ///

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /// Options of text output, and what the terminal can show.
-final class Screen {
+final class TerminalOptions {
     private static final int DEFAULT_WIDTH = 100;
     private static final int NARROWEST = 60;
 

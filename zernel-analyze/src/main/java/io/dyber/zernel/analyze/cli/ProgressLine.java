@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /// A line on a terminal's standard error about work that takes more than a second; gone when the work is done.
-final class Waiting implements AutoCloseable {
+final class ProgressLine implements AutoCloseable {
     private static final int FIRST_MILLIS = 1000;
     private static final int NEXT_MILLIS = 200;
 
@@ -16,19 +16,19 @@ final class Waiting implements AutoCloseable {
     private volatile String line = "";
     private int shown;
 
-    private Waiting(PrintWriter err) {
+    private ProgressLine(PrintWriter err) {
         this.err = err;
         // Not virtual: a query holds its carrier in native code.
         this.thread = Thread.ofPlatform().daemon().name("progress").unstarted(this::show);
     }
 
     /// @param err where the line is shown, if somebody looks at standard error
-    static Waiting on(PrintWriter err) {
-        Waiting waiting = new Waiting(err);
-        if (Screen.isTerminal(2) && !Screen.isDumb(System.getenv())) {
-            waiting.thread.start();
+    static ProgressLine on(PrintWriter err) {
+        ProgressLine progress = new ProgressLine(err);
+        if (TerminalOptions.isTerminal(2) && !TerminalOptions.isDumb(System.getenv())) {
+            progress.thread.start();
         }
-        return waiting;
+        return progress;
     }
 
     /// What is being done.
