@@ -85,7 +85,7 @@ final class ReportCommand implements Runnable {
 
     private ReportFormat format(PrintWriter out, Database database) {
         if (form.json) {
-            return new JsonReport(out);
+            return new JsonReport(out, database.library());
         }
         if (form.schema) {
             return new JsonSchema(out, database.library());
