@@ -60,7 +60,7 @@ final class AnalyzeBenchmark {
 
     private static final List<Task> TASKS = List.of(
             report("report", new TextReport(new Page(NOWHERE, 80, false, true), false)),
-            report("report --json", new JsonReport(NOWHERE)),
+            report("report --json", new JsonReport(NOWHERE, SqlLibrary.builtIn())),
             new Task("percentiles --by-process", List.of("process_percentiles"), AnalyzeBenchmark::percentiles),
             new Task("steps and phases", List.of("steps", "phases"), AnalyzeBenchmark::steps),
             new Task("finding sync_bound", List.of("sync_bound"), AnalyzeBenchmark::finding));

@@ -164,7 +164,7 @@ final class MetricsServerTest {
         HttpResponse<String> answer = get("/");
         assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/html; charset=utf-8");
         assertThat(answer.body()).contains("data-ws-port=\"" + server.webSocketPort() + "\"");
-        for (String file : List.of("/", "/page.css", "/page.js", "/charts.js")) {
+        for (String file : List.of("/", "/page.css", "/page.js", "/charts.css", "/charts.js")) {
             assertThat(get(file).body())
                     .doesNotContain("__ZERNEL")
                     .doesNotContain("https://")

@@ -55,10 +55,10 @@ final class PicturesTest {
                 MetricsServer server = serve(recording)) {
             browser.open(report.toUri().toString());
             assertThat(browser.await("document.readyState", "complete")).isEqualTo("complete");
-            Files.write(IMAGES.resolve("report.png"), browser.picture(WIDTH, 1000));
+            Files.write(IMAGES.resolve("report.png"), browser.picture(WIDTH, 1090));
             assertThat(server.awaitEnd()).isTrue();
             browser.open("http://localhost:" + server.metricsPort() + "/");
-            Thread.sleep(3000); // the findings come a little later
+            assertThat(browser.await("document.querySelectorAll('#findings li').length > 0", "true")).isEqualTo("true");
             assertThat(browser.await("document.getElementById('link')?.textContent", "ended")).isEqualTo("ended");
             Files.write(IMAGES.resolve("page.png"), browser.picture(WIDTH, 1300));
         }

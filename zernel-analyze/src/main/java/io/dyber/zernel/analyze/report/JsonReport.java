@@ -2,6 +2,8 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.SqlObject;
 import io.dyber.zernel.analyze.Table;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -12,11 +14,15 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The report as one JSON object: `format`, `verdict`, `recorded` (when, ISO 8601), each view as an array of rows, `findings`, and `skipped_findings`,
-/// those that could not run, each with its reason. [JsonSchema] describes it.
+/// The report as one JSON object: `format`, `verdict`, `recorded` (when, ISO 8601), each view as an array of rows,
+/// `sentences` about them, `findings`, `finding_sql`, and `skipped_findings`, those that could not run, each with its reason.
+/// [JsonSchema] describes it.
 ///
 /// Times are nanoseconds (`_ns`), sizes bytes; shares go from 0 to 1. Members are only ever added.
-public record JsonReport(PrintWriter out) implements ReportFormat {
+///
+/// @param out where it goes; not closed here
+/// @param library where the SQL of a finding is
+public record JsonReport(PrintWriter out, SqlLibrary library) implements ReportFormat {
     /// Changes only when a reader of the one before would misread it.
     static final int FORMAT = 1;
 
@@ -32,8 +38,12 @@ public record JsonReport(PrintWriter out) implements ReportFormat {
             new Json(out).table(table, "  ");
             out.println(",");
         });
-        out.print("  \"findings\": ");
+        out.print("  \"sentences\": ");
+        new Json(out).table(Sentences.of(report), "  ");
+        out.print(",\n  \"findings\": ");
         new Json(out).table(table(report.diagnosis().findings()), "  ");
+        out.print(",\n  \"finding_sql\": ");
+        new Json(out).value(queries(report.diagnosis()));
         out.print(",\n  \"skipped_findings\": ");
         new Json(out).value(skipped(report.diagnosis()));
         out.println("\n}");
@@ -49,6 +59,17 @@ public record JsonReport(PrintWriter out) implements ReportFormat {
         members.put("sentence", verdict.sentence());
         members.put("reason", verdict.reason());
         return members;
+    }
+
+    private Map<String, String> queries(Diagnosis diagnosis) {
+        Map<String, String> queries = new LinkedHashMap<>();
+        for (Finding finding : diagnosis.findings()) {
+            SqlObject query = library.find(finding.name());
+            if (query != null) {
+                queries.put(finding.name(), query.sql());
+            }
+        }
+        return queries;
     }
 
     private static Map<String, String> skipped(Diagnosis diagnosis) {

@@ -28,7 +28,13 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
                 "type", List.of("string", "null"),
                 "description", "When the recording, or the first of them, began, in the time zone of the reader (ISO 8601)."));
         report.sections().forEach((name, table) -> members.put(name, rows(library.find(name), table)));
-        members.put("findings", rows(null, JsonReport.table(report.diagnosis().findings())));
+        members.put("sentences", rows("What the report says of them as text.", Sentences.of(report), Sentences.COLUMNS));
+        members.put("findings", rows("What to fix, most lost time first.",
+                JsonReport.table(report.diagnosis().findings()), Map.of()));
+        members.put("finding_sql", Map.of(
+                "type", "object",
+                "description", "The query of each kind of finding in findings.",
+                "additionalProperties", Map.of("type", "string")));
         members.put("skipped_findings", Map.of(
                 "type", "object",
                 "description", "Findings that could not run, each with its reason.",
@@ -51,6 +57,15 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
     }
 
     private static Map<String, Object> rows(@Nullable SqlObject view, Table table) {
+        if (view == null) {
+            throw new IllegalStateException("a section of the report is no view");
+        }
+        Map<String, String> comments = new LinkedHashMap<>();
+        table.columns().forEach(column -> comments.put(column.name(), comment(view, column.name())));
+        return rows(view.title(), table, comments);
+    }
+
+    private static Map<String, Object> rows(String title, Table table, Map<String, String> comments) {
         Map<String, Object> columns = new LinkedHashMap<>();
         for (Table.Column column : table.columns()) {
             Map<String, Object> type = new LinkedHashMap<>();
@@ -58,7 +73,7 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
             if (!json.isEmpty()) {
                 type.put("type", List.of(json, "null"));
             }
-            String comment = view == null ? "" : comment(view, column.name());
+            String comment = comments.getOrDefault(column.name(), "");
             if (!comment.isEmpty()) {
                 type.put("description", comment);
             }
@@ -66,7 +81,7 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
         }
         Map<String, Object> array = new LinkedHashMap<>();
         array.put("type", "array");
-        array.put("items", object(view == null ? "What to fix, most lost time first." : view.title(), columns));
+        array.put("items", object(title, columns));
         return array;
     }
 

@@ -12,7 +12,7 @@ import java.util.List;
 public record ReportForm(String option, String description, Factory factory) {
     /// All of them.
     public static final List<ReportForm> ALL = List.of(
-            new ReportForm("--json", "Print the same data as JSON, times in ns.", (out, _) -> new JsonReport(out)),
+            new ReportForm("--json", "Print the same data as JSON, times in ns.", JsonReport::new),
             new ReportForm("--json-schema", "Print the JSON Schema of what --json prints; needs no FILE.", JsonSchema::new),
             new ReportForm("--markdown", "Print Markdown, for an issue or a pull request.", (out, _) -> new MarkdownReport(out)),
             new ReportForm("--html", "Print one self-contained HTML page.", HtmlReport::new));

@@ -13,7 +13,7 @@ record StepsText(Page page, Report report) {
     private static final int WIDEST_CURVE = 60;
     private static final int NARROWEST_CURVE = 10;
     /// Columns of the views and the phases they are.
-    static final Map<String, String> PHASES = phases();
+    private static final Map<String, String> PHASES = phases();
 
     void write() {
         List<Table.Row> threads = report.section("training_threads").rows();
@@ -30,21 +30,10 @@ record StepsText(Page page, Report report) {
                     shares(mean, StepWords.steady(thread), PhaseWords.of(report, thread)));
         }
         StatesText.line(report, thread).ifPresent(states -> page.paragraph("  the thread is ", states));
+        page.paragraph("  ", steps(thread, " of " + label(thread)));
         if (thread.integer("steps") == 0) {
-            page.line("  no steps: no boundary was seen");
             return;
         }
-        page.paragraph("  ", String.format(
-                Locale.ROOT,
-                "%s %s (by %s) of %s: p50 %s, p90 %s, p99 %s; %s",
-                Quantity.count(thread.integer("steps")),
-                StepWords.infers(thread) ? "engine steps" : "steps",
-                source(thread),
-                label(thread),
-                Quantity.time(thread.integer("step_p50_ns")),
-                Quantity.time(thread.integer("step_p90_ns")),
-                Quantity.time(thread.integer("step_p99_ns")),
-                warmUp(thread)));
         requests(report, thread).forEach(line -> page.paragraph("  ", line));
         evaluations(report, thread).forEach(line -> page.paragraph("  ", line));
         Curve curve = curve(thread);
@@ -52,8 +41,27 @@ record StepsText(Page page, Report report) {
         page.line("  " + page.colour(36, line) + "  " + page.dim("step time, top " + Quantity.time(curve.top())));
     }
 
+    /// How many steps, what ends one, and how long they are.
+    ///
+    /// @param whose ` of ` and the thread, or nothing
+    static String steps(Table.Row thread, String whose) {
+        return thread.integer("steps") == 0
+                ? "no steps: no boundary was seen"
+                : String.format(
+                        Locale.ROOT,
+                        "%s %s (by %s)%s: p50 %s, p90 %s, p99 %s; %s",
+                        Quantity.count(thread.integer("steps")),
+                        StepWords.infers(thread) ? "engine steps" : "steps",
+                        source(thread),
+                        whose,
+                        Quantity.time(thread.integer("step_p50_ns")),
+                        Quantity.time(thread.integer("step_p90_ns")),
+                        Quantity.time(thread.integer("step_p99_ns")),
+                        warmUp(thread));
+    }
+
     /// What of the steps is no part of any figure.
-    static String warmUp(Table.Row thread) {
+    private static String warmUp(Table.Row thread) {
         long steps = thread.integer("warmup_steps");
         String first = "first " + Quantity.time(thread.integer("first_step_ns"));
         if (steps <= 1) {
@@ -162,7 +170,7 @@ record StepsText(Page page, Report report) {
     }
 
     /// What ends a step, and how sure that is where it was inferred.
-    static String source(Table.Row thread) {
+    private static String source(Table.Row thread) {
         Double confidence = thread.real("step_confidence");
         return thread.text("step_source")
                 + (confidence == null || confidence >= 1
@@ -182,7 +190,7 @@ record StepsText(Page page, Report report) {
     }
 
     /// The slowest step that is none of warm-up, in nanoseconds: start-up would flatten all others.
-    static long top(List<Table.Row> points) {
+    private static long top(List<Table.Row> points) {
         List<Table.Row> warm = points.stream()
                 .filter(point -> point.integer("first_step") > 1 && !"warmup".equals(point.text("step_kind")))
                 .toList();

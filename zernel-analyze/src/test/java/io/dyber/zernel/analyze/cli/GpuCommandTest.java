@@ -68,7 +68,7 @@ class GpuCommandTest {
         assertThat(report.replaceAll("\\s+", " ")) // where the line breaks depends on the length of the path
                 .contains("4 kernels and copies; too few of its calls were recorded to compare clocks, so the time of day counts");
         assertThat(Outcome.of("report", "--html", run, trace).out())
-                .contains("<dt>GPU 0 of pid 100 was idle for</dt><dd>dispatch 20.0\u00a0%, queued 8.0\u00a0%</dd>");
+                .contains("\"label\": \"GPU 0 of pid 100 was idle for\", \"text\": \"dispatch 20.0 %, queued 8.0 %\"");
         assertThat(Outcome.of("report", "--markdown", run, trace).out()).contains("<summary>gpu idle causes</summary>");
     }
 

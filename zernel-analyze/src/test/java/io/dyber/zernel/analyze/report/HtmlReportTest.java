@@ -8,45 +8,72 @@ import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.TraceFixture;
 import java.io.PrintWriter;
-import java.io.StringReader;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.w3c.dom.Document;
-import org.w3c.dom.Element;
-import org.xml.sax.InputSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
+@Timeout(240)
 class HtmlReportTest {
-    private static final String HOSTILE = "</title><script>alert(1)</script><img src=x onerror='x' \"&\u0000\u001B[31m";
+    /// Would end the data or begin an element, a script, a comment, or a mark of the page.
+    private static final String HOSTILE =
+            "</script><script>alert(1)</script><!--<script><img src=x onerror='x' \"&\u2028\u2029\\u003c__SCRIPT__\u001B[31m";
 
     @TempDir
     Path folder;
 
     @Test
-    void hostileNamesAreOnlyText() throws Exception {
-        Document page = parsed(page(recording()
-                .region(HOSTILE.replace("\u0000", ""), 600, 1)
-                .training(9, 15)
-                .footer("zernel.recording", """
-                        {"host":"<b>h</b>","command":["<script>","x"],"complete":false,
-                        "incomplete_because":["</p><script>"]}""")));
-        assertThat(page.getElementsByTagName("script").getLength()).isZero();
-        assertThat(page.getElementsByTagName("img").getLength()).isZero();
-        assertThat(page.getDocumentElement().getTextContent())
-                .contains("</title><script>alert(1)</script><img src=x onerror='x' \"&\uFFFD[31m", "<b>h</b>");
+    void theDataIsWhatJsonPrintsAndEndsWhereItEnds() {
+        String page = page(hostile());
+        assertThat(Pattern.compile("(?i)<script|<!--|[\u2028\u2029]").matcher(page).results().count()).isEqualTo(2);
+        assertThat(Pattern.compile("(?i)</script").matcher(page).results().count()).isEqualTo(2);
+        JsonNode data = JsonMapper.shared().readTree(between(page, "<script type=\"application/json\" id=\"report\">"));
+        StringWriter json = new StringWriter();
+        try (Database database = Recordings.open(folder.resolve("run.parquet").toString())) {
+            new JsonReport(new PrintWriter(json), database.library()).write(Report.of(database, Report.SECTIONS, (_, _) -> {}));
+        }
+        assertThat(data).isEqualTo(JsonMapper.shared().readTree(json.toString()));
+        assertThat(data.path("recordings").get(0).path("command").asString()).isEqualTo("<script> " + HOSTILE);
     }
 
     @Test
-    void everyPictureIsThereAndNothingComesFromElsewhere() throws Exception {
+    void onlyThePagesScriptMayRunAndNothingComesFromElsewhere() throws Exception {
+        String page = page(recording().training(6, 15));
+        String script = between(page, "<script type=\"module\">");
+        String hash = Base64.getEncoder()
+                .encodeToString(MessageDigest.getInstance("SHA-256").digest(script.getBytes(StandardCharsets.UTF_8)));
+        assertThat(page)
+                .contains("content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + hash + "'\">")
+                .doesNotContain("https:", "src=", "@import", "url(", "import ", "__STYLE__", "__JSON__")
+                .contains("This page draws the report with JavaScript");
+        assertThat(page.replace("http://www.w3.org/2000/svg", "")).doesNotContain("http:"); // that is the name of SVG
+    }
+
+    @Test
+    void hostileNamesAreOnlyText() throws Exception {
+        DrawnPage page = DrawnPage.of(page(hostile()), folder);
+        assertThat(page.all("script")).hasSize(2);
+        assertThat(page.all("img")).isEmpty();
+        assertThat(page.texts("code")).contains("<script> " + HOSTILE.replace('\u001B', '\uFFFD'));
+        assertThat(page.texts("td")).contains(HOSTILE.replace('\u001B', '\uFFFD'));
+        assertThat(page.texts("p")).contains("INCOMPLETE, 28 events on <b>h</b>").noneMatch(text -> text.contains("This page draws"));
+    }
+
+    @Test
+    void everyPictureIsThere() throws Exception {
         RecordingFixture fixture = recording().footer(
                 "zernel.gpus", "{\"devices\":[{\"index\":0,\"memory_total\":4000000000}]}");
         for (int rank = 0; rank < 2; rank++) {
@@ -55,16 +82,20 @@ class HtmlReportTest {
                 fixture.allReduce(rank, i, i * 50 + 30 + rank, 0.5, 1_000_000);
             }
         }
-        String text = page(fixture);
-        assertThat(text).doesNotContain("<script", "http:", "https:", "src=", "@import", "url(");
-        Document page = parsed(text);
-        // Two timelines, two memory curves, a row of the heat map for each rank.
-        assertThat(page.getElementsByTagName("svg").getLength()).isEqualTo(6);
-        assertThat(page.getElementsByTagName("line").getLength()).isEqualTo(2);
-        assertThat(titles(page))
-                .contains("step 2 (train), 50.0 ms\nDataLoading 15.0 ms\nGpuCompute 29.5 ms\nNcclCollective 500 us\nOptimizerStep 5.00 ms")
-                .contains("allocated 3.00 GB\nhanded out 0 B", "last to 1 of 1 collectives from number 3 on, by 1.00 ms on average");
-        assertThat(page.getElementsByTagName("pre").item(0).getTextContent()).startsWith("-- Training waits for ");
+        DrawnPage page = DrawnPage.of(page(fixture), folder);
+        assertThat(page.pictures("pid 100")).containsExactly(
+                "pid 100: DataLoading 30.0 % 15.0 ms, GpuCompute 59.0 % 29.5 ms, NcclCollective 1.0 % 500 us, "
+                        + "OptimizerStep 10.0 % 5.00 ms",
+                "pid 100, GPU 0: allocated, handed out");
+        assertThat(page.pictures("delays of rank")).containsExactly("delays of rank 0", "delays of rank 1");
+        assertThat(page.all("svg")).hasSize(6);
+        assertThat(page.texts("h3")).contains("pid 101top 50.0 ms", "pid 101, GPU 0top 4.20 GB");
+        assertThat(page.texts("title")).contains("last to 1 of 1 collectives from number 3 on, by 1.00 ms on average");
+        assertThat(page.all("line")).extracting(line -> line.getAttribute("y1")).allSatisfy(y -> assertThat(y).startsWith("4.76"));
+        assertThat(page.texts("p")).contains(
+                "Allocated at most 3.00 GB, handed out at most 0 B; the device has 4.00 GB (dashed).",
+                "Mean of 11 training steps, 50.0 ms: wall time of the thread on the CPU, not GPU time.");
+        assertThat(page.texts("pre").getFirst()).startsWith("-- Training waits for ");
     }
 
     @Test
@@ -76,9 +107,10 @@ class HtmlReportTest {
             fixture.region(RecordingFixture.NEXT, at, 5).region(RecordingFixture.STEP, at + step - 5, 5);
             at += step;
         }
-        Element steps = (Element) parsed(page(fixture)).getElementsByTagName("figure").item(0);
-        assertThat(steps.getElementsByTagName("span").item(0).getTextContent()).isEqualTo("50.0 ms");
-        assertThat(steps.getTextContent().replace('\u00A0', ' ')).contains("first 2 steps, 12.0 s, compile or warm up and are left out. Warm-up is cut off.");
+        DrawnPage page = DrawnPage.of(page(fixture), folder);
+        assertThat(page.texts("h3")).contains("pid 100top 50.0 ms");
+        assertThat(page.texts("p")).anyMatch(text ->
+                text.endsWith("first 2 steps, 12.0 s, compile or warm up and are left out. Warm-up is cut off."));
     }
 
     @Test
@@ -92,14 +124,15 @@ class HtmlReportTest {
         }
         fixture.on(100, 100, "python3").event("cuda_sync", "cudaStreamSynchronize", 631, null, "depth = 0");
         String stands = "Stands still from 630 ms after the start of the recording, for 9.37 s to its end: ";
-        Document page = parsed(page(fixture));
-        assertThat(titles(page))
+        DrawnPage page = DrawnPage.of(page(fixture), folder);
+        assertThat(page.texts("title"))
                 .contains("Stands still from 631 ms after the start of the recording, for 9.37 s to its end: it has not "
                         + "returned from cudaStreamSynchronize, and rank 1 never came to ncclAllReduce (number 12).")
                 .contains(stands + "it never came to ncclAllReduce (number 12), to which rank 0 did; its last call was "
                         + "Optimizer.step#AdamW.step.");
-        assertThat(page.getElementsByTagName("figcaption").item(1).getTextContent().replace('\u00A0', ' ')).startsWith(stands);
-        assertThat(titles(parsed(page(recording().training(12, 15))))).noneMatch(title -> title.startsWith("Stands"));
+        assertThat(page.texts("p")).anyMatch(text -> text.startsWith(stands));
+        assertThat(page.texts("span")).contains("step 12, then nothing");
+        assertThat(page(recording().training(12, 15))).doesNotContain("Stands still");
     }
 
     @Test
@@ -107,12 +140,26 @@ class HtmlReportTest {
         TraceFixture trace = TraceFixture.trace(100)
                 .kernel("gemm", 7, 10, 10, 60).kernel("ncclDevKernel_AllReduce", 9, 60, 60, 40)
                 .copy("Memcpy HtoD", 11, 120, 120, 10);
-        String text = page(recording().training(6, 15), trace.write(folder.resolve("trace.json")));
-        // 120 ms in 120 points.
-        assertThat(titles(parsed(text)))
-                .contains("compute 100.0 %\nidle 0.0 %", "copies alone 100.0 %\nidle 0.0 %", "idle 100.0 %")
-                .contains("communication that nothing hides 100.0 %\nidle 0.0 %");
-        assertThat(text).contains("pid 100, GPU 0</h3>").contains("<path class=\"NcclCollective\" d=\"M60 100.0h1V0.0h-1z");
+        DrawnPage page = DrawnPage.of(page(recording().training(6, 15), trace.write(folder.resolve("trace.json"))), folder);
+        assertThat(page.pictures("pid 100, GPU 0")).containsExactly(
+                "pid 100, GPU 0: compute, communication that nothing hides, copies alone, empty: idle");
+        // 120 ms in 120 points: the second 60 ms begin with what is left of the communication.
+        assertThat(page.all("path")).extracting(path -> path.getAttribute("d"))
+                .anyMatch(path -> path.startsWith("M0.00 100.0h8.33V0.0h-8.33zM8.33 "))
+                .anyMatch(path -> path.startsWith("M500.00 100.0h8.33V0.0h-8.33z"));
+        assertThat(page.texts("dd")).contains("kernels ran 75.0 % of 120 ms; communication 33.3 %, 25.0 % not hidden by compute; "
+                + "copies alone 8.3 %; idle 16.7 %");
+    }
+
+    @Test
+    void numbersThatADoubleCannotHoldAreExact() throws Exception {
+        RecordingFixture fixture = recording();
+        for (int rank = 0; rank < 2; rank++) {
+            fixture.on(100 + rank, 100 + rank, "python3").training(3, 15).allReduce(rank, 0, 30 + rank, 0.5, 1000);
+        }
+        fixture.alter("UPDATE events SET comm_id = 5904639490228874961 WHERE comm_id IS NOT NULL");
+        DrawnPage page = DrawnPage.of(page(fixture), folder);
+        assertThat(page.texts("td")).contains("5904639490228874961");
     }
 
     @Test
@@ -122,23 +169,34 @@ class HtmlReportTest {
                 SELECT 'region' AS kind, '%s' AS name, %d + i * 1000000 AS ts_ns, 400000 AS dur_ns, 100 AS pid, 100 AS tid
                 FROM range(20000) AS r(i)
                 """.formatted(RecordingFixture.STEP, RecordingFixture.START_NS)));
-        assertThat(text).contains("Bars are means of neighbours").contains("step 20,000");
+        assertThat(text).contains("20,000 steps (by Optimizer.step)");
         assertThat(text.length()).isLessThan(200_000);
-        assertThat(Pattern.compile("class=\"hover\"").matcher(text).results().count()).isEqualTo(400);
     }
 
     @Test
     void coloursStandOutFromThePage() {
-        Matcher schemes = Pattern.compile(":root \\{([^}]*)\\}").matcher(Html.style());
-        List<Map<String, String>> found = schemes.results().map(result -> colours(result.group(1))).toList();
-        assertThat(found).hasSize(2).allSatisfy(colours -> {
-            for (String text : List.of("text", "quiet", "high", "medium", "low", "good")) {
-                assertThat(contrast(colours, text)).as(text).isGreaterThan(4.5);
+        String style = HtmlReport.style();
+        for (int scheme = 1; scheme <= 2; scheme++) {
+            Map<String, String> colours = colours(style, scheme);
+            for (String page : List.of("page", "card")) {
+                for (String text : List.of("ink", "soft", "accent", "bad", "warn", "good")) {
+                    assertThat(contrast(colours, text, page)).as(text).isGreaterThan(4.5);
+                }
+                for (String graphics : List.of("data_loading", "gpu_compute", "nccl_collective", "optimizer_step", "unknown", "second",
+                        "handed")) {
+                    assertThat(contrast(colours, graphics, page)).as(graphics).isGreaterThan(3);
+                }
             }
-            for (String graphics : List.of("data", "compute", "comm", "optimizer", "unknown", "curve")) {
-                assertThat(contrast(colours, graphics)).as(graphics).isGreaterThan(3);
-            }
-        });
+        }
+    }
+
+    private static RecordingFixture hostile() {
+        return recording()
+                .region(HOSTILE, 600, 1)
+                .training(9, 15)
+                .footer("zernel.recording", JsonMapper.shared().writeValueAsString(Map.of(
+                        "host", "<b>h</b>", "command", List.of("<script>", HOSTILE), "complete", false,
+                        "incomplete_because", List.of("</p><script>"))));
     }
 
     private String page(RecordingFixture fixture, Path... traces) {
@@ -151,34 +209,26 @@ class HtmlReportTest {
         return page.toString();
     }
 
-    /// The page is XML but for its first line and the void elements of its head.
-    private static Document parsed(String page) throws Exception {
-        String xml = page.replaceFirst("<!DOCTYPE html>\n", "").replaceAll("<meta ([^>]*)>", "<meta $1/>");
-        return DocumentBuilderFactory.newInstance()
-                .newDocumentBuilder()
-                .parse(new InputSource(new StringReader(xml)));
+    /// What the page has between the beginning of a script and its end.
+    private static String between(String page, String begin) {
+        int from = page.indexOf(begin) + begin.length();
+        return page.substring(from, page.indexOf("</script>", from));
     }
 
-    private static List<String> titles(Document page) {
-        org.w3c.dom.NodeList nodes = page.getElementsByTagName("title");
-        return java.util.stream.IntStream.range(0, nodes.getLength())
-                .mapToObj(i -> ((Element) nodes.item(i)).getTextContent())
-                .toList();
-    }
-
-    private static Map<String, String> colours(String declarations) {
+    /// The colours of the light scheme, 1, or of the dark one, 2.
+    private static Map<String, String> colours(String style, int scheme) {
         Map<String, String> colours = new TreeMap<>();
-        Matcher colour = Pattern.compile("--(\\w+): #([0-9a-f]{6});").matcher(declarations);
+        Matcher colour = Pattern.compile("--(\\w+): light-dark\\(#([0-9a-f]{6}), #([0-9a-f]{6})\\);").matcher(style);
         while (colour.find()) {
-            colours.put(colour.group(1), colour.group(2));
+            colours.put(colour.group(1), colour.group(1 + scheme));
         }
         return colours;
     }
 
-    /// The contrast ratio to the page as WCAG defines it.
-    private static double contrast(Map<String, String> colours, String name) {
+    /// The contrast ratio as WCAG defines it.
+    private static double contrast(Map<String, String> colours, String name, String behind) {
         double first = luminance(colours.getOrDefault(name, ""));
-        double page = luminance(colours.getOrDefault("page", ""));
+        double page = luminance(colours.getOrDefault(behind, ""));
         return (Math.max(first, page) + 0.05) / (Math.min(first, page) + 0.05);
     }
 

@@ -31,7 +31,7 @@ class JsonSchemaTest {
         try (Database database = Recordings.open(file.toString())) {
             Report made = Report.of(database, Report.SECTIONS, (_, _) -> {});
             schema = written(out -> new JsonSchema(out, database.library()), made);
-            report = (ObjectNode) written(JsonReport::new, made);
+            report = (ObjectNode) written(out -> new JsonReport(out, database.library()), made);
         }
     }
 

@@ -10,12 +10,17 @@ import java.util.Map;
 /// The web page: files without any reference to elsewhere. They hold nothing of a recording; the script fetches that.
 public final class PageFiles {
     private static final String FOLDER = "page/";
+
+    /// What the page draws as the analyzer's report does.
+    private static final String CHARTS = "/report/";
+
     private static final String PORT_MARK = "__ZERNEL_WS_PORT__";
     private static final Map<String, String> TYPES = Map.of(
-            "index.html", "text/html; charset=utf-8",
-            "page.css", "text/css; charset=utf-8",
-            "page.js", "text/javascript; charset=utf-8",
-            "charts.js", "text/javascript; charset=utf-8");
+            FOLDER + "index.html", "text/html; charset=utf-8",
+            FOLDER + "page.css", "text/css; charset=utf-8",
+            FOLDER + "page.js", "text/javascript; charset=utf-8",
+            CHARTS + "charts.css", "text/css; charset=utf-8",
+            CHARTS + "charts.js", "text/javascript; charset=utf-8");
 
     private PageFiles() {}
 
@@ -38,14 +43,14 @@ public final class PageFiles {
         Map<String, HttpEndpoint.Page> pages = new LinkedHashMap<>();
         for (Map.Entry<String, String> file : TYPES.entrySet()) {
             String text = read(file.getKey()).replace(PORT_MARK, Integer.toString(webSocketPort));
-            String path = file.getKey().equals("index.html") ? "/" : "/" + file.getKey();
-            pages.put(path, new File(new HttpEndpoint.Answer(200, file.getValue(), text)));
+            String path = file.getKey().substring(file.getKey().lastIndexOf('/'));
+            pages.put(path.equals("/index.html") ? "/" : path, new File(new HttpEndpoint.Answer(200, file.getValue(), text)));
         }
         return pages;
     }
 
     private static String read(String name) throws IOException {
-        try (InputStream in = PageFiles.class.getResourceAsStream(FOLDER + name)) {
+        try (InputStream in = PageFiles.class.getResourceAsStream(name)) {
             if (in == null) {
                 throw new FileNotFoundException(name);
             }

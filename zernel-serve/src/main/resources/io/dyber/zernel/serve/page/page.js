@@ -1,6 +1,6 @@
 // Draws the snapshots that come over the WebSocket, once per snapshot, and sends what the replay's buttons say.
 
-import {Chart, History, element} from "./charts.js";
+import {Chart, History, element, gain, shareBar} from "./charts.js";
 
 const WS_PORT = document.querySelector("script[data-ws-port]").dataset.wsPort;
 const PHASES = ["data_loading", "gpu_compute", "nccl_collective", "optimizer_step", "unknown"];
@@ -91,6 +91,11 @@ function showTiles(s) {
   document.title = (process ? millis(process.step.p50_ms) + " · " : "") + "Zernel";
 }
 
+const phaseBar = phases => shareBar(PHASES.map(phase => {
+  const share = phases[phase] ?? 0;
+  return {label: `${words(phase)} ${percent(share)}`, share, color: `var(--${phase})`};
+}));
+
 function showProcesses(processes) {
   $("no-process").hidden = processes.length > 0;
   $("processes").hidden = processes.length === 0;
@@ -114,19 +119,6 @@ function showProcesses(processes) {
   }));
 }
 
-function phaseBar(phases) {
-  const bar = element("div", "bar");
-  for (const phase of PHASES) {
-    const part = element("i");
-    part.style.cssText = `width: ${100 * (phases[phase] ?? 0)}%; background: var(--${phase})`;
-    part.title = `${words(phase)} ${percent(phases[phase] ?? 0)}`;
-    bar.append(part);
-  }
-  bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", [...bar.children].map(part => part.title).join(", "));
-  return bar;
-}
-
 let shownFindings = "";
 function showFindings(found) {
   const text = JSON.stringify(found);
@@ -140,10 +132,9 @@ function showFindings(found) {
     const item = element("li", f.severity), more = element("details");
     const title = element("p");
     title.append(element("b", "", f.title), ` ${f.subject}`);
-    const gain = [f.lost_ms_per_step !== null ? `${millis(f.lost_ms_per_step)} per step` : "",
-      f.max_speedup !== null ? `at most ${f.max_speedup.toFixed(2)}x faster without it` : ""].filter(t => t).join(", ");
+    const gains = gain(f, millis);
     more.append(element("summary", "", "evidence"), element("p", "", f.evidence), element("code", "", f.next_command));
-    item.append(title, element("p", "", (gain ? gain + ". " : "") + f.advice), more);
+    item.append(title, element("p", "", (gains ? gains + ". " : "") + f.advice), more);
     return item;
   }));
 }
