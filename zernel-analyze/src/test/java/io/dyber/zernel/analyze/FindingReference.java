@@ -16,6 +16,8 @@ final class FindingReference {
     private static final String END = "<!-- end -->";
     private static final Pattern ADVICE =
             Pattern.compile("evidence,[^\n]*\n((?:(?!evidence,).)*)AS advice,", Pattern.DOTALL);
+    /// A row of a table `causes (cause, evidence, advice)`.
+    private static final Pattern CAUSE = Pattern.compile("\\('[^'\n]*', (?:'[^'\n]*'|NULL),\\s+('[^'\n]*')\\)");
     private static final Pattern LITERAL = Pattern.compile("'((?:[^']|'')*)'");
 
     private FindingReference() {}
@@ -91,7 +93,10 @@ final class FindingReference {
         if (!column.find()) {
             return List.of();
         }
-        return LITERAL.matcher(column.group(1)).results()
+        String chosen = !column.group(1).contains("causes.advice")
+                ? column.group(1)
+                : CAUSE.matcher(finding.sql()).results().map(row -> row.group(1)).collect(Collectors.joining("\n"));
+        return LITERAL.matcher(chosen).results()
                 .map(literal -> literal.group(1).replaceAll("(?<=[a-z])\\{}", "s").replace("{}", "N").replace("''", "'"))
                 .filter(text -> text.contains(" ") && text.length() > 20)
                 .toList();

@@ -36,16 +36,12 @@ class NewFindingTest {
                 dur_ns AS value, -- how long it is
                 'ns' AS unit, -- unit of value
                 'low' AS severity, -- always low
-                NULL AS lost_ms_per_step, -- it costs nothing
-                NULL AS max_speedup, -- likewise
                 format('{} ns', dur_ns) AS evidence, -- what it rests on
                 'ask who made the mark, and what for' AS advice, -- what to try
                 'zernel-analyze info' AS next_command -- to see more
             FROM events
             CROSS JOIN thresholds
             WHERE kind = 'mark' AND dur_ns >= min_ns
-            ORDER BY value DESC, subject
-            LIMIT 20
             """;
 
     private static Database empty;
@@ -91,12 +87,11 @@ class NewFindingTest {
             needs:         | the header has no line 'needs:'
             severity:      | the header has no line 'severity:'
             hint:          | the header has no line 'hint:'
-            AS unit        | it has no columns [unit]
-            AS severity    | it has no columns [severity]
-            AS advice      | it has no columns [advice]
+            AS subject     | it has no column subject or pid
+            AS unit        | it has one of the columns value and unit alone
+            AS severity    | it has no column severity or lost_ns
+            AS advice      | it has no column advice
             AS advice      | its advice is no text of some words
-            ORDER BY       | it does not end in ORDER BY and LIMIT
-            LIMIT          | it does not end in ORDER BY and LIMIT
             """)
     void aLineThatIsLeftOutIsNamed(String line, String said) {
         String sql = SQL.replaceFirst("(?m)^.*" + line + ".*\n", "");
@@ -112,6 +107,8 @@ class NewFindingTest {
             'ask who made the mark, and what for' | 'none'          | its advice is no text of some words
             FROM events             | FROM events JOIN steps USING (pid) | 'needs:' says [events], and it reads [events, steps]
             FROM events             | FROM read_parquet('a.parquet')     | it reads files by path
+            AND dur_ns >= min_ns    | AND dur_ns >= min_ns ORDER BY value | it makes what sql/finding.sql makes of all: ORDER BY
+            dur_ns AS value         | dur_ns AS lost_ns             | it has one of the columns lost_ns and bound_ns alone
             name AS subject         | nam AS subject                | its SQL is wrong: running a query: Binder Error: Referenced column "nam" not found in FROM clause!
             """)
     void aMistakeIsNamed(String part, String mistake, String said) {

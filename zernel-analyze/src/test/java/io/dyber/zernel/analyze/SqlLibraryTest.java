@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,62 @@ class SqlLibraryTest {
             assertThat(finding.title()).isEqualTo("My finding.");
             assertThat(finding.value()).isEqualTo(3.0);
             assertThat(finding.more()).containsEntry("extra", 7L);
+        }
+    }
+
+    @Test
+    void ofFactsOfAFindingOfAFolderTheRestIsMade() throws IOException {
+        Files.writeString(
+                folder.resolve("mine.sql"),
+                """
+                -- My finding.
+                SELECT 0 AS recording, 7 AS pid, 8 AS tid, 30e6 AS part_ns, 100e6 AS step_ns, 20123456 AS lost_ns, 25e6 AS bound_ns,
+                    'odd' AS evidence, 'none' AS advice, 'cat {}' AS next_command, 'x' AS extra;
+                -- The end.
+                """);
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
+            assertThat(database.diagnose().findings()).containsExactly(new Finding(
+                    "mine", "My finding.", "pid 7 tid 8", 30.0, "% of step time", "medium", 20.123, 1.33,
+                    "odd; saves at most 25.0 ms: 100.0 / (100.0 - 25.0) = 1.33x", "none", "cat " + file, Map.of("extra", "x")));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            'all' AS subject, 1 AS value                                                             | severity
+            7 AS pid, 1 AS value, 2 AS lost_ns                                                       | evidence
+            7 AS pid, 1 AS value, 2 AS lost_ms_per_step                                              | subject
+            7 AS subject, 1 AS value, 2 AS lost_ms_per_step, '' AS unit, '' AS severity              | max_speedup
+            """)
+    void aFindingOfAFolderThatReturnsTooLittleIsSkippedWithWhatIsMissing(String columns, String missing) throws IOException {
+        Files.writeString(folder.resolve("mine.sql"), "-- T.\nSELECT " + columns + "\n");
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
+            assertThat(database.diagnose().skipped()).extracting(Diagnosis.Skipped::reason)
+                    .containsExactly("running finding 'mine' of " + folder + "/mine.sql: it has no column '" + missing + "'");
+        }
+    }
+
+    @Test
+    void theWorstTwentyRowsOfAFindingAreTold() throws IOException {
+        Files.writeString(
+                folder.resolve("mine.sql"),
+                """
+                -- My finding.
+                SELECT 0 AS recording, 7 AS pid, CAST(range AS DOUBLE) AS value, 'of 30' AS unit,
+                    CASE WHEN range = 3 THEN 'high' ELSE 'low' END AS severity,
+                    'odd' AS evidence, 'none' AS advice, '' AS next_command
+                FROM range(30)
+                """);
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
+            assertThat(database.diagnose("mine"))
+                    .allSatisfy(finding -> assertThat(finding.subject()).isEqualTo("pid 7"))
+                    .extracting(Finding::value)
+                    .hasSize(20)
+                    .startsWith(3.0, 29.0, 28.0)
+                    .endsWith(11.0);
         }
     }
 
