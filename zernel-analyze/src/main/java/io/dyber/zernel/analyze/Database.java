@@ -1,5 +1,18 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.duckdb.Cursor;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.DuckDb;
+import io.dyber.zernel.analyze.duckdb.OnDemand;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.recording.AttachedRecording;
+import io.dyber.zernel.analyze.recording.DamagedPages;
+import io.dyber.zernel.analyze.recording.Recording;
+import io.dyber.zernel.analyze.sql.GoldenSchema;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
+import io.dyber.zernel.analyze.sql.Statements;
+import io.dyber.zernel.analyze.trace.GpuTraceRows;
 import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.format.Suggestion;
 import java.sql.Connection;

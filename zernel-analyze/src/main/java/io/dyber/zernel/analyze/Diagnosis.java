@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.format.RecordingException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.recording.Recording;
 import io.dyber.zernel.format.RecordingException;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.format.RecordingException;
 import java.util.List;
 import java.util.Locale;

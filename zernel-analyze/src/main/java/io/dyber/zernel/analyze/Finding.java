@@ -1,5 +1,8 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.format.RecordingException;
 import java.util.ArrayList;
 import java.util.Comparator;

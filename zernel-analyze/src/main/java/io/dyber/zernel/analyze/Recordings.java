@@ -1,5 +1,14 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.DuckDb;
+import io.dyber.zernel.analyze.recording.AttachedRecording;
+import io.dyber.zernel.analyze.recording.LiveRecording;
+import io.dyber.zernel.analyze.recording.ParquetRecording;
+import io.dyber.zernel.analyze.recording.Series;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.trace.GpuTrace;
+import io.dyber.zernel.analyze.trace.KinetoTrace;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Files;

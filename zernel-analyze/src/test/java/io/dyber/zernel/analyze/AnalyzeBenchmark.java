@@ -1,11 +1,14 @@
 package io.dyber.zernel.analyze;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.report.JsonReport;
 import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.Report;
 import io.dyber.zernel.analyze.report.ReportFormat;
 import io.dyber.zernel.analyze.report.TextReport;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;

@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /// What disks, careless copying and attackers do to a file, by seed.
-final class Damage {
+public final class Damage {
     private static final byte[] TELLING = {0, 1, 0x7f, (byte) 0x80, (byte) 0xff};
 
     private Damage() {}
 
     /// One to four damages of different kinds; most of them in the last quarter, where a format keeps what it says of
     /// the rest.
-    static byte[] of(byte[] whole, SplittableRandom random) {
+    public static byte[] of(byte[] whole, SplittableRandom random) {
         byte[] damaged = whole.clone();
         for (int times = 1 + random.nextInt(4); times > 0 && damaged.length > 0; times--) {
             int from = random.nextBoolean() ? damaged.length * 3 / 4 : 0;

@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

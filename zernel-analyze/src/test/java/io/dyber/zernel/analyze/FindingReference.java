@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.sql.SqlObject;
+import io.dyber.zernel.analyze.sql.Threshold;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,8 @@ package io.dyber.zernel.analyze;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.recording.Recording;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.NullMarked;

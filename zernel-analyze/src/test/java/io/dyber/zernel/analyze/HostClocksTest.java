@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;

@@ -1,5 +1,8 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.recording.JournalTest;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.io.UncheckedIOException;

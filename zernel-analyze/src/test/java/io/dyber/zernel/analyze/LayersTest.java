@@ -28,10 +28,18 @@ final class LayersTest {
                 .layer("report").definedBy(ROOT + ".report")
                 .layer("export").definedBy(ROOT + ".export")
                 .layer("analyze").definedBy(ROOT)
+                .layer("trace").definedBy(ROOT + ".trace")
+                .layer("recording").definedBy(ROOT + ".recording")
+                .layer("duckdb").definedBy(ROOT + ".duckdb")
+                .layer("sql").definedBy(ROOT + ".sql")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
                 .whereLayer("report").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("export").mayOnlyBeAccessedByLayers("cli")
-                .whereLayer("analyze").mayNotAccessAnyLayer()
+                .whereLayer("analyze").mayOnlyAccessLayers("trace", "recording", "duckdb", "sql")
+                .whereLayer("trace").mayOnlyAccessLayers("recording", "duckdb", "sql")
+                .whereLayer("recording").mayOnlyAccessLayers("duckdb", "sql")
+                .whereLayer("duckdb").mayOnlyAccessLayers("sql")
+                .whereLayer("sql").mayNotAccessAnyLayer()
                 .check(CLASSES);
     }
 
@@ -48,7 +56,7 @@ final class LayersTest {
     @Test
     void onlyRecordingsAndDatabaseTalkToDuckDb() {
         noClasses()
-                .that().resideOutsideOfPackage(ROOT)
+                .that().resideOutsideOfPackages(ROOT, ROOT + ".duckdb", ROOT + ".recording", ROOT + ".trace")
                 .should().dependOnClassesThat().resideInAnyPackage("java.sql..", "org.duckdb..", "org.apache.arrow..")
                 .check(CLASSES);
     }

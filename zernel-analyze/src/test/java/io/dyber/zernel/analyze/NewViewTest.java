@@ -2,6 +2,8 @@ package io.dyber.zernel.analyze;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.record.cli.Record;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -3,6 +3,8 @@ package io.dyber.zernel.analyze;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

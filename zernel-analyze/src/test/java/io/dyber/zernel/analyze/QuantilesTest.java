@@ -2,6 +2,10 @@ package io.dyber.zernel.analyze;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.DuckDb;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.nio.file.Path;
 import java.util.List;
 import org.assertj.core.data.Percentage;

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.sql.GoldenSchema;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;

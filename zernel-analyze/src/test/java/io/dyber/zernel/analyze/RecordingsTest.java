@@ -4,6 +4,9 @@ import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.recording.Recording;
 import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;

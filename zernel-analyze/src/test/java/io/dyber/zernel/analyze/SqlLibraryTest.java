@@ -3,6 +3,10 @@ package io.dyber.zernel.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
+import io.dyber.zernel.analyze.sql.Threshold;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,9 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
+import io.dyber.zernel.analyze.sql.SqlToken;
+import io.dyber.zernel.analyze.sql.Threshold;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.lang.reflect.Method;

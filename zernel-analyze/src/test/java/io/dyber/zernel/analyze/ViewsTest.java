@@ -6,6 +6,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.ZERO_GRAD;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

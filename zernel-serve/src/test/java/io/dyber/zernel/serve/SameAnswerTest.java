@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recordings;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.record.cli.Record;
 import io.dyber.zernel.record.simulate.Scenario;
 import io.dyber.zernel.serve.analysis.Analysis;

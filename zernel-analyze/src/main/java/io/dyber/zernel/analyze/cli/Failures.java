@@ -5,9 +5,9 @@ import io.dyber.zernel.format.Suggestion;
 import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
 import java.util.Optional;
-import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
+import picocli.CommandLine;
 
 /// Where every error is printed: usage exits with 2, data and environment with 1, a bug with 70.
 public final class Failures {

@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
-import io.dyber.zernel.analyze.SqlLibrary;
-import io.dyber.zernel.analyze.SqlObject;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import java.util.Iterator;
 
 /// What `--explain` is mostly asked about, for completion in a shell.

@@ -2,13 +2,13 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diagnosis;
-import io.dyber.zernel.analyze.SqlLibrary;
-import io.dyber.zernel.analyze.SqlObject;
 import io.dyber.zernel.analyze.report.Explanation;
 import io.dyber.zernel.analyze.report.FindingsText;
 import io.dyber.zernel.analyze.report.JsonReport;
 import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.Report;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.format.Suggestion;
 import java.io.PrintWriter;

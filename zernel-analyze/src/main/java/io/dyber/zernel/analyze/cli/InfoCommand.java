@@ -1,8 +1,8 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Recording;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.recording.Recording;
 import io.dyber.zernel.analyze.report.JsonInfo;
 import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.TextTable;

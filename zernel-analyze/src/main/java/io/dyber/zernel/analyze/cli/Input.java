@@ -1,9 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.DatabaseOptions;
 import io.dyber.zernel.analyze.Recordings;
-import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

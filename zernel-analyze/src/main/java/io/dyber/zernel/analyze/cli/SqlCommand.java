@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Statements;
+import io.dyber.zernel.analyze.sql.Statements;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

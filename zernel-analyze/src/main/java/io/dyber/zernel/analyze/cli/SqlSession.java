@@ -1,10 +1,10 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.SqlObject;
-import io.dyber.zernel.analyze.Statements;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.Page;
+import io.dyber.zernel.analyze.sql.SqlObject;
+import io.dyber.zernel.analyze.sql.Statements;
 import io.dyber.zernel.format.RecordingException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;

@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Statements;
+import io.dyber.zernel.analyze.sql.Statements;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.cli;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.CsvTable;
 import io.dyber.zernel.analyze.report.JsonTable;
 import io.dyber.zernel.analyze.report.TableFormat;

@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.export.Selection;
 import io.dyber.zernel.analyze.report.Page;
 import io.dyber.zernel.analyze.report.TimelineText;

@@ -1,8 +1,8 @@
 package io.dyber.zernel.analyze.export;
 
-import io.dyber.zernel.analyze.Cursor;
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Cursor;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.export;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;

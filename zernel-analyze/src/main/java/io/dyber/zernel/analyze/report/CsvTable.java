@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.io.PrintWriter;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;

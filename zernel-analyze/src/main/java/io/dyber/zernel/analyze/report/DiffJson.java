@@ -2,7 +2,7 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Diff;
 import io.dyber.zernel.analyze.DiffRule;
-import io.dyber.zernel.analyze.Recording;
+import io.dyber.zernel.analyze.recording.Recording;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,7 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Diff;
-import io.dyber.zernel.analyze.Recording;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.recording.Recording;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.SqlLibrary;
-import io.dyber.zernel.analyze.SqlObject;
-import io.dyber.zernel.analyze.Threshold;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
+import io.dyber.zernel.analyze.sql.Threshold;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashSet;

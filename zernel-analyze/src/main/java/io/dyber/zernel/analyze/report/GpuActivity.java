@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

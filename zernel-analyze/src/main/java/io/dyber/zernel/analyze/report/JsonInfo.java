@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Recording;
+import io.dyber.zernel.analyze.recording.Recording;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

@@ -2,9 +2,9 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
-import io.dyber.zernel.analyze.SqlLibrary;
-import io.dyber.zernel.analyze.SqlObject;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.HashMap;

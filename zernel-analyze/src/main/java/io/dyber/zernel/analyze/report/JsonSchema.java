@@ -1,8 +1,8 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.SqlLibrary;
-import io.dyber.zernel.analyze.SqlObject;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;

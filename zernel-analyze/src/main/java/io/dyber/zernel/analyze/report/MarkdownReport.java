@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Finding;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.util.List;
 
 /// What phases are called: a job that never used a GPU has no phase of that name. The view `phase_words` decides.

@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.format.Scaled;
 import io.dyber.zernel.format.SizeText;
 import io.dyber.zernel.format.TimeText;

@@ -2,7 +2,7 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diagnosis;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;

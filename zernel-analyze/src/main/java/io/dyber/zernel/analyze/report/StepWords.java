@@ -2,7 +2,7 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

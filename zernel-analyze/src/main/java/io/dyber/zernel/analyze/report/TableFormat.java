@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 
 /// A way to write a table.
 public sealed interface TableFormat permits TextTable, CsvTable, JsonTable {

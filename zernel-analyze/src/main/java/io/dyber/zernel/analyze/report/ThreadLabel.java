@@ -1,6 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 
 /// The name of a process or thread with its rank: the recording only where there are several, the thread only where it
 /// is not the main one.

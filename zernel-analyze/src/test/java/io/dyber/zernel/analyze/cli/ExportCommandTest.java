@@ -4,10 +4,10 @@ import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.Recording;
 import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.TraceFixture;
+import io.dyber.zernel.analyze.recording.Recording;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

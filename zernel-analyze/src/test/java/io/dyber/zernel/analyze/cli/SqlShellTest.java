@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recordings;
-import io.dyber.zernel.analyze.Statements;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.sql.Statements;
 import io.dyber.zernel.format.RecordingException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -3,7 +3,7 @@ package io.dyber.zernel.analyze.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.FormatRules;
-import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

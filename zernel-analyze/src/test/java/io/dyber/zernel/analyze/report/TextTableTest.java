@@ -2,7 +2,7 @@ package io.dyber.zernel.analyze.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

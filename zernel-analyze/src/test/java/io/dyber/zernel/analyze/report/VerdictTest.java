@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
-import io.dyber.zernel.analyze.Table;
+import io.dyber.zernel.analyze.duckdb.Table;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

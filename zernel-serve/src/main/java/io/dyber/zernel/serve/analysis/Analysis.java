@@ -1,9 +1,9 @@
 package io.dyber.zernel.serve.analysis;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.Recordings;
-import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.serve.source.EventSource;

@@ -1,6 +1,6 @@
 package io.dyber.zernel.serve.analysis;
 
-import io.dyber.zernel.analyze.Cursor;
+import io.dyber.zernel.analyze.duckdb.Cursor;
 import io.dyber.zernel.analyze.Database;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -3,9 +3,9 @@ package io.dyber.zernel.serve.analysis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.Database;
-import io.dyber.zernel.analyze.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.Recordings;
-import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.serve.source.WrittenRecording;
 import java.io.IOException;
 import java.nio.file.Files;

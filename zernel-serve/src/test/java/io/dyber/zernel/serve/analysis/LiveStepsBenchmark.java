@@ -1,8 +1,8 @@
 package io.dyber.zernel.serve.analysis;
 
-import io.dyber.zernel.analyze.DatabaseOptions;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.Recordings;
-import io.dyber.zernel.analyze.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;

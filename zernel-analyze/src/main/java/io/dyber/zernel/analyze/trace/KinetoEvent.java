@@ -1,0 +1,50 @@
+package io.dyber.zernel.analyze.trace;
+
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// An event of a profiler's trace; times are nanoseconds without the base.
+///
+/// @param owner process, or GPU
+/// @param lane thread, or stream
+/// @param size grid x, y, z, block x, y, z of a kernel, if known
+record KinetoEvent(
+        Category category,
+        String name,
+        long start,
+        long duration,
+        @Nullable Long owner,
+        @Nullable Long lane,
+        @Nullable Long correlation,
+        @Nullable Long bytes,
+        List<@Nullable Long> size) {
+    /// Nothing is believed to be later: the year 2096.
+    static final long LATEST_NANOS = 4_000_000_000_000_000_000L;
+
+    /// What an event is, by its `cat`; those of 2021 and before were written otherwise.
+    enum Category {
+        KERNEL,
+        COPY,
+        FILL,
+        /// A call of the CUDA runtime or driver.
+        CALL,
+        /// Other work of the CPU, which says only whose trace it is.
+        HOST;
+
+        static @Nullable Category of(@Nullable String cat) {
+            return switch (cat == null ? "" : cat.toLowerCase(Locale.ROOT)) {
+                case "kernel" -> KERNEL;
+                case "gpu_memcpy", "memcpy" -> COPY;
+                case "gpu_memset", "memset" -> FILL;
+                case "cuda_runtime", "cuda_driver", "runtime" -> CALL;
+                case "cpu_op", "user_annotation", "operator" -> HOST;
+                default -> null;
+            };
+        }
+
+        boolean isOnGpu() {
+            return this == KERNEL || this == COPY || this == FILL;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.dyber.zernel.analyze.trace;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/// The members of one event of a profiler's trace, in whatever order they come.
+final class KinetoEventReader {
+    /// Nothing is believed to last longer: eleven days.
+    private static final long LONGEST_NANOS = 1_000_000_000_000_000L;
+
+    private final KinetoValues values;
+    private final JsonParser parser;
+    private final KinetoTrace.Sink sink;
+    private final Consumer<String> skipped;
+    private @Nullable String phase;
+    private @Nullable String category;
+    private @Nullable String name;
+    private @Nullable Long start;
+    private @Nullable Long duration;
+    private @Nullable Long owner;
+    private @Nullable Long lane;
+    private @Nullable Long device;
+    private @Nullable Long stream;
+    private @Nullable Long correlation;
+    private @Nullable Long bytes;
+    private final @Nullable Long[] size = new @Nullable Long[6];
+
+    /// @param skipped takes the reason where an event cannot be used
+    KinetoEventReader(KinetoValues values, KinetoTrace.Sink sink, Consumer<String> skipped) {
+        this.values = values;
+        this.parser = values.parser();
+        this.sink = sink;
+        this.skipped = skipped;
+    }
+
+    /// From the begin of the event's object to its end.
+    void read() {
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+            String member = parser.currentName();
+            JsonToken value = parser.nextToken();
+            switch (member) {
+                case "ph" -> phase = values.text();
+                case "cat" -> category = values.text();
+                case "name" -> name = values.text();
+                case "ts" -> start = values.nanos();
+                case "dur" -> duration = values.nanos();
+                case "pid" -> owner = values.integer();
+                case "tid" -> lane = values.integer();
+                case "args" -> arguments(value);
+                default -> parser.skipChildren();
+            }
+        }
+        KinetoEvent.Category known = "X".equals(phase) ? KinetoEvent.Category.of(category) : null;
+        if (known != null) {
+            emit(known);
+        }
+    }
+
+    private void arguments(JsonToken value) {
+        if (value != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+            String argument = parser.currentName();
+            parser.nextToken();
+            switch (argument) {
+                case "device" -> device = values.integer();
+                case "stream" -> stream = values.integer();
+                case "correlation" -> correlation = values.integer();
+                case "bytes" -> bytes = values.integer();
+                case "grid" -> dimensions(0);
+                case "block" -> dimensions(3);
+                default -> parser.skipChildren();
+            }
+        }
+    }
+
+    private void dimensions(int first) {
+        if (parser.currentToken() != JsonToken.START_ARRAY) {
+            parser.skipChildren();
+            return;
+        }
+        for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
+            Long value = values.integer();
+            if (i < 3) {
+                size[first + i] = value;
+            }
+        }
+    }
+
+    private void emit(KinetoEvent.Category known) {
+        if (known.isOnGpu()) {
+            owner = device == null ? owner : device;
+            lane = stream == null ? lane : stream;
+        }
+        if (name == null) {
+            skipped.accept(what(known) + " without a name");
+        } else if (start == null || start > KinetoEvent.LATEST_NANOS) {
+            skipped.accept(what(known) + " without a time");
+        } else if (duration == null || duration > LONGEST_NANOS) {
+            skipped.accept(what(known) + " without a duration");
+        } else if (known.isOnGpu() && owner == null) {
+            skipped.accept(what(known) + " without a device");
+        } else {
+            sink.accept(new KinetoEvent(
+                    known, name, start, duration, owner, lane, correlation, bytes, Arrays.asList(size)));
+        }
+    }
+
+    private static String what(KinetoEvent.Category category) {
+        return switch (category) {
+            case KERNEL -> "kernel";
+            case COPY -> "copy";
+            case FILL -> "fill";
+            case CALL, HOST -> "call";
+        };
+    }
+}

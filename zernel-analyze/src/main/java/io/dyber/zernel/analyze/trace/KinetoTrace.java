@@ -1,0 +1,184 @@
+package io.dyber.zernel.analyze.trace;
+
+import io.dyber.zernel.format.RecordingException;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonReadFeature;
+
+/// A trace that PyTorch's profiler (Kineto) wrote, read event by event: its size does not matter.
+///
+/// Times are `ts`, microseconds with a fraction after `baseTimeNanoseconds`, which stands before or behind the events;
+/// without it, since the epoch. What ran on the GPU has its GPU in place of a process and its stream in place of a thread.
+public final class KinetoTrace {
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
+            .enable(JsonReadFeature.ALLOW_BACKSLASH_ESCAPING_ANY_CHARACTER)
+            .build();
+
+    interface Sink {
+        void accept(KinetoEvent event);
+    }
+
+    /// What the trace says about itself.
+    ///
+    /// @param base nanoseconds since the epoch that are added to all times; null when it is not said
+    /// @param rank of the process in its job, if it is said
+    /// @param events of any kind
+    /// @param skipped events that could not be used, by reason
+    record Header(@Nullable Long base, @Nullable Long rank, long events, Map<String, Long> skipped) {}
+
+    private final Path path;
+    private final JsonParser parser;
+    private final KinetoValues values;
+    private final Sink sink;
+    private final Map<String, Long> skipped = new LinkedHashMap<>();
+    private @Nullable Long base;
+    private @Nullable Long rank;
+    private long events;
+    private boolean hasEvents;
+
+    private KinetoTrace(Path path, JsonParser parser, Sink sink) {
+        this.path = path;
+        this.parser = parser;
+        this.values = new KinetoValues(parser);
+        this.sink = sink;
+    }
+
+    /// Whether a file is JSON, compressed or not, by its first bytes.
+    public static boolean isOne(Path file) {
+        if (!Files.isRegularFile(file)) {
+            return false; // opening a pipe would wait for its other end
+        }
+        try (InputStream stream = Files.newInputStream(file)) {
+            byte[] start = stream.readNBytes(256);
+            String text = new String(start, StandardCharsets.ISO_8859_1).stripLeading();
+            return text.startsWith("{") || isGzip(start);
+        } catch (IOException _) {
+            return false; // whoever opens it says why
+        }
+    }
+
+    /// Hands the events that matter to `sink`.
+    ///
+    /// @throws RecordingException if it is no such trace, or damaged
+    static Header read(Path path, Sink sink) {
+        try (InputStream stream = open(path);
+                JsonParser parser = JSON.createParser(ObjectReadContext.empty(), stream)) {
+            return new KinetoTrace(path, parser, sink).read();
+        } catch (AccessDeniedException e) {
+            throw new RecordingException("opening '" + path + "': permission denied", null, e);
+        } catch (IOException e) {
+            throw new RecordingException("opening '" + path + "': damaged: " + e.getMessage(), "copy it again", e);
+        }
+    }
+
+    private static InputStream open(Path path) throws IOException {
+        BufferedInputStream stream = new BufferedInputStream(Files.newInputStream(path), 1 << 16);
+        stream.mark(2);
+        boolean gzip = isGzip(stream.readNBytes(2));
+        stream.reset();
+        return gzip ? new GZIPInputStream(stream, 1 << 16) : stream;
+    }
+
+    private static boolean isGzip(byte[] start) {
+        return start.length >= 2 && start[0] == 0x1f && start[1] == (byte) 0x8b;
+    }
+
+    private Header read() {
+        try {
+            if (parser.nextToken() != JsonToken.START_OBJECT) {
+                throw notATrace();
+            }
+            while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+                member(parser.currentName());
+            }
+        } catch (JacksonException e) {
+            String where = hasEvents ? "damaged after " + events + " events: " : "not a profiler's trace: ";
+            throw new RecordingException(
+                    "opening '" + path + "': " + where + firstLine(e.getOriginalMessage()),
+                    hasEvents ? "copy it again from where it was written" : null,
+                    e);
+        }
+        if (!hasEvents) {
+            throw notATrace();
+        }
+        return new Header(base, rank, events, skipped);
+    }
+
+    private RecordingException notATrace() {
+        return new RecordingException(
+                "opening '" + path + "': not a profiler's trace: it has no traceEvents",
+                "torch.profiler writes one with export_chrome_trace");
+    }
+
+    private static String firstLine(@Nullable String message) {
+        return String.valueOf(message).lines().findFirst().orElse("no reason given");
+    }
+
+    private void member(String name) {
+        JsonToken value = parser.nextToken();
+        switch (name) {
+            case "traceEvents" -> {
+                hasEvents |= value == JsonToken.START_ARRAY;
+                if (value == JsonToken.START_ARRAY) {
+                    events();
+                } else {
+                    parser.skipChildren();
+                }
+            }
+            case "baseTimeNanoseconds" -> {
+                Long nanos = values.integer();
+                base = nanos != null && nanos >= 0 && nanos <= KinetoEvent.LATEST_NANOS ? nanos : null;
+            }
+            case "distributedInfo" -> distributedInfo(value);
+            default -> parser.skipChildren();
+        }
+    }
+
+    private void distributedInfo(JsonToken value) {
+        if (value != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+            boolean isRank = parser.currentName().equals("rank");
+            parser.nextToken();
+            if (isRank) {
+                rank = values.integer();
+            } else {
+                parser.skipChildren();
+            }
+        }
+    }
+
+    private void events() {
+        for (JsonToken token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
+            events++;
+            if (token == JsonToken.START_OBJECT) {
+                new KinetoEventReader(values, sink, this::skip).read();
+            } else {
+                parser.skipChildren();
+                skip("not an object");
+            }
+        }
+    }
+
+    private void skip(String reason) {
+        skipped.merge(reason, 1L, Long::sum);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.apache.arrow.memory.unsafe;
+
+import org.jspecify.annotations.NullMarked;
