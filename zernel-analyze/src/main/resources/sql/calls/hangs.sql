@@ -48,48 +48,50 @@ LEFT JOIN went_on
     AND went_on.tid = innermost.tid
 WHERE went_on.pid IS NULL;
 
--- Where a job stands still: collectives that a rank never came to or called otherwise, calls that never return.
+-- How long each process may do nothing: then it stands still.
 --
--- A rank is missing from a collective that other ranks have called when all that could still be seen of it is long
--- past: much longer than a step, and than any wait between two collectives before. Ranks that call different functions,
--- sizes or roots for the same number of a communicator are the usual reason. A call counts that was never seen to
--- return although its process lived on for much longer than a step takes, and started no other program. A region of the
--- program's own counts in a training only: a server may wait for requests in one. A short recording, or one that ends
--- with the job, has no hang; communicators with lost calls are left out, because their numbers do not match.
---
--- needs: events, _nccl_calls, _collective_calls, rank_arrivals, _progress, _open_calls, losses
-CREATE TABLE hangs AS
+-- needs: _progress
+CREATE VIEW _patience AS
 WITH
     thresholds AS (
         SELECT
             1000000000 AS min_ns, -- [ns] shortest wait
             10 AS min_steps, -- median steps that it lasts
             30000000000 AS without_steps_ns -- [ns] where no step was seen
-    ),
-    patience AS (
-        SELECT
-            progress.recording,
-            progress.pid,
-            progress.steps,
-            progress.watched_ns,
-            progress.ended_ns,
-            progress.exited_ns,
-            progress.exit_status,
-            progress.step_ns,
-            progress.last_step_ns,
-            CASE
-                WHEN progress.steps < 2 THEN thresholds.without_steps_ns
-                ELSE greatest(thresholds.min_ns, thresholds.min_steps * progress.step_ns, progress.longest_ns)
-            END AS patience_ns
-        FROM _progress AS progress
-        CROSS JOIN thresholds
-    ),
-    lossy AS (
-        SELECT DISTINCT calls.comm_id
-        FROM _collective_calls AS calls
-        JOIN losses ON losses.recording = calls.recording
-        WHERE losses.kind = 'nccl'
-    ),
+    )
+SELECT
+    progress.recording, -- recording
+    progress.pid, -- process
+    progress.steps, -- steps
+    progress.watched_ns, -- [ns] until when it could have gone on
+    progress.ended_ns, -- [ns] end of the recording
+    progress.exited_ns, -- [ns] when it exited, if it did
+    progress.exit_status, -- its exit code
+    progress.step_ns, -- [ns] median step
+    progress.last_step_ns, -- [ns] end of its last step
+    CASE
+        WHEN progress.steps < 2 THEN thresholds.without_steps_ns
+        ELSE greatest(thresholds.min_ns, thresholds.min_steps * progress.step_ns, progress.longest_ns)
+    END AS patience_ns -- [ns] how long it may do nothing
+FROM _progress AS progress
+CROSS JOIN thresholds;
+
+-- Communicators with lost calls: the numbers of collectives do not match there.
+--
+-- needs: _collective_calls, losses
+CREATE VIEW _lossy_communicators AS
+SELECT
+    calls.comm_id -- communicator
+FROM _collective_calls AS calls
+JOIN losses ON losses.recording = calls.recording
+WHERE losses.kind = 'nccl'
+GROUP BY ALL;
+
+-- The first collective of each communicator that ranks did not come to, although they had time.
+--
+-- needs: _nccl_calls, _collective_calls, _lossy_communicators, rank_arrivals, _patience
+CREATE VIEW _missing_ranks AS
+WITH
     joined AS (
         SELECT comm_id, rank, nranks, recording, pid, -1 AS number, NULL AS ts_ns
         FROM _nccl_calls
@@ -101,7 +103,7 @@ WITH
     members AS (
         SELECT comm_id, rank, recording, pid, max(nranks) AS nranks, max(number) AS number
         FROM joined
-        WHERE nranks > 1 AND comm_id NOT IN (SELECT comm_id FROM lossy)
+        WHERE nranks > 1 AND comm_id NOT IN (SELECT comm_id FROM _lossy_communicators)
         GROUP BY ALL
     ),
     gaps AS (
@@ -112,24 +114,11 @@ WITH
         ) AS between
         GROUP BY ALL
     ),
-    -- The first collective to which not all came, and the first on which they do not agree.
     first_missed AS (
         SELECT comm_id, min(number) + 1 AS number
         FROM members
         GROUP BY ALL
         HAVING max(number) > min(number)
-    ),
-    disagreements AS (
-        SELECT comm_id, number
-        FROM _collective_calls
-        WHERE comm_id NOT IN (SELECT comm_id FROM lossy)
-        GROUP BY comm_id, number
-        HAVING count(DISTINCT (name, op, dtype, count, peer)) > 1
-    ),
-    first_disagreement AS (
-        SELECT comm_id, min(number) AS number
-        FROM disagreements
-        GROUP BY ALL
     ),
     shifts AS (
         SELECT recording, arg_max(at_ns - ts_ns, ts_ns) AS shift_ns
@@ -151,7 +140,7 @@ WITH
             patience.patience_ns
         FROM first_missed
         JOIN members ON members.comm_id = first_missed.comm_id
-        JOIN patience ON patience.recording = members.recording AND patience.pid = members.pid
+        JOIN _patience AS patience ON patience.recording = members.recording AND patience.pid = members.pid
         JOIN shifts ON shifts.recording = members.recording
     ),
     called AS (
@@ -180,6 +169,37 @@ WITH
         JOIN called ON called.comm_id = roll_call.comm_id
         LEFT JOIN gaps ON gaps.comm_id = roll_call.comm_id
         GROUP BY roll_call.comm_id, roll_call.number
+    )
+SELECT
+    recording, -- recording of the rank that is missing
+    pid, -- its process; the first of several
+    comm_id, -- communicator
+    number, -- number of the collective on it, from 0
+    name, -- NCCL function
+    nranks, -- ranks of the communicator
+    entered, -- ranks that called it
+    missing, -- ranks that did not
+    since_ns, -- [ns] when the first rank called it
+    waited_ns -- [ns] from then to the end of what was recorded
+FROM absences
+WHERE waited_ns > patience_ns;
+
+-- The first collective of each communicator on which its ranks do not agree.
+--
+-- needs: _collective_calls, _lossy_communicators, rank_arrivals
+CREATE VIEW _mismatched_collectives AS
+WITH
+    disagreements AS (
+        SELECT comm_id, number
+        FROM _collective_calls
+        WHERE comm_id NOT IN (SELECT comm_id FROM _lossy_communicators)
+        GROUP BY comm_id, number
+        HAVING count(DISTINCT (name, op, dtype, count, peer)) > 1
+    ),
+    first_disagreement AS (
+        SELECT comm_id, min(number) AS number
+        FROM disagreements
+        GROUP BY ALL
     ),
     variants AS (
         SELECT
@@ -208,23 +228,27 @@ WITH
             max(nranks) AS nranks
         FROM variants
         GROUP BY ALL
-    ),
-    disputed AS (
-        SELECT
-            disputes.comm_id,
-            disputes.number,
-            disputes.calls,
-            disputes.ranks,
-            disputes.nranks,
-            disputes.recording,
-            disputes.pid,
-            min(arrivals.at_ns) AS since_ns
-        FROM disputes
-        JOIN rank_arrivals AS arrivals
-            ON arrivals.comm_id = disputes.comm_id
-            AND arrivals.number = disputes.number
-        GROUP BY ALL
-    ),
+    )
+SELECT
+    disputes.recording, -- recording of the rank that differs
+    disputes.pid, -- its process
+    disputes.comm_id, -- communicator
+    disputes.number, -- number of the collective on it, from 0
+    disputes.calls, -- the calls of each rank
+    disputes.ranks, -- ranks that differ
+    disputes.nranks, -- ranks of the communicator
+    min(arrivals.at_ns) AS since_ns -- [ns] when the first rank called it
+FROM disputes
+JOIN rank_arrivals AS arrivals
+    ON arrivals.comm_id = disputes.comm_id
+    AND arrivals.number = disputes.number
+GROUP BY ALL;
+
+-- The first call of each process that never returned, although it had time.
+--
+-- needs: events, _open_calls, _patience
+CREATE VIEW _stuck_calls AS
+WITH
     execs AS (
         SELECT recording, pid, max(ts_ns) AS ts_ns
         FROM events
@@ -242,7 +266,7 @@ WITH
             patience.watched_ns - calls.since_ns AS waited_ns,
             row_number() OVER (PARTITION BY calls.recording, calls.pid ORDER BY calls.since_ns) AS place
         FROM _open_calls AS calls
-        JOIN patience ON patience.recording = calls.recording AND patience.pid = calls.pid
+        JOIN _patience AS patience ON patience.recording = calls.recording AND patience.pid = calls.pid
         LEFT JOIN execs ON execs.recording = calls.recording AND execs.pid = calls.pid
         WHERE coalesce(execs.ts_ns < calls.since_ns, TRUE)
             AND (
@@ -253,7 +277,28 @@ WITH
             AND calls.kind IN ('region', 'backward', 'dist_wait', 'cuda_sync', 'cuda_copy', 'nccl', 'nccl_comm')
             AND patience.watched_ns - calls.since_ns > patience.patience_ns
             AND patience.watched_ns - coalesce(patience.last_step_ns, calls.since_ns) > patience.patience_ns
-    ),
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    name, -- function or region
+    since_ns, -- [ns] when it was called
+    waited_ns -- [ns] from then to the end of what was recorded
+FROM stuck
+WHERE place = 1;
+
+-- Where a job stands still: collectives that a rank never came to or called otherwise, calls that never return.
+--
+-- A rank is missing from a collective that other ranks have called when all that could still be seen of it is long
+-- past: much longer than a step, and than any wait between two collectives before. Ranks that call different functions,
+-- sizes or roots for the same number of a communicator are the usual reason. A call counts that was never seen to
+-- return although its process lived on for much longer than a step takes, and started no other program. A region of the
+-- program's own counts in a training only: a server may wait for requests in one. A short recording, or one that ends
+-- with the job, has no hang; communicators with lost calls are left out, because their numbers do not match.
+--
+-- needs: events, _missing_ranks, _mismatched_collectives, _stuck_calls, _open_calls, _patience
+CREATE TABLE hangs AS
+WITH
     all_hangs AS (
         SELECT
             'missing rank' AS what,
@@ -267,15 +312,13 @@ WITH
             missing,
             since_ns,
             waited_ns
-        FROM absences
-        WHERE waited_ns > patience_ns
+        FROM _missing_ranks
         UNION ALL
         SELECT 'mismatch', recording, pid, comm_id, number, calls, nranks, NULL, ranks, since_ns, NULL
-        FROM disputed
+        FROM _mismatched_collectives
         UNION ALL
         SELECT 'open call', recording, pid, NULL, NULL, name, NULL, NULL, NULL, since_ns, waited_ns
-        FROM stuck
-        WHERE place = 1
+        FROM _stuck_calls
     ),
     latest AS (
         SELECT
@@ -321,7 +364,7 @@ SELECT
     patience.exited_ns, -- [ns] when it exited, if it did
     patience.exit_status -- its exit code
 FROM all_hangs
-LEFT JOIN patience ON patience.recording = all_hangs.recording AND patience.pid = all_hangs.pid
+LEFT JOIN _patience AS patience ON patience.recording = all_hangs.recording AND patience.pid = all_hangs.pid
 LEFT JOIN latest ON latest.recording = all_hangs.recording AND latest.pid = all_hangs.pid
 LEFT JOIN doing ON doing.recording = all_hangs.recording AND doing.pid = all_hangs.pid
 ORDER BY all_hangs.since_ns, all_hangs.what, all_hangs.recording, all_hangs.pid

@@ -6,7 +6,7 @@
 -- long as the call. It is lost at most as far as the GPU is idle by the driver's samples.
 -- Does not apply while shapes still change for the first time, such as in a short recording of the begin of a job.
 --
--- needs: _rare_events, _launched, step_work, gpu_busy, files
+-- needs: _rare_events, _launched, step_work, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: PyTorch counts its retries in torch.cuda.memory_stats()["num_alloc_retries"]
 WITH
@@ -139,23 +139,21 @@ WITH
         WHERE work.steps >= thresholds.min_steps
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
+    recording, -- recording
+    pid, -- process
+    tid, -- thread whose steps these are
     round(allocs + frees, 1) AS value, -- calls per step
     'allocations and releases per step' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in and around these calls, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] in and around these calls, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when there are none
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of the last {} steps: {:.1f} allocations and {:.1f} releases take {} of {}, and {} around them; ',
-        steps, allocs, frees, ms(alloc_ns), ms(step_ns), ms(around_ns))
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        steps, allocs, frees, ms(alloc_ns), ms(step_ns), ms(around_ns)) AS evidence, -- what it rests on
     'no torch.cuda.empty_cache() in the loop; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; pad to few shapes'
         AS advice, -- what to try
-    format('zernel-analyze memory {}', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze memory {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

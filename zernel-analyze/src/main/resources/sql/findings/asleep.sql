@@ -5,7 +5,7 @@
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply where time off the CPU was not recorded.
 --
--- needs: _off_cpu_steps, steps, gpu_busy, files
+-- needs: _off_cpu_steps, steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that sleeps
 WITH
@@ -49,23 +49,20 @@ WITH
         LEFT JOIN gpu_busy AS busy ON busy.recording = means.recording AND busy.pid = means.pid
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that sleeps
-    round(100 * asleep_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] asleep, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when it does not sleep
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that sleeps
+    asleep_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] asleep, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when it does not sleep
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('median of {} steps: {} of {} asleep in {}, {:.1f} times a step; ',
-        steps, ms(asleep_ns), ms(step_ns), call, sleeps)
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        steps, ms(asleep_ns), ms(step_ns), call, sleeps) AS evidence, -- what it rests on
     'take the sleep out of the training loop, or wait for what it waits for (an event, a condition) instead'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

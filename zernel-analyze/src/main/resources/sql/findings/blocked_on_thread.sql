@@ -5,7 +5,7 @@
 -- Does not apply to threads that work for the training thread, such as those of OpenMP and autograd, nor to Python's
 -- lock (gil_contention), to waits for data workers (data_bound), and to waits for the GPU or for ranks.
 --
--- needs: thread_waits, _threads, gpu_busy, files
+-- needs: thread_waits, _threads, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names what both threads are in
 WITH
@@ -35,29 +35,25 @@ WITH
         WHERE waits.kind = 'lock'
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
-    round(100 * blocked_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] blocked, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when it never waits
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    blocked_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] blocked, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when it never waits
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} blocked on another thread, in {} waits of {} (median)',
         steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
         || CASE
             WHEN waker_tid IS NULL THEN ''
             ELSE format('; thread {}{} ended most of {} of them',
                 waker_tid, coalesce(' (' || comm || ')', ''), woken)
-        END
-        || '; '
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        END AS evidence, -- what it rests on
     'let the other thread hold the lock for less time, fill its queue ahead, or give its work to more threads'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM thread_waits"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

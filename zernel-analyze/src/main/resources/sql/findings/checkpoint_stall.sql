@@ -38,7 +38,7 @@ ORDER BY hits.recording, hits.pid, hits.tid, hits.step;
 -- checkpoint out too. The view checkpoint_steps says what is taken for a checkpoint.
 -- Does not apply to files that are read, to what another thread writes while training goes on, nor to the first step.
 --
--- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, _threads, files
+-- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, _threads
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
 WITH
@@ -215,12 +215,14 @@ WITH
         FROM counted
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
     stalls AS value, -- steps with a checkpoint
     format('of {} steps', steps) AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    speedup(step_ns, most_ns) AS max_speedup, -- bound when they cost nothing
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] excess spread over all steps
+    most_ns AS bound_ns, -- [ns] saved at most, when they cost nothing
     format('each takes {} more than the median of {}: {} of the mean of all steps but warm-up, {}{}; {}; ',
         ms(each_ns), ms(median_ns), ms(lost_ns), ms(step_ns),
         coalesce(format(', which is {} without steps with a checkpoint', ms(train_ns)), ''),
@@ -231,12 +233,10 @@ SELECT
             ELSE ''
         END
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
-        || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
         AS advice, -- what to try
-    format('zernel-analyze steps --slowest 10 {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

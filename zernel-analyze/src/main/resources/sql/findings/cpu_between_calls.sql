@@ -8,7 +8,7 @@
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps
 -- in which it is below a millisecond, which any loop in Python has.
 --
--- needs: step_states, phase_parts, _launched, kinds, files
+-- needs: step_states, phase_parts, _launched, kinds
 -- severity: high from 25 % of step time
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
 WITH
@@ -78,12 +78,14 @@ WITH
         CROSS JOIN thresholds
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
-    round(100 * lost_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, without the forward pass
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when there is no such work
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    lost_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] on the CPU in no call, without the forward pass
+    bound_ns, -- [ns] saved at most, when there is no such work
+    least_ns AS least_lost_ns, -- [ns] lost at least
     format('median of {} steps: {} of {} on the CPU in no recorded call, {} in calls; ',
         steps, ms(between_ns), ms(step_ns), ms(called_ns))
         || CASE
@@ -92,17 +94,13 @@ SELECT
                 ms(backward_ns), ms(least_ns), ms(bound_ns)
             )
             ELSE ''
-        END
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        END AS evidence, -- what it rests on
     'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command, -- to see more
-    round(least_ns / 1e6, 3) AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least
+    'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps
     AND least_ns >= thresholds.least_share * step_ns
     AND lost_ns >= thresholds.min_share * step_ns
     AND lost_ns >= thresholds.min_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

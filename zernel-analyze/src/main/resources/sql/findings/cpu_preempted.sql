@@ -6,7 +6,7 @@
 -- it (too_many_threads), or data workers that have too much to do (data_bound), nor to one late rank of several
 -- (nccl_straggler). Who had a CPU is not known of recordings made before they said so.
 --
--- needs: cpu_waits, data_wait_causes, files
+-- needs: cpu_waits, data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
@@ -16,12 +16,16 @@ WITH
             0.03 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread without a CPU
+    recording, -- recording
+    pid, -- process
+    tid, -- thread without a CPU
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] ready without a CPU, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when a CPU is always free
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when a CPU is always free
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
         steps, ms(delay_ns), ms(step_ns), spans, preempted)
         || format('longest {}; {} CPUs; ', ms(max_ns), coalesce(CAST(cpus AS VARCHAR), 'unknown'))
@@ -31,9 +35,7 @@ SELECT
             WHEN 'threads' THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
             ELSE format('{} (pid {}) had it {} of that time; ',
                 coalesce(top_comm, 'a process'), top_pid, pct(top_share))
-        END
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        END AS evidence, -- what it rests on
     CASE holder
         WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
@@ -48,9 +50,7 @@ SELECT
             ELSE 'free CPUs for it: no other jobs on them, a higher limit of the container'
         END
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM off_cpu"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM off_cpu"' AS next_command -- to see more
 FROM cpu_waits
 CROSS JOIN thresholds
 WHERE cause = 'unseen'
@@ -62,5 +62,3 @@ WHERE cause = 'unseen'
     ))
     AND steps >= min_steps
     AND lost_ns >= min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

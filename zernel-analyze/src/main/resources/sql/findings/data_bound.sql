@@ -6,7 +6,7 @@
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
 --
--- needs: data_wait_causes, files
+-- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view data_wait_causes has the arithmetic of all causes
 WITH
@@ -16,12 +16,14 @@ WITH
             0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
-    round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] wait per step, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when no wait is left
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    data_ns AS part_ns, -- [ns] shown as share of step time spent waiting
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] wait per step, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when no wait is left
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
             WHEN cause = 'named'
@@ -35,8 +37,7 @@ SELECT
             WHEN crowd_ns >= 0.01 * step_ns THEN format('; {} more without a CPU that workers have', ms(crowd_ns))
             ELSE ''
         END
-        || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns)
-        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause
         WHEN 'unseen' THEN 'the recording does not show the workers; record them too: leave out -p'
         WHEN 'named' THEN format(
@@ -46,12 +47,8 @@ SELECT
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         ELSE format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free', workers_needed)
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM {}"', file_label(recording),
-        CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    format('zernel-analyze sql {{}} "FROM {}"',
+        CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command -- to see more
 FROM data_wait_causes
 CROSS JOIN thresholds
 WHERE cause IN ('transform', 'idle', 'unseen', 'named') AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

@@ -4,7 +4,7 @@
 -- part of the mean step of the report's headline; put beside it, both make the time of a step that the job feels.
 -- Does not apply to processes that only evaluate.
 --
--- needs: evaluations, files
+-- needs: evaluations
 -- severity: medium from 40 % of wall time, else low: evaluation may be wanted
 -- hint: `zernel-analyze steps` lists the steps of kind evaluation, each with the loop before it
 WITH
@@ -29,20 +29,21 @@ WITH
         WHERE steps > 0 AND step_ns IS NOT NULL
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
     CASE WHEN share >= much_share THEN 'medium' ELSE 'low' END AS severity, -- medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] evaluation spread over all training steps
-    speedup(all_ns, lost_ns) AS max_speedup, -- bound without evaluation
+    all_ns AS step_ns, -- [ns] step, with its part of the evaluation
+    lost_ns, -- [ns] evaluation spread over all training steps
+    lost_ns AS bound_ns, -- [ns] saved at most, without evaluation
     format('{} evaluation{} of {}; {} for each of {} training steps, beside their mean of {}; ',
         evaluations, CASE WHEN evaluations = 1 THEN '' ELSE 's' END, ms(mean_ns), ms(lost_ns), steps, ms(step_ns))
-        || bound_text(all_ns, lost_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     'evaluate less often or on fewer batches, under torch.inference_mode(), with a larger batch'
         AS advice, -- what to try
-    format('zernel-analyze steps --slowest 10 {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE share >= min_share
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

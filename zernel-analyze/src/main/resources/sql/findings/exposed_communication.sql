@@ -8,7 +8,7 @@
 -- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication
 -- only the GPU knows. The view unknowns has the bounds.
 --
--- needs: _communication, _small_collectives, gpu_busy, phase_words, network_usage, files
+-- needs: _communication, _small_collectives, gpu_busy, phase_words, network_usage
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view collectives lists what is sent
 WITH
@@ -57,13 +57,14 @@ WITH
         FROM costs
     )
 SELECT
-    CASE WHEN ranks > 1 THEN format('{} ranks', ranks) ELSE thread_label(recording, pid, tid) END
-        AS subject, -- thread that waits; of several ranks, all of them
-    round(100 * lost_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] of nothing but communication
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when all of it is hidden
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    CASE WHEN ranks > 1 THEN format('{} ranks', ranks) END AS subject, -- all ranks, where there are several
+    lost_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] of nothing but communication
+    bound_ns, -- [ns] saved at most, when all of it is hidden
     format('mean of {} steps: {} of {} ', steps, ms(bound_ns), ms(step_ns))
         || CASE
             WHEN traced THEN 'in which the GPU communicates and computes nothing, by its trace; '
@@ -74,13 +75,10 @@ SELECT
             ELSE format('blocked on other ranks, {} of it with nothing else to do for the GPU; ', ms(lost_ns))
         END
         || CASE WHEN ranks > 1 THEN format('the least of {} ranks; ', ranks) ELSE '' END
-        || coalesce(link_text || '; ', '')
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || coalesce(link_text || '; ', '') AS evidence, -- what it rests on
     'overlap it: DDP buckets (bucket_cap_mb), FSDP prefetch, no_sync() while accumulating; or send less (bf16)'
         AS advice, -- what to try
-    format('zernel-analyze nccl {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze nccl {}' AS next_command -- to see more
 FROM least_waiting
 CROSS JOIN thresholds
 WHERE place = 1 AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

@@ -15,21 +15,18 @@ WITH
             268435456 AS min_bytes -- [bytes] not usable
     )
 SELECT
+    recording, -- recording
     thread_label(recording, pid, pid) || coalesce(format(' device {}', device), '') AS subject, -- process and GPU
     round(100 * (peak_bytes - torch_peak_bytes) / peak_bytes, 1) AS value, -- share that was never handed out
     '% of reserved memory' AS unit, -- unit of value
     CASE WHEN failed_allocs > 0 THEN 'high' ELSE 'medium' END AS severity, -- high or medium
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
-    CAST(NULL AS DOUBLE) AS max_speedup, -- none
     format('at most {} were handed out of {} reserved; {} failed allocation{}',
         size(torch_peak_bytes), size(peak_bytes), failed_allocs,
         CASE WHEN failed_allocs = 1 THEN '' ELSE 's' END)
         AS evidence, -- what it rests on
     'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; pad inputs to few sizes' AS advice, -- what to try
-    format('zernel-analyze memory {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze memory {}' AS next_command -- to see more
 FROM memory_use
 CROSS JOIN thresholds
 WHERE torch_peak_bytes > 0
     AND peak_bytes - torch_peak_bytes >= greatest(thresholds.min_bytes, thresholds.min_share * peak_bytes)
-ORDER BY value DESC, subject
-LIMIT 20

@@ -7,7 +7,7 @@
 -- steps that open a checkpoint (checkpoint_stall), to time off the CPU (cpu_preempted), to pauses in every step, which
 -- are no pauses but work (unexplained_time), nor to jobs that launch nothing on a GPU.
 --
--- needs: pauses, gc_runs, steps, gpu_busy, files
+-- needs: pauses, gc_runs, steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: gc.callbacks tell a program when it runs; `zernel-record probes` says whether its Python can be probed (gc)
 WITH
@@ -66,13 +66,17 @@ WITH
         WHERE paused.steps >= thresholds.min_steps
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
     pauses AS value, -- pauses
     format('{} in {} steps', CASE WHEN measured THEN 'collections' ELSE 'pauses' END, steps)
         AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] pauses spread over all steps
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when there are none
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] pauses spread over all steps
+    bound_ns, -- [ns] saved at most, when there are none
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     CASE
         WHEN measured
             THEN format('{} each (median), {} the longest, {} per step ({}); {} of all objects, {} of the time; ',
@@ -86,9 +90,7 @@ SELECT
                 END
         ELSE format('one in {:.0f} steps, {} each (median), {} the longest, {} per step; ',
             steps / pauses, ms(usual_ns), ms(longest_ns), ms(pause_ns))
-    END
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+    END AS evidence, -- what it rests on
     CASE
         WHEN 2 * asked_ns >= all_ns
             THEN 'remove gc.collect() from the training loop, or call it seldom, such as between epochs'
@@ -96,13 +98,9 @@ SELECT
             THEN 'remove gc.collect() from the training loop; if there is none: gc.freeze(), then gc.disable()'
         ELSE 'gc.freeze() after start-up, then gc.disable() and gc.collect() where it does no harm, as between epochs'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM {}"', file_label(recording),
+    format('zernel-analyze sql {{}} "FROM {}"',
         CASE WHEN measured THEN 'gc_runs ORDER BY dur_ns DESC LIMIT 10' ELSE 'pauses' END)
-        AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+        AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

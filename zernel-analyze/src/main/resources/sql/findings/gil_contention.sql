@@ -6,7 +6,7 @@
 -- Does not apply where the lock is held for less than 5 ms at a time (blocked_on_thread), nor to interpreters without
 -- the lock.
 --
--- needs: thread_waits, gpu_busy, files
+-- needs: thread_waits, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that the other thread runs
 WITH
@@ -26,25 +26,22 @@ WITH
         WHERE waits.kind = 'gil'
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
-    round(100 * blocked_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] waiting for the lock, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when it is always free
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    blocked_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] waiting for the lock, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when it is always free
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} blocked for Python''s lock, in {} waits of {} (median)',
         steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
         || CASE WHEN waker_tid IS NULL THEN '' ELSE format('; thread {} hands it over', waker_tid) END
-        || '; '
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     'move the work of the other thread to a process (multiprocessing), or into code that releases the lock'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_waits"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM thread_waits"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

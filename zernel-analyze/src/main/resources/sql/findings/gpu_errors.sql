@@ -19,12 +19,6 @@ WITH
                 WHEN errors.cause IN ('program', 'echo') THEN 'medium'
                 ELSE 'high'
             END AS severity,
-            CASE
-                WHEN errors.times < thresholds.min_times THEN 3
-                WHEN errors.cause IN ('program', 'echo') THEN 2
-                ELSE 1
-            END
-                AS place,
             (errors.first_ns - recordings.started_ns) / 1e9 AS first_s
         FROM device_errors AS errors
         CROSS JOIN thresholds
@@ -32,13 +26,12 @@ WITH
         WHERE errors.times >= thresholds.min_times OR errors.before >= thresholds.min_times
     )
 SELECT
+    recording, -- recording
     CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
         || format('GPU {}', device) AS subject, -- the GPU, as the driver counts them
     CAST(CASE WHEN severity = 'low' THEN before ELSE times END AS DOUBLE) AS value, -- how often
     CASE WHEN severity = 'low' THEN 'errors before the recording' ELSE 'errors' END AS unit, -- unit of value
     severity, -- high, medium or low
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- a risk, not time
-    CAST(NULL AS DOUBLE) AS max_speedup, -- none
     coalesce(format('XID {}: ', xid), '') || meaning
         || CASE
             WHEN severity = 'low' THEN format(', {} since the driver was loaded, none while it was recorded', before)
@@ -54,7 +47,5 @@ SELECT
         WHEN 'bus' THEN 'take the machine out and restart it; look at power, heat and the slot of the GPU'
         ELSE 'take the GPU out and restart the machine; report it with nvidia-bug-report.sh'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM device_errors"', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze sql {} "FROM device_errors"' AS next_command -- to see more
 FROM told
-ORDER BY place, value DESC, subject, evidence
-LIMIT 20

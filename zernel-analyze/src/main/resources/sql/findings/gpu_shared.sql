@@ -7,7 +7,7 @@
 -- Does not apply to processes that only hold memory, under MPS, where kernels run side by side, nor to processes that
 -- the driver does not list, as those of other virtual machines.
 --
--- needs: events, _trained, training_threads, processes, files
+-- needs: events, _trained, training_threads, processes
 -- severity: high from 25 % of step time, medium from 10 %; low where shares are not known
 -- hint: nvidia-smi -c EXCLUSIVE_PROCESS keeps other processes away from a GPU
 WITH
@@ -219,13 +219,15 @@ WITH
         LEFT JOIN processes AS theirs ON theirs.recording = judged.recording AND theirs.pid = judged.other
     )
 SELECT
-    thread_label(recording, pid, pid) AS subject, -- process that trains
+    recording, -- recording
+    pid, -- process that trains
     round(100 * CASE WHEN says_shares THEN others ELSE busy END, 1) AS value, -- percent of the GPU's time
     format(CASE WHEN says_shares THEN '% of GPU {} go to {}' ELSE '% of GPU {} are used, also by {}' END, device, name)
         AS unit, -- unit of value
-    CASE WHEN says_shares THEN severity_of(lost_ns / step_ns) ELSE 'low' END AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] waiting for others; NULL where shares are not known
-    speedup(step_ns, most_ns) AS max_speedup, -- bound by the highest sample
+    CASE WHEN NOT says_shares THEN 'low' END AS severity, -- low where shares are not known
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] waiting for others; NULL where shares are not known
+    most_ns AS bound_ns, -- [ns] saved at most, by the highest sample
     format('{} on GPU {} is {}; ', name, device,
         CASE WHEN same_job THEN 'a process of the same job' WHEN recorded THEN 'of another job' ELSE 'not recorded' END)
         || CASE
@@ -235,20 +237,17 @@ SELECT
             ELSE format('NVML lists it in {} samples while training, without its share of the time', samples)
         END
         || format('; the GPU is busy {} of the time; it holds {}; costs {} to {} of a mean step of {}; ', pct(busy),
-            size(memory_bytes), ms(least_ns), ms(most_ns), ms(step_ns))
-        || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
+            size(memory_bytes), ms(least_ns), ms(most_ns), ms(step_ns)) AS evidence, -- what it rests on
     CASE
         WHEN same_job
             THEN 'run it on another GPU (CUDA_VISIBLE_DEVICES) or after the training; if it must be there, under MPS'
         ELSE 'run on another GPU (CUDA_VISIBLE_DEVICES), or keep others away: nvidia-smi -c EXCLUSIVE_PROCESS, or '
             || 'whole GPUs from the job scheduler'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM gpu_process_usage"', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze sql {} "FROM gpu_process_usage"' AS next_command -- to see more
 FROM related
 CROSS JOIN thresholds
 WHERE CASE
         WHEN says_shares THEN lost_ns >= thresholds.min_share * step_ns
         ELSE busy >= thresholds.min_busy
     END
-ORDER BY lost_ms_per_step DESC NULLS LAST, subject
-LIMIT 20

@@ -42,6 +42,7 @@ WITH
             END
     )
 SELECT
+    recording, -- recording
     CASE
         WHEN missing IS NULL THEN ''
         WHEN contains(missing, ',') THEN format('ranks {} of {}, ', missing, nranks)
@@ -52,8 +53,6 @@ SELECT
     round(waited_ns / 1e9, 1) AS value, -- seconds without progress
     CASE WHEN waited_ns IS NULL THEN 'mismatched collective' ELSE 's without progress' END AS unit, -- unit of value
     CASE WHEN waited_ns IS NULL THEN 'medium' ELSE 'high' END AS severity, -- high, medium or low
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- there are no more steps
-    CAST(NULL AS DOUBLE) AS max_speedup, -- nor anything to speed up
     CASE what
         WHEN 'missing rank' THEN format('ranks {} called {} (number {} of communicator {}), {} never did; ',
             entered, name, number, comm_id, missing)
@@ -83,7 +82,5 @@ SELECT
             THEN 'look at the data workers: whether one died or waits for storage; DataLoader(timeout=60)'
         ELSE 'look at what it waits for: py-spy dump --native --pid; record all ranks to see which one does not come'
     END AS advice, -- what to try
-    format('zernel-analyze nccl --hangs {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze nccl --hangs {}' AS next_command -- to see more
 FROM told
-ORDER BY severity, value DESC, subject
-LIMIT 20

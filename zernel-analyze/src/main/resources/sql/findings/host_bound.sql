@@ -7,7 +7,7 @@
 -- Does not apply where the time goes into launching (launch_bound), where the GPU is the limit (gpu_limit), to jobs
 -- that launch nothing on a GPU, nor where time off the CPU was not recorded.
 --
--- needs: steps, step_mean, step_work, _segments, _switches, events, gpu_limit, gpu_busy, kinds, files
+-- needs: steps, step_mean, step_work, _segments, _switches, events, gpu_limit, gpu_busy, kinds
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: with torch.profiler.record_function("...") around the suspects a recording names them; no profiler needs to run
 WITH
@@ -192,29 +192,27 @@ WITH
         LEFT JOIN gpu_busy AS busy ON busy.recording = costs.recording AND busy.pid = costs.pid
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
-    round(100 * on_cpu_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] on the CPU in no call, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when nothing waits for it
+    recording, -- recording
+    pid, -- process
+    tid, -- thread whose steps these are
+    on_cpu_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] on the CPU in no call, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when nothing waits for it
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('median of {} steps: {} of {} on the CPU in no recorded call, {} off it; launches: {:.0f}; ',
         steps, ms(on_cpu_ns), ms(step_ns), ms(off_cpu_ns), launches)
         || CASE WHEN before_copy THEN format('most of it before a copy of {} to the GPU; ', size(bytes)) ELSE '' END
         || CASE WHEN busy IS NULL THEN '' ELSE format('GPU busy {} of the time; ', pct(busy)) END
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     CASE
         WHEN before_copy
             THEN 'make the next batch beside the step: DataLoader workers, a thread that prefetches, or on the GPU'
         ELSE 'find it with py-spy or record_function; do it in another thread or process, less often, or on the GPU'
     END AS advice, -- what to try
-    format('zernel-analyze phases --parts {}', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze phases --parts {}' AS next_command -- to see more
 FROM bounds
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
     AND on_cpu_ns >= thresholds.min_dispatch_ns * launches
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

@@ -92,12 +92,11 @@ WITH
         FROM full_ones
     )
 SELECT
+    recording, -- recording
     subject, -- process, or workers of a process
     value, -- megabytes per minute, or percent in use
     unit, -- unit of value
     severity, -- high or medium
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
-    CAST(NULL AS DOUBLE) AS max_speedup, -- none
     evidence, -- what it rests on
     CASE what
         WHEN 'workers'
@@ -106,7 +105,5 @@ SELECT
         THEN 'look for what is kept: lists of tensors, caches without a limit; tracemalloc says which line'
         ELSE 'use less: fewer workers, a smaller prefetch_factor, memory-mapped data; or raise the limit'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM host_memory_use"', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze sql {} "FROM host_memory_use"' AS next_command -- to see more
 FROM both_kinds
-ORDER BY severity, value DESC, subject
-LIMIT 20

@@ -10,7 +10,7 @@
 -- wait for it; nor where other code than launches takes the time (more than 200 us per launch, 1 ms inside
 -- forward, backward and optimizer).
 --
--- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, files
+-- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
 WITH
@@ -128,12 +128,16 @@ WITH
             END
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
+    recording, -- recording
+    pid, -- process
+    tid, -- thread whose steps these are
     round(launches, 0) AS value, -- launches per step
     'launches per step' AS unit, -- unit of value
-    severity_of(CASE WHEN sampled THEN lost_ns ELSE least_lost_ns END / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] longer than the GPU is busy, or time in launch calls
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when dispatching costs nothing
+    CASE WHEN sampled THEN severity_of(lost_ns / step_ns) END AS severity, -- by what is lost, where samples tell that
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] longer than the GPU is busy, or time in launch calls
+    bound_ns, -- [ns] saved at most, when dispatching costs nothing
+    least_lost_ns, -- [ns] lost at least, as far as samples tell
     format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
         steps, launches, ms(dispatch_ns), ms(step_ns), ms(launch_ns), launch_ns / launches / 1e3)
         || CASE WHEN recording_ns > 0 THEN format('{} more is what recording adds; ', ms(recording_ns)) ELSE '' END
@@ -142,14 +146,10 @@ SELECT
             WHEN sampled THEN format('GPU busy {} of the time ({}: {} to {}), {} per step',
                 pct(train_busy), source, pct(least_train_busy), pct(most_train_busy), ms(gpu_ns))
             ELSE format('GPU use was not sampled, so between {} and {} are lost', ms(least_lost_ns), ms(bound_ns))
-        END
-        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        END AS evidence, -- what it rests on
     'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, a fused optimizer (fused=True)'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM launches LIMIT 20"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost_ns / 1e6, 3) AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, as far as samples tell
+    'zernel-analyze sql {} "FROM launches LIMIT 20"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE least_lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, subject
-LIMIT 20

@@ -10,6 +10,7 @@ WITH
             0.001 AS medium_share -- lost share of a kind's events
     )
 SELECT
+    losses.recording, -- recording
     CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', losses.recording) ELSE '' END
         || 'kind ' || losses.kind AS subject, -- kind that lost events
     losses.lost AS value, -- events lost
@@ -19,13 +20,9 @@ SELECT
         WHEN losses.share >= thresholds.medium_share THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- a loss of knowledge, not of time
-    CAST(NULL AS DOUBLE) AS max_speedup, -- none
     format('{} lost, {} stored: {:.2f} % of what happened', losses.lost, losses.stored, 100 * losses.share)
         AS evidence, -- what it rests on
     'record fewer processes (-p) or fewer kinds, so that the rings keep up' AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM rings"', file_label(losses.recording)) AS next_command -- to see more
+    'zernel-analyze sql {} "FROM rings"' AS next_command -- to see more
 FROM losses
 CROSS JOIN thresholds
-ORDER BY losses.share DESC, subject
-LIMIT 20

@@ -73,12 +73,11 @@ WITH
                 >= greatest(thresholds.min_bytes, thresholds.min_growth * lines.first_bytes)
     )
 SELECT
+    recording, -- recording
     thread_label(recording, pid, pid) || coalesce(format(' device {}', device), '') AS subject, -- process and GPU
     round(slope_bytes / 1e6, 3) AS value, -- megabytes per step
     'MB per step' AS unit, -- unit of value
     CASE WHEN steps_left < 10000 THEN 'high' ELSE 'medium' END AS severity, -- high or medium
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- memory, not time
-    CAST(NULL AS DOUBLE) AS max_speedup, -- none
     format('{} at the end of steps rose from {} to {} in {} steps (r2 {:.2f})',
         CASE WHEN by_torch THEN 'what PyTorch handed out' ELSE 'device memory' END,
         size(first_bytes), size(last_bytes), steps, r2)
@@ -86,7 +85,5 @@ SELECT
         AS evidence, -- what it rests on
     'look for tensors that are kept: losses summed without .item() or .detach(), lists of outputs, retain_graph=True'
         AS advice, -- what to try
-    format('zernel-analyze memory --curve {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze memory --curve {}' AS next_command -- to see more
 FROM growing
-ORDER BY value DESC, subject
-LIMIT 20

@@ -156,7 +156,7 @@ WITH
         WHERE members.rank IS NULL
         GROUP BY ALL
     ),
-    causes AS (
+    summed_causes AS (
         SELECT comm_id, cause, count(*) AS steps, sum(cause_ns) AS cause_ns
         FROM delays
         WHERE cause IS NOT NULL AND delay_ns > 0
@@ -164,7 +164,7 @@ WITH
     ),
     main_causes AS (
         SELECT comm_id, arg_max(cause, cause_ns) AS cause, max(cause_ns) AS cause_ns
-        FROM causes
+        FROM summed_causes
         GROUP BY ALL
     ),
     late AS (
@@ -262,8 +262,35 @@ WITH
         SELECT clock, max(error_ns) AS error_ns
         FROM host_clocks
         GROUP BY ALL
+    ),
+    -- What is said of a cause, `{}` for its time, and what to try, `{}` for the process.
+    causes AS (
+        SELECT cause, evidence, advice
+        FROM (VALUES
+            ('data wait', 'it waits {} longer for data than the others',
+                'look at the input of this rank: its shard, its storage, its workers'),
+            ('preemption', 'it waits {} longer for a CPU than the other ranks',
+                'free CPUs for this rank: other processes on its machine, CPU limits, affinity'),
+            ('allocation', 'it allocates device memory for {} longer',
+                'look at why only this rank allocates: longer inputs, less free memory'),
+            ('checkpoint', 'it opens checkpoint files and takes {} longer',
+                'write checkpoints in the background, or from all ranks (torch.distributed.checkpoint)'),
+            ('compute', 'its forward, backward and optimizer take {} longer on the CPU',
+                'look at what this rank computes more: longer sequences, uneven shards, a slower CPU'),
+            ('asleep', 'it is asleep for {} longer, not waiting for data or ranks',
+                'find what it waits for (a lock, a file, a program, time.sleep): py-spy dump --pid {}'),
+            ('GPU clock', NULL,
+                'look at cooling, power and clocks of its GPU: nvidia-smi -q -d PERFORMANCE,CLOCK'),
+            ('slow GPU', 'it waits {} longer for its own GPU',
+                'compare its GPU with the others: clocks, throttling, power limit, other processes on it'),
+            ('other', '{} more of its time lies outside every recorded call',
+                'look at what only this rank does: logging, checkpoints, evaluation'),
+            ('not known', 'no part of its steps is longer than those of the others',
+                'compare its CPUs with those of the others: load, affinity, clocks')
+        ) AS texts (cause, evidence, advice)
     )
 SELECT
+    stragglers.recording, -- recording
     CASE
         WHEN members = 1 AND NOT ranks_known THEN format('one of {} ranks, ', nranks)
         ELSE CASE WHEN members = 1 THEN 'rank ' ELSE 'ranks ' END || ranks || format(' of {}, ', nranks)
@@ -275,9 +302,9 @@ SELECT
         END AS subject, -- the late rank, or ranks
     round(coalesce(usual_ns, lost_ns) / 1e6, 1) AS value, -- median delay after the last of the others
     'ms late' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that the last of the others waits for it
-    speedup(step_ns, most_ns) AS max_speedup, -- bound when it comes with the first
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] that the last of the others waits for it
+    most_ns AS bound_ns, -- [ns] saved at most, when it comes with the first
     coalesce(
         why,
         CASE
@@ -292,41 +319,16 @@ SELECT
                 ELSE '; '
             END
     )
-        || CASE cause
-            WHEN 'GPU clock' THEN ''
-            WHEN 'data wait' THEN format('it waits {} longer for data than the others; ', ms(cause_ns))
-            WHEN 'preemption' THEN format('it waits {} longer for a CPU than the other ranks; ', ms(cause_ns))
-            WHEN 'allocation' THEN format('it allocates device memory for {} longer; ', ms(cause_ns))
-            WHEN 'checkpoint' THEN format('it opens checkpoint files and takes {} longer; ', ms(cause_ns))
-            WHEN 'compute' THEN format('its forward, backward and optimizer take {} longer on the CPU; ', ms(cause_ns))
-            WHEN 'asleep' THEN format('it is asleep for {} longer, not waiting for data or ranks; ', ms(cause_ns))
-            WHEN 'slow GPU' THEN format('it waits {} longer for its own GPU; ', ms(cause_ns))
-            WHEN 'other' THEN format('{} more of its time lies outside every recorded call; ', ms(cause_ns))
-            ELSE 'no part of its steps is longer than those of the others; '
-        END
-        || coalesce(format('its GPU is idle {} of a step; ', ms(idle_ns)), '')
-        || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
-    CASE cause
-        WHEN 'data wait' THEN 'look at the input of this rank: its shard, its storage, its workers'
-        WHEN 'preemption' THEN 'free CPUs for this rank: other processes on its machine, CPU limits, affinity'
-        WHEN 'allocation' THEN 'look at why only this rank allocates: longer inputs, less free memory'
-        WHEN 'checkpoint' THEN 'write checkpoints in the background, or from all ranks (torch.distributed.checkpoint)'
-        WHEN 'compute' THEN 'look at what this rank computes more: longer sequences, uneven shards, a slower CPU'
-        WHEN 'asleep'
-            THEN format('find what it waits for (a lock, a file, a program, time.sleep): py-spy dump --pid {}', pid)
-        WHEN 'GPU clock' THEN 'look at cooling, power and clocks of its GPU: nvidia-smi -q -d PERFORMANCE,CLOCK'
-        WHEN 'slow GPU' THEN 'compare its GPU with the others: clocks, throttling, power limit, other processes on it'
-        WHEN 'other' THEN 'look at what only this rank does: logging, checkpoints, evaluation'
-        ELSE 'compare its CPUs with those of the others: load, affinity, clocks'
-    END AS advice, -- what to try
-    CASE cause
-        WHEN 'GPU clock' THEN format('zernel-analyze sql {} "FROM device_outliers"', file_label(stragglers.recording))
-        ELSE format('zernel-analyze nccl --ranks {}', file_label(stragglers.recording))
+        || coalesce(replace(causes.evidence, '{}', coalesce(ms(cause_ns), '')) || '; ', '')
+        || coalesce(format('its GPU is idle {} of a step; ', ms(idle_ns)), '') AS evidence, -- what it rests on
+    replace(causes.advice, '{}', CAST(pid AS VARCHAR)) AS advice, -- what to try
+    CASE stragglers.cause
+        WHEN 'GPU clock' THEN 'zernel-analyze sql {} "FROM device_outliers"'
+        ELSE 'zernel-analyze nccl --ranks {}'
     END AS next_command, -- to see more
-    cause -- data wait, preemption, allocation, checkpoint, compute, asleep, slow GPU, GPU clock, other or not known
+    stragglers.cause -- one of causes
 FROM stragglers
+JOIN causes ON causes.cause = stragglers.cause
 LEFT JOIN recording_clocks AS clocks ON clocks.recording = stragglers.recording
 LEFT JOIN errors ON errors.clock = stragglers.clock
 WHERE place = 1
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

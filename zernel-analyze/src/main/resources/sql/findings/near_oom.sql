@@ -49,16 +49,13 @@ WITH
         SELECT recording, subject, value, unit, severity, evidence FROM filled
     )
 SELECT
+    recording, -- recording
     subject, -- process and its device, or the GPU
     value, -- failed allocations, or percent in use
     unit, -- unit of value
     severity, -- high or medium
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- not known
-    CAST(NULL AS DOUBLE) AS max_speedup, -- none
     evidence, -- what it rests on
     'use less: smaller batches, gradient checkpointing, bf16, zero_grad(set_to_none=True), optimizer state sharding'
         AS advice, -- what to try
-    format('zernel-analyze memory {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze memory {}' AS next_command -- to see more
 FROM both_kinds
-ORDER BY severity, value DESC, subject
-LIMIT 20

@@ -5,7 +5,7 @@
 -- Does not apply to recordings made before they said who had a CPU, unless they are of the whole machine (-a):
 -- cpu_preempted reports the same time then.
 --
--- needs: cpu_waits, processes, files
+-- needs: cpu_waits, processes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view processes lists who was recorded
 WITH
@@ -15,25 +15,23 @@ WITH
             0.03 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(waits.recording, waits.pid, waits.tid) AS subject, -- thread without a CPU
+    waits.recording, -- recording
+    waits.pid, -- process
+    waits.tid, -- thread without a CPU
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] ready without a CPU, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when a CPU is always free
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when a CPU is always free
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} ready without a CPU while {} (pid {}) or others had it; {} waits, longest {}; ',
         steps, ms(delay_ns), ms(step_ns), coalesce(neighbours.comm, other_comm, 'another process'), other_pid, spans,
-        ms(max_ns))
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        ms(max_ns)) AS evidence, -- what it rests on
     format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine', other_pid)
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM processes"', file_label(waits.recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM processes"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
 LEFT JOIN processes AS neighbours ON neighbours.recording = waits.recording AND neighbours.pid = waits.other_pid
 WHERE cause = 'neighbour' AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

@@ -8,7 +8,7 @@
 -- idle.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
--- needs: _rare_events, step_work, _step_stretches, gpu_busy, files
+-- needs: _rare_events, step_work, _step_stretches, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
 WITH
@@ -100,20 +100,20 @@ WITH
         WHERE work.steps >= thresholds.min_steps
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that copies
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that copies
     round(bytes / 1e6, 1) AS value, -- megabytes per step
     'MB per step' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what pinned memory would take
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when they cost nothing
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] beyond what pinned memory would take
+    bound_ns, -- [ns] saved at most, when they cost nothing
     format('mean of {} steps: {:.1f} copies from pageable memory, {}, block for {}; ',
         steps, copies, size(bytes), ms(blocked_ns))
         || format('at {:.1f} GB/s they take {} of it, from pinned memory {}; ', rate, ms(copy_ns), ms(pinned_ns))
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     'DataLoader(pin_memory=True) and .to(device, non_blocking=True)' AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM copies"', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze sql {} "FROM copies"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

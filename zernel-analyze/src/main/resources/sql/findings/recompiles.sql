@@ -6,7 +6,7 @@
 -- Does not apply to the steps before the first one of kind train, nor to one or two later ones: a last batch of another
 -- size compiles once.
 --
--- needs: steps, files
+-- needs: steps
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: TORCH_LOGS=recompiles says which input changed; JAX says it with jax_log_compiles
 WITH
@@ -60,20 +60,20 @@ WITH
             AND trained.tid = compiled.tid
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
     compiles AS value, -- steps that compile
     format('of {} steps', steps) AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    speedup(step_ns, lost_ns) AS max_speedup, -- bound when they take the median
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] excess spread over all steps
+    lost_ns AS bound_ns, -- [ns] saved at most, when they take the median
     format('each takes {} more than the median of {}, the longest {}; {} of the mean of steps with these, {}; ',
         ms(lost_ns * steps / compiles), ms(median_ns), ms(longest_ns), ms(lost_ns), ms(step_ns))
-        || bound_text(step_ns, lost_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     'say what changes: torch.compile(dynamic=True) or torch._dynamo.mark_dynamic; or pad to a few shapes'
         AS advice, -- what to try
-    format('zernel-analyze steps --slowest 10 {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE compiles >= thresholds.min_compiles AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

@@ -4,7 +4,7 @@
 -- the driver's samples; a tenth is an assumption, and the bound is that it takes no time at all.
 -- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
 --
--- needs: step_mean, gpu_busy, files
+-- needs: step_mean, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
 WITH
@@ -34,23 +34,20 @@ WITH
             AND step_mean.optimizer_step_ns >= thresholds.min_ns
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
-    round(100 * optimizer_ns / step_ns, 1) AS value, -- share of step time in the optimizer
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] beyond what it may take, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when it takes no time
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    optimizer_ns AS part_ns, -- [ns] shown as share of step time in the optimizer
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] beyond what it may take, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when it takes no time
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal); ',
-        steps, ms(optimizer_ns), ms(step_ns), pct(usual_share))
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        steps, ms(optimizer_ns), ms(step_ns), pct(usual_share)) AS evidence, -- what it rests on
     'fused=True or foreach=True, no Python of your own in step(); or step less often: accumulate gradients'
         AS advice, -- what to try
-    format('zernel-analyze phases --parts {}', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze phases --parts {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns > 0
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

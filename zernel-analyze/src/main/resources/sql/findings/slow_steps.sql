@@ -215,14 +215,15 @@ WITH
         )
     )
 SELECT
+    recording, -- recording
     thread_label(recording, pid, tid)
         || CASE WHEN threads > 1 THEN format(' and {} more', threads - 1) ELSE '' END AS subject, -- training thread
     slow_steps AS value, -- slow steps
     format('of {} steps', steps) AS unit, -- unit of value
-    severity_of(excess_ns / all_ns) AS severity, -- high, medium or low
-    round(excess_ns / steps / 1e6, 3) AS lost_ms_per_step, -- [ms] excess spread over all steps
-    speedup(all_ns, excess_ns) AS max_speedup, -- bound when slow steps took the median
-    why || '; ' || bound_text(all_ns / steps, excess_ns / steps) AS evidence, -- what it rests on
+    all_ns / steps AS step_ns, -- [ns] step
+    excess_ns / steps AS lost_ns, -- [ns] excess spread over all steps
+    excess_ns / steps AS bound_ns, -- [ns] saved at most, when slow steps take the median
+    why AS evidence, -- what it rests on
     CASE
         WHEN what <> 'some'
             THEN 'look at what changed then: marks, other jobs, clocks of the GPU (throttling), input of another size'
@@ -232,9 +233,6 @@ SELECT
             THEN 'look at what runs between steps: checkpoint, evaluation, logging, garbage collection'
         ELSE 'look at what differs in these steps: shapes, recompilation, other load on the machine'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM step_outliers ORDER BY dur_ns DESC LIMIT 10"', file_label(recording))
-        AS next_command -- to see more
+    'zernel-analyze sql {} "FROM step_outliers ORDER BY dur_ns DESC LIMIT 10"' AS next_command -- to see more
 FROM jobs
 WHERE place = 1
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

@@ -5,7 +5,7 @@
 -- else 20 us are assumed. Where computation runs beside them, some of that may be hidden.
 -- Does not apply to operations inside a group, which NCCL sends together, nor where the GPU hides all of it.
 --
--- needs: _small_collectives, files
+-- needs: _small_collectives
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl lists the sizes
 WITH
@@ -17,12 +17,14 @@ WITH
             0.02 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread whose steps these are
+    recording, -- recording
+    pid, -- process
+    tid, -- thread whose steps these are
     round(small, 1) AS value, -- small collectives per step
     'small collectives per step' AS unit, -- unit of value
-    severity_of(lost_ns / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] of those that are too many
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when none costs anything
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] of those that are too many
+    bound_ns, -- [ns] saved at most, when none costs anything
     format('mean of {} steps: {:.0f} of {:.0f} collectives are below 4 MiB, median {:.1f} KiB; {:.0f} would do; ',
         steps, small, collectives, median_bytes / 1024, enough)
         || format('the calls take {}, a round trip {}; ',
@@ -31,15 +33,12 @@ SELECT
                 WHEN round_trip_ns IS NULL THEN '20 us (assumed)'
                 ELSE format('{:.0f} us (the shortest seen)', round_trip_ns / 1e3)
             END)
-        || CASE WHEN alone THEN 'nothing runs beside them; ' ELSE '' END
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || CASE WHEN alone THEN 'nothing runs beside them; ' ELSE '' END AS evidence, -- what it rests on
     'send less often: larger buckets (bucket_cap_mb), larger FSDP units, or one flat tensor' AS advice, -- what to try
-    format('zernel-analyze nccl {}', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze nccl {}' AS next_command -- to see more
 FROM _small_collectives
 CROSS JOIN thresholds
 WHERE steps >= min_steps
     AND small >= min_per_step
     AND small >= min_part * collectives
     AND lost_ns >= min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

@@ -6,7 +6,7 @@
 -- Does not apply to files in the page cache, which read fast, nor to reads through libraries that do not use system
 -- calls (an object store's client waits on a socket), nor to one late rank of several (nccl_straggler).
 --
--- needs: data_wait_causes, files
+-- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a second recording with a warm page cache tells storage from decoding
 WITH
@@ -16,27 +16,24 @@ WITH
             0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
-    round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] wait per step, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when no wait is left
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    data_ns AS part_ns, -- [ns] shown as share of step time spent waiting
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] wait per step, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when no wait is left
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || format('{} of loading is reading', pct(reading))
         || CASE
             WHEN loads_in_process THEN ' inside __next__'
             ELSE format(' in {} workers, {}/s while reading', at_once, size(coalesce(bytes_per_s, 0)))
         END
-        || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns)
-        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns) AS evidence, -- what it rests on
     'pack small files into large ones, keep them on faster storage or in memory, or read ahead (prefetch_factor)'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM reads_by_file"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM reads_by_file"' AS next_command -- to see more
 FROM data_wait_causes
 CROSS JOIN thresholds
 WHERE cause = 'storage' AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

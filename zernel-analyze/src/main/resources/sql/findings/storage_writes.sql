@@ -5,7 +5,7 @@
 -- Does not apply to checkpoints (checkpoint_stall), to writes of other threads and processes, nor to writes through a
 -- mapping of a file.
 --
--- needs: events, steps, gpu_busy, files
+-- needs: events, steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the same with the log on a memory file system (/dev/shm) tells what storage costs
 WITH
@@ -79,29 +79,24 @@ WITH
         LEFT JOIN gpu_busy AS busy ON busy.recording = sums.recording AND busy.pid = sums.pid
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that writes
-    round(100 * write_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] in these calls, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when they take no time
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that writes
+    write_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] in these calls, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when they take no time
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} in {:.1f} calls that write {}, {} of it in syncs; the longest on {}; ',
         steps, ms(write_ns), ms(step_ns), calls, size(bytes), pct(sync_ns / write_ns),
-        coalesce(path, 'a file of unknown name'))
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        coalesce(path, 'a file of unknown name')) AS evidence, -- what it rests on
     CASE
         WHEN sync_ns >= 0.5 * write_ns THEN 'sync less often, or in another thread: fsync waits for the device'
         ELSE 'write from another thread or process, less often, or less'
     END AS advice, -- what to try
-    format(
-        'zernel-analyze sql {} "FROM events WHERE kind = ''io'' ORDER BY dur_ns DESC LIMIT 20"',
-        file_label(recording)
-    ) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM events WHERE kind = ''io'' ORDER BY dur_ns DESC LIMIT 20"'
+        AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

@@ -8,7 +8,7 @@
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
 -- only a sample of launches was recorded.
 --
--- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_stretches, gpu_busy, files
+-- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_stretches, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 WITH
@@ -152,23 +152,21 @@ WITH
         WHERE work.steps >= thresholds.min_steps
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
     round(stops, 1) AS value, -- stops per step
     'stops per step' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] from waits to the next launch
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when the waits vanish
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] from waits to the next launch
+    bound_ns, -- [ns] saved at most, when the waits vanish
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; ',
-        steps, ms(blocked_ns), stops, ms(idle_ns))
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        steps, ms(blocked_ns), stops, ms(idle_ns)) AS evidence, -- what it rests on
     'do not read results inside the step: collect costs on the GPU and call .item() every 50 steps, '
         || 'no print of tensors, non_blocking=True' AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM syncs"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM syncs"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

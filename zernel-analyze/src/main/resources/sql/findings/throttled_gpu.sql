@@ -64,18 +64,16 @@ WITH
         GROUP BY ALL
     )
 SELECT
+    recording, -- recording
     CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
         || format('GPU {}', device) AS subject, -- the GPU, as the driver counts them
     round(100 * share, 1) AS value, -- share of the samples
     '% of samples' AS unit, -- unit of value
     CASE WHEN share >= 0.5 THEN 'high' ELSE 'medium' END AS severity, -- high, medium or low
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- not known: how much of a step the GPU needs is not recorded
     round(reachable / greatest(clock, 1), 2) AS max_speedup, -- bound at the highest clock seen
     why || coalesce(format('; {} MHz / {} MHz = {:.2f}x', reachable, clock, reachable / greatest(clock, 1)), '')
         AS evidence, -- what it rests on
     'look at cooling, fans and power supply of this GPU: nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER'
         AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM device_outliers"', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze sql {} "FROM device_outliers"' AS next_command -- to see more
 FROM worst
-ORDER BY value DESC, subject
-LIMIT 20

@@ -7,7 +7,7 @@
 -- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
 -- one late rank of several (nccl_straggler).
 --
--- needs: data_wait_causes, files
+-- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: workers that compute need a CPU each; persistent_workers=True keeps them between epochs
 WITH
@@ -17,12 +17,15 @@ WITH
             0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
-    round(100 * data_ns / step_ns, 1) AS value, -- share of step time spent waiting
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least(least_idle_ns, shared_ns)) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] that more workers save, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound with workers enough
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    data_ns AS part_ns, -- [ns] shown as share of step time spent waiting
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] that more workers save, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, with workers enough
+    least_lost(lost_ns, least(least_idle_ns, shared_ns))
+        AS least_lost_ns, -- [ns] lost at least: CPUs that share a core, no samples of the GPU
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
             WHEN loads_in_process
@@ -35,14 +38,9 @@ SELECT
         || CASE
             WHEN shared_ns IS NULL THEN ''
             ELSE format('; if these are two threads of a core, only {} are saved', ms(shared_ns))
-        END
-        || '; ' || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        END AS evidence, -- what it rests on
     format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed) AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM workers"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least(least_idle_ns, shared_ns)) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least: CPUs that share a core, no samples of the GPU
+    'zernel-analyze sql {} "FROM workers"' AS next_command -- to see more
 FROM data_wait_causes
 CROSS JOIN thresholds
 WHERE cause = 'few' AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

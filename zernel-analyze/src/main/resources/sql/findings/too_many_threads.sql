@@ -6,7 +6,7 @@
 -- Does not apply to CPUs that other processes have (cpu_preempted, noisy_neighbour), nor to recordings made before they
 -- said who had a CPU.
 --
--- needs: cpu_waits, host_usage, files
+-- needs: cpu_waits, host_usage
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: torch.get_num_threads() tells how many threads PyTorch uses for an operator
 WITH
@@ -16,27 +16,26 @@ WITH
             0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
-    thread_label(waits.recording, waits.pid, waits.tid) AS subject, -- thread without a CPU
+    waits.recording, -- recording
+    waits.pid, -- process
+    waits.tid, -- thread without a CPU
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] ready without a CPU, at most as the GPU is idle
-    speedup(step_ns, bound_ns) AS max_speedup, -- bound when a CPU is always free
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when a CPU is always free
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} ready without a CPU; other threads of its process had it {} of that time; ',
         steps, ms(delay_ns), ms(step_ns), pct(holder_share))
         || format('{} threads for {} CPUs; ', threads,
             coalesce(CAST(coalesce(CAST(usage.allowed_cpus AS BIGINT), waits.cpus) AS VARCHAR), 'an unknown number of'))
-        || unsampled_text(lost_ns, least_idle_ns, bound_ns)
-        || bound_text(step_ns, bound_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     format('OMP_NUM_THREADS={} or torch.set_num_threads({}), shared by all processes of the job on this machine',
         greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1),
         greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1)) AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM preemption"', file_label(waits.recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM preemption"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
 LEFT JOIN host_usage AS usage ON usage.recording = waits.recording AND usage.pid = waits.pid
 WHERE cause = 'unseen' AND crowded AND steps >= min_steps AND lost_ns >= min_share * step_ns
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

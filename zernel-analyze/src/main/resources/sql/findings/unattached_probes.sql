@@ -61,8 +61,6 @@ SELECT
     functions AS value, -- how many are not attached
     CASE WHEN what = 'kind ' || kind THEN 'kind' ELSE 'functions' END AS unit, -- unit of value
     CASE WHEN kind IN (SELECT kind FROM essential) THEN 'medium' ELSE 'low' END AS severity, -- medium or low
-    CAST(NULL AS DOUBLE) AS lost_ms_per_step, -- a gap in knowledge, not lost time
-    CAST(NULL AS DOUBLE) AS max_speedup, -- none
     state || coalesce(': ' || why, '') AS evidence, -- what it rests on
     CASE
         WHEN state = 'waiting' THEN 'no recorded process had loaded the library: record while the job runs'
@@ -70,5 +68,3 @@ SELECT
     END AS advice, -- what to try
     'sudo zernel-record doctor' AS next_command -- to see more
 FROM everything
-ORDER BY severity DESC, subject
-LIMIT 20

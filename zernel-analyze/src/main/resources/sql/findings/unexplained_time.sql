@@ -4,7 +4,7 @@
 -- it is all time outside every recorded call.
 -- Typical reasons: system calls that are not recorded, faults of memory that is swapped, a debugger.
 --
--- needs: step_states, kinds, files
+-- needs: step_states, kinds
 -- severity: high from 25 % of step time
 -- hint: cat /proc/PID/stack and py-spy dump --pid PID say what a thread waits for at a moment
 WITH
@@ -29,25 +29,23 @@ WITH
         GROUP BY states.recording, states.pid, states.tid
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- training thread
-    round(100 * unexplained_ns / step_ns, 1) AS value, -- share of step time
-    '% of step time' AS unit, -- unit of value
-    severity_of(unexplained_ns / step_ns) AS severity, -- high, medium or low
-    round(unexplained_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] of which nothing is known
-    speedup(step_ns, unexplained_ns) AS max_speedup, -- bound when none of it is needed
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    unexplained_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    unexplained_ns AS lost_ns, -- [ns] of which nothing is known
+    unexplained_ns AS bound_ns, -- [ns] saved at most, when none of it is needed
     format('median of {} steps: {} of {} ', steps, ms(unexplained_ns), ms(step_ns))
         || CASE
             WHEN by_states THEN 'off the CPU in no recorded call; '
             ELSE 'outside every recorded call, and time off the CPU was not recorded; '
-        END
-        || bound_text(step_ns, unexplained_ns) AS evidence, -- what it rests on
+        END AS evidence, -- what it rests on
     CASE
         WHEN by_states THEN 'see where it waits: py-spy dump -p PID while it runs'
         ELSE 'record again with the kind sched, or put torch.profiler.record_function around the suspects'
     END AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM thread_states"', file_label(recording)) AS next_command -- to see more
+    'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM means
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND unexplained_ns >= thresholds.min_share * step_ns
-ORDER BY lost_ms_per_step DESC, subject
-LIMIT 20

@@ -5,7 +5,7 @@
 -- Lost is that, at most as the GPU is idle by the driver's samples.
 -- Does not apply where no new workers were seen for later passes.
 --
--- needs: worker_starts, worker_crews, training_threads, gpu_busy, files
+-- needs: worker_starts, worker_crews, training_threads, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: short epochs suffer most
 WITH
@@ -49,22 +49,19 @@ WITH
         WHERE lost_ns >= thresholds.min_share * step_ns
     )
 SELECT
-    thread_label(recording, pid, tid) AS subject, -- thread that waits
-    round(100 * lost_ns / step_ns, 1) AS value, -- share of step time lost to starts
-    '% of step time' AS unit, -- unit of value
-    severity_of(least_lost(lost_ns, least_idle_ns) / step_ns) AS severity, -- high, medium or low
-    round(lost_ns / 1e6, 3) AS lost_ms_per_step, -- [ms] start-up spread over all steps
-    speedup(step_ns, most_ns) AS max_speedup, -- bound when later starts cost nothing
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    lost_ns AS part_ns, -- [ns] shown as share of step time lost to starts
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] start-up spread over all steps
+    most_ns AS bound_ns, -- [ns] saved at most, when later starts cost nothing
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('{} later pass{}: {} to join old workers, {} to fork, first waits {} against a usual {}, ',
         passes, CASE WHEN passes = 1 THEN '' ELSE 'es' END, ms(join_ns), ms(fork_ns), ms(first_ns), ms(usual_ns))
         || format('first step {} longer; {} worker processes for {} at once', ms(slower_ns), processes, at_once)
-        || '; '
-        || unsampled_text(lost_ns, least_idle_ns, most_ns)
-        || bound_text(step_ns, most_ns) AS evidence, -- what it rests on
+        AS evidence, -- what it rests on
     'keep the workers: DataLoader(persistent_workers=True)' AS advice, -- what to try
-    format('zernel-analyze sql {} "FROM data_wait_by_epoch"', file_label(recording)) AS next_command, -- to see more
-    round(least_lost(lost_ns, least_idle_ns) / 1e6, 3)
-        AS least_lost_ms_per_step -- [ms] lost_ms_per_step at least, without samples of the GPU
+    'zernel-analyze sql {} "FROM data_wait_by_epoch"' AS next_command -- to see more
 FROM bounds
-ORDER BY least_lost_ms_per_step DESC, lost_ms_per_step DESC, subject
-LIMIT 20

@@ -41,13 +41,13 @@ class MemoryReadsTest {
     @Test
     void theRecorderReadsMemoryOnlyWhereDocumented() throws IOException {
         assertThat(places(Path.of("src/main/java"), ".*\\.java", IN_RECORDER))
-                .isEqualTo(Map.of("ProcessMemory.java", 2L, "Communicators.java", 1L, "KernelNames.java", 1L));
+                .isEqualTo(Map.of("ProcessMemory.java", 2L, "Communicators.java", 1L, "GpuKernelSymbolizer.java", 1L));
     }
 
     @Test
     void everyFileThatReadsMemoryIsOnThePage() throws IOException {
         String page = Files.readString(Path.of("../docs/security.md"));
-        assertThat(Stream.of("functions.bpf.c", "syscalls.bpf.c", "files.bpf.h", "Communicators", "KernelNames")
+        assertThat(Stream.of("functions.bpf.c", "syscalls.bpf.c", "files.bpf.h", "Communicators", "GpuKernelSymbolizer")
                         .filter(name -> !page.contains("`" + name + "`"))
                         .collect(Collectors.toList()))
                 .isEmpty();

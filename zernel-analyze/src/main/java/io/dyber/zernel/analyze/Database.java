@@ -91,9 +91,9 @@ public final class Database implements AutoCloseable {
         return run(sql, duckDb::write);
     }
 
-    /// The rows of a finding.
-    Table query(SqlObject finding) {
-        return undamaged(() -> onDemand.run(finding, () -> duckDb.query(finding.statement())));
+    /// Runs a query about what a finding's query returns.
+    Table query(SqlObject finding, String sql) {
+        return undamaged(() -> onDemand.run(finding, () -> duckDb.query(sql)));
     }
 
     /// Runs statements one after the other, the last one by `last`.

@@ -111,6 +111,11 @@ public final class SqlLibrary {
         return ShippedSql.read("prelude.sql");
     }
 
+    /// What makes rows to show of the facts that a finding's query returns, in the table `_finding`.
+    static String finding() {
+        return ShippedSql.read("finding.sql");
+    }
+
     /// Macros that take the place of those of the prelude where exact quantiles need too much memory.
     static String histogram() {
         return ShippedSql.read("histogram.sql");

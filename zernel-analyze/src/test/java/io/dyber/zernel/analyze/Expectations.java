@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze;
 
 import io.dyber.zernel.record.simulate.Scenario;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -92,6 +93,11 @@ final class Expectations {
                 .filter(one -> wrong.stream().noneMatch(violation -> violation.startsWith(one.rule())))
                 .forEach(one -> surprises.add("no shortfall any more: " + one));
         return surprises;
+    }
+
+    /// The findings that some cause must raise.
+    static Collection<String> findings() {
+        return FINDINGS.values();
     }
 
     /// The finding for a cause.

@@ -3,92 +3,21 @@ package io.dyber.zernel.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// What the headers of `sql/findings/*.sql` say, against the committed `docs/findings.md`.
 /// Refresh with `./mvnw -am -pl zernel-analyze test -Dtest=FindingReferenceTest -Dgolden.update
 /// -Dsurefire.failIfNoSpecifiedTests=false`.
 final class FindingReferenceTest {
-    private static final Path PAGE = Path.of("../docs/findings.md");
-    private static final String BEGIN = "<!-- written by FindingReferenceTest -Dgolden.update -->\n";
-    private static final String END = "<!-- end -->";
-    private static final Pattern ADVICE =
-            Pattern.compile("evidence,[^\n]*\n((?:(?!evidence,).)*)AS advice,", Pattern.DOTALL);
-    private static final Pattern LITERAL = Pattern.compile("'((?:[^']|'')*)'");
-
     @Test
     void theDocumentedFindingsAreTheShipped() throws IOException {
-        String page = Files.readString(PAGE);
-        int from = page.indexOf(BEGIN) + BEGIN.length();
-        int to = page.indexOf(END);
-        String reference = reference(SqlLibrary.builtIn().findings());
+        List<SqlObject> findings = SqlLibrary.builtIn().findings();
+        String reference = FindingReference.of(findings);
         if (Boolean.getBoolean("golden.update")) {
-            Files.writeString(PAGE, page.substring(0, from) + reference + page.substring(to));
-        } else {
-            assertThat(page.substring(from, to)).isEqualTo(reference);
+            FindingReference.write(reference);
         }
-    }
-
-    private static String reference(List<SqlObject> findings) {
-        StringBuilder page = new StringBuilder("| finding | says |\n|---|---|\n");
-        for (SqlObject finding : findings) {
-            page.append("| [`%s`](#%s) | %s |\n".formatted(finding.name(), finding.name(), cell(finding.title())));
-        }
-        findings.forEach(finding -> page.append(section(finding)));
-        return page.toString();
-    }
-
-    private static String section(SqlObject finding) {
-        StringBuilder section = new StringBuilder("\n## " + finding.name() + "\n\n**" + finding.title() + "** ");
-        section.append(prose(finding.why())).append("\n\n");
-        List<String> advice = advice(finding);
-        if (advice.size() == 1) {
-            section.append("- Try: ").append(advice.getFirst()).append(".\n");
-        } else {
-            section.append("- Try, by what was seen:\n");
-            advice.forEach(text -> section.append("  - ").append(text).append("\n"));
-        }
-        section.append("- Severity: ").append(finding.keys().getOrDefault("severity", "")).append(".\n");
-        section.append("- Look further: ").append(finding.keys().getOrDefault("hint", "")).append(".\n");
-        section.append("- Reads `").append(String.join("`, `", finding.needs())).append("`.\n");
-        List<Threshold> thresholds = Threshold.of(finding);
-        if (!thresholds.isEmpty()) {
-            section.append("\n| threshold | default | what it is |\n|---|---:|---|\n");
-            for (Threshold threshold : thresholds) {
-                section.append("| `%s.%s` | %s | %s |\n".formatted(
-                        finding.name(), threshold.name(), threshold.value(), cell(threshold.meaning())));
-            }
-        }
-        return section.toString();
-    }
-
-    /// Paragraphs, the one about when it does not apply on its own.
-    private static String prose(String why) {
-        return Stream.of(why.replace("\nDoes not apply ", "\n\nDoes not apply ").split("\n\n+"))
-                .map(paragraph -> paragraph.replace('\n', ' '))
-                .collect(Collectors.joining("\n\n"));
-    }
-
-    /// The texts that its column `advice` chooses from; N stands for a number of the recording.
-    private static List<String> advice(SqlObject finding) {
-        Matcher column = ADVICE.matcher(finding.sql());
-        assertThat(column.find()).as(finding.name()).isTrue();
-        List<String> texts = LITERAL.matcher(column.group(1)).results()
-                .map(literal -> literal.group(1).replaceAll("(?<=[a-z])\\{}", "s").replace("{}", "N").replace("''", "'"))
-                .filter(text -> text.contains(" ") && text.length() > 20)
-                .toList();
-        assertThat(texts).as(finding.name()).isNotEmpty();
-        return texts;
-    }
-
-    private static String cell(String text) {
-        return text.replace("|", "\\|");
+        assertThat(FindingReference.missing(findings)).isEmpty();
+        assertThat(FindingReference.page()).isEqualTo(reference);
     }
 }

@@ -7,6 +7,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.dyber.zernel.analyze.report.ReportFormat;
 import org.junit.jupiter.api.Test;
 
 /// The arrows of the analyzer: commands, then reports, then recordings and SQL. The recorder is not on the map.
@@ -49,6 +50,14 @@ final class LayersTest {
         noClasses()
                 .that().resideOutsideOfPackage(ROOT)
                 .should().dependOnClassesThat().resideInAnyPackage("java.sql..", "org.duckdb..", "org.apache.arrow..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void formatsOfTheReportQueryNothing() {
+        noClasses()
+                .that().implement(ReportFormat.class)
+                .should().dependOnClassesThat().belongToAnyOf(Database.class)
                 .check(CLASSES);
     }
 

@@ -7,14 +7,8 @@ import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -27,11 +21,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Execution(ExecutionMode.SAME_THREAD) // one database for all
 class SqlLibraryTest {
-    private static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final SqlLibrary LIBRARY = SqlLibrary.builtIn();
 
     /// An empty recording, which no test changes.
     private static Database empty;
+    private static SqlRules rules;
 
     @TempDir
     Path folder;
@@ -40,6 +34,7 @@ class SqlLibraryTest {
     static void openAnEmptyRecording(@TempDir Path folder) {
         empty = Recordings.open(
                 RecordingFixture.recording().footer("zernel.kinds", null).write(folder.resolve("empty.parquet")).toString());
+        rules = SqlRules.of(LIBRARY, empty);
     }
 
     @AfterAll
@@ -66,114 +61,10 @@ class SqlLibraryTest {
                 .contains("data_bound", "lost_events", "unattached_probes");
     }
 
-    @Test
-    void aViewThatOneOtherReadsStandsInItsFile() {
-        assertThat(views().stream().filter(view -> view.name().startsWith("_"))).allSatisfy(view -> {
-            List<String> readers = objects().stream()
-                    .filter(object -> object.needs().contains(view.name()))
-                    .map(SqlObject::origin)
-                    .distinct()
-                    .toList();
-            assertThat(view.origin())
-                    .as("place of '%s', which %s read", view.name(), readers)
-                    .endsWith(readers.size() == 1 ? readers.getFirst() : "/" + view.name() + ".sql");
-        });
-    }
-
     @ParameterizedTest
     @MethodSource("objects")
-    void everyFileHasAHeader(SqlObject object) {
-        assertThat(object.name()).matches("_?[a-z][a-z0-9_]*");
-        assertThat(object.title()).endsWith(".").hasSizeBetween(10, 110);
-        assertThat(object.needs()).isNotEmpty();
-        if (object.role() == SqlObject.Role.FINDING) {
-            assertThat(object.why()).isNotEmpty();
-            assertThat(object.keys()).containsKeys("severity", "hint");
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("objects")
-    void everyFileFitsThePage(SqlObject object) {
-        assertThat(object.sql().lines()).allSatisfy(line -> assertThat(line).doesNotContain("\t").hasSizeLessThan(121));
-    }
-
-    @ParameterizedTest
-    @MethodSource("views")
-    void aViewFileCreatesTheObjectOfItsName(SqlObject view) {
-        assertThat(view.sql()).containsPattern("(?m)^CREATE (VIEW " + view.name() + "|TABLE " + view.name() + "|MACRO " + view.name() + "\\(.*\\)) AS( TABLE)?$");
-        assertThat(Pattern.compile("(?m)^CREATE ").matcher(view.sql()).results()).hasSize(1);
-    }
-
-    @ParameterizedTest
-    @MethodSource("objects")
-    void needsNamesExactlyWhatTheSqlReads(SqlObject object) {
-        Set<String> names = objects().stream().map(SqlObject::name).collect(Collectors.toCollection(TreeSet::new));
-        names.addAll(BASE);
-        Set<String> read = new TreeSet<>();
-        Matcher relation = Pattern.compile("(?:FROM|JOIN) (\\w+)").matcher(code(object));
-        while (relation.find()) {
-            if (names.contains(relation.group(1)) && !relation.group(1).equals(object.name())) {
-                read.add(relation.group(1));
-            }
-        }
-        if (code(object).contains("_label(")) {
-            read.add("files");
-        }
-        assertThat(object.needs()).containsExactlyInAnyOrderElementsOf(read);
-    }
-
-    @ParameterizedTest
-    @MethodSource("views")
-    void aViewNeverReadsAFinding(SqlObject view) {
-        assertThat(findings()).extracting(SqlObject::name).doesNotContainAnyElementsOf(view.needs());
-    }
-
-    @ParameterizedTest
-    @MethodSource("objects")
-    void noSqlReadsFilesByPath(SqlObject object) {
-        assertThat(code(object)).doesNotContainIgnoringCase("read_parquet").doesNotContain("SELECT *\n");
-    }
-
-    @ParameterizedTest
-    @MethodSource("objects")
-    void noSqlReadsWhatOnlySimulatedRecordingsHave(SqlObject object) {
-        assertThat(object.sql()).doesNotContain("zernel.simulation");
-        if (object.role() == SqlObject.Role.FINDING) {
-            assertThat(code(object)).doesNotContain("simulat");
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("objects")
-    void everyOutputColumnIsCommented(SqlObject object) {
-        String select = object.sql().substring(object.sql().lastIndexOf("\nSELECT\n"));
-        for (String column : columns(object)) {
-            assertThat(select).containsPattern("\\b" + column + ",?\\s+-- \\S.+");
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("findings")
-    void aFindingBindsHasItsColumnsAndFindsNothingInAnEmptyRecording(SqlObject finding) {
-        assertThat(columns(finding)).startsWith(Finding.COLUMNS.toArray(String[]::new));
-        assertThat(Finding.run(finding, empty)).isEmpty();
-    }
-
-    @ParameterizedTest
-    @MethodSource("findings")
-    void aFindingIsOrderedAndLimited(SqlObject finding) {
-        assertThat(finding.sql()).containsPattern("ORDER BY [\\w., ]+\nLIMIT \\d+\n$");
-    }
-
-    @ParameterizedTest
-    @MethodSource("findings")
-    void aFindingHasAFixtureThatFiresAndOneThatIsSilent(SqlObject finding) {
-        assertThat(Stream.of(FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class)
-                        .flatMap(tests -> Stream.of(tests.getDeclaredMethods())))
-                .extracting(method -> method.getName())
-                .anyMatch(name -> name.startsWith(camelCase(finding.name()) + "Fires"))
-                .anyMatch(name -> name.startsWith(camelCase(finding.name()) + "IsSilent"));
+    void everyObjectKeepsTheRules(SqlObject object) {
+        assertThat(rules.breaches(object)).isEmpty();
     }
 
     @Test
@@ -196,6 +87,62 @@ class SqlLibraryTest {
             assertThat(finding.title()).isEqualTo("My finding.");
             assertThat(finding.value()).isEqualTo(3.0);
             assertThat(finding.more()).containsEntry("extra", 7L);
+        }
+    }
+
+    @Test
+    void ofFactsOfAFindingOfAFolderTheRestIsMade() throws IOException {
+        Files.writeString(
+                folder.resolve("mine.sql"),
+                """
+                -- My finding.
+                SELECT 0 AS recording, 7 AS pid, 8 AS tid, 30e6 AS part_ns, 100e6 AS step_ns, 20123456 AS lost_ns, 25e6 AS bound_ns,
+                    'odd' AS evidence, 'none' AS advice, 'cat {}' AS next_command, 'x' AS extra;
+                -- The end.
+                """);
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
+            assertThat(database.diagnose().findings()).containsExactly(new Finding(
+                    "mine", "My finding.", "pid 7 tid 8", 30.0, "% of step time", "medium", 20.123, 1.33,
+                    "odd; saves at most 25.0 ms: 100.0 / (100.0 - 25.0) = 1.33x", "none", "cat " + file, Map.of("extra", "x")));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            'all' AS subject, 1 AS value                                                             | severity
+            7 AS pid, 1 AS value, 2 AS lost_ns                                                       | evidence
+            7 AS pid, 1 AS value, 2 AS lost_ms_per_step                                              | subject
+            7 AS subject, 1 AS value, 2 AS lost_ms_per_step, '' AS unit, '' AS severity              | max_speedup
+            """)
+    void aFindingOfAFolderThatReturnsTooLittleIsSkippedWithWhatIsMissing(String columns, String missing) throws IOException {
+        Files.writeString(folder.resolve("mine.sql"), "-- T.\nSELECT " + columns + "\n");
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
+            assertThat(database.diagnose().skipped()).extracting(Diagnosis.Skipped::reason)
+                    .containsExactly("running finding 'mine' of " + folder + "/mine.sql: it has no column '" + missing + "'");
+        }
+    }
+
+    @Test
+    void theWorstTwentyRowsOfAFindingAreTold() throws IOException {
+        Files.writeString(
+                folder.resolve("mine.sql"),
+                """
+                -- My finding.
+                SELECT 0 AS recording, 7 AS pid, CAST(range AS DOUBLE) AS value, 'of 30' AS unit,
+                    CASE WHEN range = 3 THEN 'high' ELSE 'low' END AS severity,
+                    'odd' AS evidence, 'none' AS advice, '' AS next_command
+                FROM range(30)
+                """);
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
+            assertThat(database.diagnose("mine"))
+                    .allSatisfy(finding -> assertThat(finding.subject()).isEqualTo("pid 7"))
+                    .extracting(Finding::value)
+                    .hasSize(20)
+                    .startsWith(3.0, 29.0, 28.0)
+                    .endsWith(11.0);
         }
     }
 
@@ -303,15 +250,6 @@ class SqlLibraryTest {
         }
     }
 
-    @ParameterizedTest
-    @MethodSource("findings")
-    void everyThresholdHasAMeaning(SqlObject finding) {
-        assertThat(Threshold.of(finding)).allSatisfy(threshold -> {
-            assertThat(threshold.name()).matches("[a-z][a-z0-9_]*");
-            assertThat(threshold.meaning()).isNotEmpty();
-        });
-    }
-
     @Test
     void thresholdsAreFoundHoweverTheyAreWritten() {
         SqlObject finding = SqlObject.parse(
@@ -323,22 +261,5 @@ class SqlLibraryTest {
         assertThat(Threshold.of(finding)).containsExactly(
                 new Threshold("a", "0.5", ""), new Threshold("b", "TRUE", ""), new Threshold("c", "1e-3", "[ms] of (all) steps"));
         assertThat(Threshold.set(finding, "a", "2").sql()).contains("(SELECT 2 AS a, TRUE AS b, 1e-3 AS c");
-    }
-
-    private static List<String> columns(SqlObject object) {
-        boolean view = object.role() == SqlObject.Role.VIEW;
-        Matcher macro = Pattern.compile("CREATE MACRO \\w+\\((.*)\\)").matcher(object.sql());
-        String name = object.name() + (macro.find() ? "(" + macro.group(1).replaceAll("\\w+", "1") + ")" : "");
-        return new ArrayList<>(empty.query("DESCRIBE " + (view ? "FROM " + name : object.statement()))
-                .texts("column_name"));
-    }
-
-    private static String code(SqlObject object) {
-        return object.sql().replaceAll("--.*", "").replaceAll("'[^']*'", "''");
-    }
-
-    private static String camelCase(String name) {
-        Matcher matcher = Pattern.compile("_([a-z])").matcher(name);
-        return matcher.replaceAll(match -> match.group(1).toUpperCase(java.util.Locale.ROOT));
     }
 }

@@ -358,6 +358,23 @@ class ViewsTest {
                 .isEqualTo("host\tcomplete\tevents\tcommand\nbox\ttrue\t1\tpython3 train.py");
     }
 
+    @Test
+    void timeOffTheCpuIsSummedByThreadAndReason() {
+        Path file = recording()
+                .event("sched", "off-cpu", 0, 3.0, "state = 'sleeping', runq_ns = 1000")
+                .event("sched", "off-cpu", 10, 5.0, "state = 'sleeping', runq_ns = 2000")
+                .event("sched", "off-cpu", 20, 1.0, "state = 'preempted', runq_ns = 1000000")
+                .event("sched", "off-cpu", 30, null, "state = 'preempted'")
+                .on(100, 101, "loader")
+                .event("sched", "off-cpu", 0, 2.0, "state = 'io', runq_ns = 0")
+                .write(folder.resolve("run.parquet"));
+        assertThat(query(file, "SELECT tid, comm, state, spans, sum_ns, runq_ns, max_ns FROM off_cpu")).isEqualTo("""
+                tid\tcomm\tstate\tspans\tsum_ns\trunq_ns\tmax_ns
+                100\tpython3\tsleeping\t2\t8000000\t3000\t5000000
+                101\tloader\tio\t1\t2000000\t0\t2000000
+                100\tpython3\tpreempted\t2\t1000000\t1000000\t1000000""");
+    }
+
     private List<String> phases(RecordingFixture fixture) {
         Path file = fixture.write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(file.toString())) {

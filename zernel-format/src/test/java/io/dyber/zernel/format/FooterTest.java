@@ -39,6 +39,16 @@ final class FooterTest {
     }
 
     @Test
+    void whatWasCutOutSaysOfWhat() {
+        assertThat(Footer.json(new Footer.Cut("run.parquet", 1, 2, List.of("io"), List.of(7L)))).isEqualTo(
+                "{\"of\":\"run.parquet\",\"from_ns\":1,\"to_ns\":2,\"kinds\":[\"io\"],\"pids\":[7]}");
+        assertThat(Footer.parse(Map.of(Footer.RECORDING, "{\"cut\":{\"of\":\"run.parquet\",\"from_ns\":1,\"to_ns\":2}}"))
+                        .recording()
+                        .cut())
+                .isEqualTo(new Footer.Cut("run.parquet", 1, 2, List.of(), List.of()));
+    }
+
+    @Test
     void clockColumnsAndKinds() {
         assertThat(Footer.json(new Footer.Clock("CLOCK_MONOTONIC", 1, 2, "b", 3L, 4L))).isEqualTo(
                 "{\"source\":\"CLOCK_MONOTONIC\",\"offset_ns\":1,\"error_ns\":2,\"boot_id\":\"b\",\"wall_step_ns\":3,\"asleep_ns\":4}");
@@ -85,6 +95,11 @@ final class FooterTest {
                 .isEqualTo("""
                         {"pid":7,"ppid":1,"comm":"python3","exe":"/usr/bin/python3","cmdline":["python3"],"arguments":3,\
                         "redacted":true,"environment":{"RANK":"0"},"started_ns":5}""");
+        assertThat(Footer.json(new Footer.ProcessInfo(
+                        7, 1, "sh", "/bin/sh", List.of("sh"), null, null, Map.of(), 5L, 6L, 1L)))
+                .isEqualTo("""
+                        {"pid":7,"ppid":1,"comm":"sh","exe":"/bin/sh","cmdline":["sh"],"environment":{},"started_ns":5,\
+                        "exited_ns":6,"exit_status":1}""");
         assertThat(Footer.json(new Footer.KernelName(7, 8, "gemm"))).isEqualTo("{\"pid\":7,\"func\":8,\"kernel\":\"gemm\"}");
     }
 

@@ -1,29 +1,30 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.attach.LibrarySelectors;
+import io.dyber.zernel.record.builtin.Probe;
+import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
-import io.dyber.zernel.record.elf.Site;
+import io.dyber.zernel.record.elf.x86.Site;
+import io.dyber.zernel.record.option.RecorderException;
 import io.dyber.zernel.record.probe.Function;
-import io.dyber.zernel.record.probe.Hook;
-import io.dyber.zernel.record.probe.LibrarySelectors;
-import io.dyber.zernel.record.probe.Machine;
-import io.dyber.zernel.record.probe.MappedFile;
-import io.dyber.zernel.record.probe.MappedFiles;
-import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.probe.FunctionProbe;
 import io.dyber.zernel.record.probe.ProbeSpec;
-import io.dyber.zernel.record.probe.Probes;
-import io.dyber.zernel.record.probe.ProcessFacts;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Tracepoints;
 import io.dyber.zernel.record.probe.UsdtProbe;
+import io.dyber.zernel.record.process.Machine;
+import io.dyber.zernel.record.process.MappedFile;
+import io.dyber.zernel.record.process.MappedFiles;
+import io.dyber.zernel.record.process.ProcessFacts;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// Where the probes of each kind would go on this machine now. Attaches nothing and needs no privilege, except to
 /// look at other users' processes.
@@ -42,7 +43,7 @@ public final class ProbeListing {
     private final LibrarySelectors libraries;
 
     private ProbeListing(List<ProbeSpec> specs) {
-        Stream<ProbeSpec> builtIn = Probes.all().stream().flatMap(probe -> probe.hooks().stream()).map(Hook::probe);
+        Stream<ProbeSpec> builtIn = Probes.all().stream().flatMap(probe -> probe.hooks().stream()).map(FunctionProbe::probe);
         this.libraries =
                 new LibrarySelectors(Stream.concat(builtIn, specs.stream()).map(ProbeSpec::library).toList());
     }
@@ -54,8 +55,8 @@ public final class ProbeListing {
         ProbeListing listing = new ProbeListing(specs);
         listing.collect(libraries);
         for (Probe probe : Probes.all()) {
-            List<Hook> hooks = new ArrayList<>(probe.hooks());
-            specs.stream().filter(spec -> spec.kind().equals(probe.kind())).map(Hook::named).forEach(hooks::add);
+            List<FunctionProbe> hooks = new ArrayList<>(probe.hooks());
+            specs.stream().filter(spec -> spec.kind().equals(probe.kind())).map(FunctionProbe::named).forEach(hooks::add);
             listing.add(probe, hooks);
         }
         return List.copyOf(listing.rows);
@@ -75,7 +76,7 @@ public final class ProbeListing {
         }
     }
 
-    private void add(Probe probe, List<Hook> hooks) {
+    private void add(Probe probe, List<FunctionProbe> hooks) {
         if (hooks.isEmpty()) {
             rows.add(new Row(probe.kind(), probe.isOptIn() ? "waiting" : "kernel", "", "", "", probe.summary()));
             return;
@@ -83,7 +84,7 @@ public final class ProbeListing {
         int before = rows.size();
         for (MappedFile file : files.values()) {
             Set<String> meant = libraries.of(file);
-            List<Hook> wanted = hooks.stream()
+            List<FunctionProbe> wanted = hooks.stream()
                     .filter(hook -> meant.contains(hook.probe().library()))
                     .toList();
             if (!wanted.isEmpty()) {
@@ -97,10 +98,10 @@ public final class ProbeListing {
         }
     }
 
-    private void resolve(Probe probe, MappedFile file, List<Hook> wanted) {
+    private void resolve(Probe probe, MappedFile file, List<FunctionProbe> wanted) {
         try (ElfFile elf = ElfFile.open(file.opened())) {
-            Map<ProbeSpec, Hook> meant = new LinkedHashMap<>();
-            for (Hook hook : wanted) {
+            Map<ProbeSpec, FunctionProbe> meant = new LinkedHashMap<>();
+            for (FunctionProbe hook : wanted) {
                 hook.in(elf).forEach(one -> meant.put(one.probe(), one));
             }
             Symbols symbols = Symbols.resolve(elf, only(Function.class, meant.keySet()));
@@ -115,7 +116,7 @@ public final class ProbeListing {
                 symbols.missing().stream()
                         .filter(one -> !isGuess(meant.get(one.function())))
                         .forEach(one -> missing(probe, file, one.symbol(), one.explanation()));
-                tracepoints.missing().forEach(one -> missing(probe, file, Hook.named(one.probe()).symbol(), one.why()));
+                tracepoints.missing().forEach(one -> missing(probe, file, FunctionProbe.named(one.probe()).symbol(), one.why()));
             }
         } catch (ElfException e) {
             missing(probe, file, "", String.valueOf(e.getMessage()));
@@ -123,11 +124,11 @@ public final class ProbeListing {
     }
 
     /// Whether it is left alone where its probe would be too dear.
-    private static boolean mayBeLeft(@Nullable Hook hook) {
+    private static boolean mayBeLeft(@Nullable FunctionProbe hook) {
         return hook != null && hook.optional() && !hook.vital();
     }
 
-    private static boolean isGuess(@Nullable Hook hook) {
+    private static boolean isGuess(@Nullable FunctionProbe hook) {
         return hook != null && hook.isGuess();
     }
 

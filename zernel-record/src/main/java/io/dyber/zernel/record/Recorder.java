@@ -1,12 +1,23 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.attach.BpfPrograms;
+import io.dyber.zernel.record.attach.CallCost;
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.attach.UserColumns;
 import io.dyber.zernel.record.bpf.Clock;
-import io.dyber.zernel.record.event.Schema;
-import io.dyber.zernel.record.event.Texts;
-import io.dyber.zernel.record.event.WarmUp;
-import io.dyber.zernel.record.probe.Probes;
-import io.dyber.zernel.record.sink.OutputException;
-import io.dyber.zernel.record.sink.RecordingFile;
+import io.dyber.zernel.record.builtin.Probes;
+import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.option.Progress;
+import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.option.RecorderException;
+import io.dyber.zernel.record.recording.OutputException;
+import io.dyber.zernel.record.recording.RecordingFile;
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.session.Controls;
+import io.dyber.zernel.record.session.Outlook;
+import io.dyber.zernel.record.session.PidNamespace;
+import io.dyber.zernel.record.session.RecordResult;
+import io.dyber.zernel.record.session.Session;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +35,7 @@ public final class Recorder {
     private final RecordOptions options;
     private final Progress progress;
     private final Clock.Source time;
-    private final Requests requests = new Requests();
+    private final Controls controls = new Controls();
     private final CountDownLatch finished = new CountDownLatch(1);
 
     public Recorder(RecordOptions options, Progress progress) {
@@ -41,12 +52,12 @@ public final class Recorder {
     ///
     /// @param reason for the footer: `signal`, ...
     public void stop(String reason) {
-        requests.stop(reason);
+        controls.stop(reason);
     }
 
     /// Has a flight recorder write its file soon, and go on. May be called from any thread.
     public void dump() {
-        requests.dump();
+        controls.dump();
     }
 
     /// Names this moment in the recording. May be called from any thread.
@@ -55,7 +66,7 @@ public final class Recorder {
     /// @throws IllegalStateException when nothing is being recorded
     /// @throws IllegalArgumentException when the text is blank or too long
     public void mark(String text) {
-        requests.mark(text);
+        controls.mark(text);
     }
 
     /// Waits until [#record] is done, however it ends.
@@ -67,7 +78,7 @@ public final class Recorder {
     ///
     /// @throws RecorderException when a process or command is not there, or the processes' numbers here are not the kernel's
     /// @throws io.dyber.zernel.record.bpf.BpfException when this machine does not let us record; nothing is left behind
-    /// @throws io.dyber.zernel.record.sink.OutputException when the output cannot be written
+    /// @throws io.dyber.zernel.record.recording.OutputException when the output cannot be written
     public RecordResult record() {
         try {
             return recordThrough();
@@ -86,21 +97,21 @@ public final class Recorder {
             }
         }
         Outlook outlook = Outlook.begin(options);
-        Schema schema = Programs.schema(UserColumns.of(options.probes()));
-        Texts texts = new Texts();
-        RecordingFile.Options defaults = new RecordingFile.Options().keeping(options.division().kept());
+        Schema schema = CompiledPrograms.schema(UserColumns.of(options.probes()));
+        StringDictionary texts = new StringDictionary();
+        RecordingFile.Options defaults = new RecordingFile.Options().keeping(options.outputPolicy().kept());
         RecordingFile.Options fileOptions = options.owner().map(defaults::withOwner).orElse(defaults);
-        try (KernelSide kernel = new KernelSide(options, schema);
+        try (BpfPrograms kernel = new BpfPrograms(options, schema);
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
             warmUp(schema);
-            return new Session(
-                            options, progress, requests, time, kernel, file, schema, texts, callCost(kernel, schema), outlook)
-                    .run();
+            Session.Prepared prepared =
+                    new Session.Prepared(kernel, file, schema, texts, callCost(kernel, schema), outlook);
+            return new Session(options, progress, controls, time, prepared).run();
         }
     }
 
-    private CallCost callCost(KernelSide kernel, Schema schema) {
+    private CallCost callCost(BpfPrograms kernel, Schema schema) {
         boolean wanted = !options.probes().isEmpty()
                 || Probes.all().stream().anyMatch(probe -> probe.isOfFunctions() && options.kinds().contains(probe.kind()));
         return wanted ? CallCost.measure(kernel, schema) : CallCost.unknown("no kind of probed functions was asked for");
@@ -110,11 +121,11 @@ public final class Recorder {
     static void warmUp(Schema schema) {
         try {
             Path folder = Files.createTempDirectory("zernel-warm-up");
-            Texts scratchTexts = new Texts();
+            StringDictionary scratchTexts = new StringDictionary();
             try (RecordingFile scratch = RecordingFile.create(
                     folder.resolve("scratch.parquet"), schema.columns(), scratchTexts, new RecordingFile.Options())) {
                 scratch.discard();
-                WarmUp.run(schema, Programs.wire(), scratchTexts, Session.BATCH_ROWS, scratch::write);
+                WarmUp.run(schema, CompiledPrograms.wire(), scratchTexts, Session.BATCH_ROWS, scratch::write);
             }
             Files.deleteIfExists(folder);
         } catch (IOException | OutputException e) {

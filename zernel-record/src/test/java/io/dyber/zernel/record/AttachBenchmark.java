@@ -1,5 +1,8 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.attach.FunctionDefinition;
+import io.dyber.zernel.record.attach.FunctionTable;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.ProbeLinks;
 import io.dyber.zernel.record.bpf.Site;
@@ -8,7 +11,7 @@ import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.probe.Capture;
 import io.dyber.zernel.record.probe.Function;
-import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.FunctionProbe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Symbols;
 import io.dyber.zernel.record.probe.Width;
@@ -69,7 +72,7 @@ final class AttachBenchmark {
     }
 
     private void round(Backend backend, int functions) throws ElfException {
-        Hook hook = Hook.named(new Function(
+        FunctionProbe hook = FunctionProbe.named(new Function(
                 ProbeSpec.CALL,
                 "",
                 library.toString(),
@@ -79,7 +82,7 @@ final class AttachBenchmark {
         long start = System.nanoTime();
         try (UprobeProbes probes = Backend.choose(
                 List.of(backend),
-                name -> Programs.open(name).entries("functions", functions + 1).entries("counters", functions + 1))) {
+                name -> CompiledPrograms.open(name).entries("functions", functions + 1).entries("counters", functions + 1))) {
             FunctionTable table = new FunctionTable(probes.object().btf());
             long loaded = took(title + "load the programs", start);
             List<Site> sites = new ArrayList<>();

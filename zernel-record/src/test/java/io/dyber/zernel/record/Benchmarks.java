@@ -17,10 +17,10 @@ final class Benchmarks {
 
     private static final List<Subject> SUBJECTS = List.of(
             new Subject("ring", "io.dyber.zernel.record.RingBenchmark", List.of()),
-            new Subject("journal", "io.dyber.zernel.record.sink.JournalBenchmark", List.of()),
-            new Subject("parquet", "io.dyber.zernel.record.sink.ParquetBenchmark", List.of()),
-            new Subject("size", "io.dyber.zernel.record.sink.SizeBenchmark", List.of()),
-            new Subject("sink", "io.dyber.zernel.record.sink.SinkBenchmark", List.of()),
+            new Subject("journal", "io.dyber.zernel.record.recording.JournalBenchmark", List.of()),
+            new Subject("parquet", "io.dyber.zernel.record.recording.ParquetBenchmark", List.of()),
+            new Subject("size", "io.dyber.zernel.record.recording.SizeBenchmark", List.of()),
+            new Subject("sink", "io.dyber.zernel.record.recording.SinkBenchmark", List.of()),
             new Subject("recorder", "io.dyber.zernel.record.live.RecorderBenchmark", List.of()),
             new Subject("probe", "io.dyber.zernel.record.live.ProbeCostBenchmark", List.of("3")),
             new Subject("attach", "io.dyber.zernel.record.AttachBenchmark", List.of()),

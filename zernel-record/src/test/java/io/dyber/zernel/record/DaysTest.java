@@ -5,18 +5,19 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dyber.zernel.record.event.CallShape;
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.event.CallMeaning;
 import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.event.CallShape.Slot;
+import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
-import io.dyber.zernel.record.event.Field;
-import io.dyber.zernel.record.event.Interpretation;
 import io.dyber.zernel.record.event.Layer;
-import io.dyber.zernel.record.event.Meaning;
-import io.dyber.zernel.record.event.Schema;
-import io.dyber.zernel.record.event.Texts;
-import io.dyber.zernel.record.event.Wire;
+import io.dyber.zernel.record.event.RowEnricher;
+import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.job.Job;
+import io.dyber.zernel.record.schema.Field;
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.Wire;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -47,9 +48,9 @@ class DaysTest {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment record = arena.allocate(1024, 8);
     private final ByteBuffer data = record.asByteBuffer().order(ByteOrder.nativeOrder());
-    private final Texts texts = new Texts();
-    private final Schema schema = Programs.schema(List.of());
-    private final Wire wire = Programs.wire();
+    private final StringDictionary texts = new StringDictionary();
+    private final Schema schema = CompiledPrograms.schema(List.of());
+    private final Wire wire = CompiledPrograms.wire();
     private long time = 1_000_000_000L;
     private long rows;
     private final Job job = new Job(schema, texts, name -> name);
@@ -65,13 +66,13 @@ class DaysTest {
         Slot bytes = new Slot("bytes", 8, false);
         Slot addr = new Slot("addr", 8, false);
         Slot handle = new Slot("", 8, false);
-        define(ALLOC, "gpu_alloc", Role.CALL, List.of(bytes), List.of(addr), job.interpretation(Meaning.ALLOCATION));
-        define(OPEN, "region", Role.OPEN, List.of(), List.of(handle), Interpretation.NONE);
-        define(CLOSE, "region", Role.CLOSE, List.of(handle), List.of(), Interpretation.NONE);
+        define(ALLOC, "gpu_alloc", Role.CALL, List.of(bytes), List.of(addr), job.interpretation(CallMeaning.ALLOCATION));
+        define(OPEN, "region", Role.OPEN, List.of(), List.of(handle), RowEnricher.NONE);
+        define(CLOSE, "region", Role.CLOSE, List.of(handle), List.of(), RowEnricher.NONE);
     }
 
     private void define(
-            int id, String kind, Role role, List<Slot> onEnter, List<Slot> onReturn, Interpretation interpretation) {
+            int id, String kind, Role role, List<Slot> onEnter, List<Slot> onReturn, RowEnricher interpretation) {
         String text = role == Role.OPEN ? "name" : "";
         decoder.define(
                 id,

@@ -5,10 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import com.sun.management.ThreadMXBean;
+import io.dyber.zernel.record.attach.CompiledPrograms;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
-import io.dyber.zernel.record.event.Schema;
-import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.schema.Schema;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -30,8 +31,8 @@ final class DecodeBenchmark {
     /// Prints the median.
     public static void main(String[] args) {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 15;
-        Schema schema = Programs.schema(List.of());
-        Decoder decoder = new Decoder(schema, Programs.wire(), new Texts(), 0, 4096, _ -> {});
+        Schema schema = CompiledPrograms.schema(List.of());
+        Decoder decoder = new Decoder(schema, CompiledPrograms.wire(), new StringDictionary(), 0, 4096, _ -> {});
         CallShape.Slot slot = new CallShape.Slot("bytes", 8, true);
         decoder.define(
                 FUNCTION,

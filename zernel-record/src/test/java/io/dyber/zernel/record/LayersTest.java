@@ -30,27 +30,44 @@ final class LayersTest {
                 .withOptionalLayers(true)
                 .layer("cli").definedBy(ROOT + ".cli")
                 .layer("facade").definedBy(ROOT)
-                .layer("simulate").definedBy(ROOT + ".simulate")
+                .layer("simulate").definedBy(ROOT + ".simulate..")
+                .layer("session").definedBy(ROOT + ".session")
+                .layer("attach").definedBy(ROOT + ".attach")
+                .layer("rows").definedBy(ROOT + ".rows")
+                .layer("option").definedBy(ROOT + ".option")
+                .layer("recording").definedBy(ROOT + ".recording")
+                .layer("parquet").definedBy(ROOT + ".parquet")
+                .layer("journal").definedBy(ROOT + ".journal")
+                .layer("builtin").definedBy(ROOT + ".builtin")
                 .layer("probe").definedBy(ROOT + ".probe")
-                .layer("sink").definedBy(ROOT + ".sink")
+                .layer("process").definedBy(ROOT + ".process")
                 .layer("bpf").definedBy(ROOT + ".bpf")
                 .layer("nvml").definedBy(ROOT + ".nvml")
                 .layer("host").definedBy(ROOT + ".host")
                 .layer("job").definedBy(ROOT + ".job")
                 .layer("mark").definedBy(ROOT + ".mark")
                 .layer("event").definedBy(ROOT + ".event")
-                .layer("elf").definedBy(ROOT + ".elf")
+                .layer("schema").definedBy(ROOT + ".schema")
+                .layer("elf").definedBy(ROOT + ".elf..")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
                 .whereLayer("facade").mayOnlyBeAccessedByLayers("cli")
-                .whereLayer("simulate").mayOnlyBeAccessedByLayers("cli", "facade")
-                .whereLayer("probe").mayOnlyBeAccessedByLayers("cli", "facade")
-                .whereLayer("sink").mayOnlyBeAccessedByLayers("cli", "facade", "simulate")
-                .whereLayer("bpf").mayOnlyBeAccessedByLayers("cli", "facade")
-                .whereLayer("nvml").mayOnlyBeAccessedByLayers("cli", "facade")
-                .whereLayer("host").mayOnlyBeAccessedByLayers("cli", "facade")
-                .whereLayer("job").mayOnlyBeAccessedByLayers("cli", "facade")
-                .whereLayer("mark").mayOnlyBeAccessedByLayers("cli", "facade")
-                .whereLayer("event").mayNotAccessAnyLayer()
+                .whereLayer("simulate").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("session").mayOnlyBeAccessedByLayers("cli", "facade")
+                .whereLayer("attach").mayOnlyBeAccessedByLayers("cli", "facade", "session")
+                .whereLayer("rows").mayOnlyBeAccessedByLayers("facade", "session", "attach")
+                .whereLayer("option").mayOnlyBeAccessedByLayers("cli", "facade", "session", "attach", "rows")
+                .whereLayer("recording").mayOnlyBeAccessedByLayers("cli", "facade", "session", "rows", "option", "simulate")
+                .whereLayer("parquet").mayOnlyBeAccessedByLayers("recording")
+                .whereLayer("journal").mayOnlyBeAccessedByLayers("recording")
+                .whereLayer("builtin").mayOnlyBeAccessedByLayers("cli", "facade", "session", "attach", "option")
+                .whereLayer("probe").mayOnlyAccessLayers("process", "event", "schema", "elf")
+                .whereLayer("process").mayOnlyAccessLayers("event", "elf")
+                .whereLayer("nvml").mayOnlyBeAccessedByLayers("facade", "rows")
+                .whereLayer("host").mayOnlyBeAccessedByLayers("rows")
+                .whereLayer("job").mayOnlyBeAccessedByLayers("session", "attach")
+                .whereLayer("mark").mayOnlyBeAccessedByLayers("cli", "session", "rows")
+                .whereLayer("event").mayOnlyAccessLayers("schema")
+                .whereLayer("schema").mayNotAccessAnyLayer()
                 .whereLayer("elf").mayNotAccessAnyLayer()
                 .check(CLASSES);
     }
@@ -64,10 +81,11 @@ final class LayersTest {
     @Test
     void theSimulatorHasNoProbesBehindIt() {
         noClasses()
-                .that().resideInAPackage(ROOT + ".simulate")
+                .that().resideInAPackage(ROOT + ".simulate..")
                 .should().dependOnClassesThat().resideInAnyPackage(
-                        ROOT, ROOT + ".attach..", ROOT + ".bpf..", ROOT + ".elf..", ROOT + ".host..", ROOT + ".job..",
-                        ROOT + ".mark..", ROOT + ".nvml..", ROOT + ".probe..")
+                        ROOT, ROOT + ".attach..", ROOT + ".bpf..", ROOT + ".builtin..", ROOT + ".elf..", ROOT + ".host..",
+                        ROOT + ".job..", ROOT + ".mark..", ROOT + ".nvml..", ROOT + ".option..", ROOT + ".probe..",
+                        ROOT + ".process..", ROOT + ".rows..", ROOT + ".session..")
                 .check(CLASSES);
     }
 
@@ -80,9 +98,10 @@ final class LayersTest {
     }
 
     @Test
-    void onlyBindingsEventsAndSinkTouchNativeMemory() {
+    void onlyBindingsEventsAndFilesTouchNativeMemory() {
         noClasses()
-                .that().resideOutsideOfPackages(ROOT + ".bpf", ROOT + ".nvml", ROOT + ".event", ROOT + ".sink")
+                .that().resideOutsideOfPackages(ROOT + ".bpf", ROOT + ".nvml", ROOT + ".event", ROOT + ".schema",
+                        ROOT + ".recording", ROOT + ".parquet", ROOT + ".journal")
                 .should().dependOnClassesThat().belongToAnyOf(MemorySegment.class, Arena.class)
                 .check(CLASSES);
     }

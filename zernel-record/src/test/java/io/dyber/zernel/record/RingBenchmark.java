@@ -1,5 +1,7 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.attach.FunctionTable;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.PrivateFunction;
 import io.dyber.zernel.record.bpf.ProbeLinks;
@@ -8,14 +10,14 @@ import io.dyber.zernel.record.bpf.RingInC;
 import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.bpf.UprobeProbes;
 import io.dyber.zernel.record.event.Decoder;
-import io.dyber.zernel.record.event.Interpretation;
-import io.dyber.zernel.record.event.Schema;
-import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.RowEnricher;
+import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.probe.Capture;
 import io.dyber.zernel.record.probe.Function;
-import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.probe.FunctionProbe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Width;
+import io.dyber.zernel.record.schema.Schema;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -65,7 +67,7 @@ final class RingBenchmark {
     private static void measure(String compilers) throws IOException, InterruptedException {
         try (UprobeProbes probes = Backend.choose(
                         List.of(Backend.SESSION, Backend.SESSION_CTX),
-                        name -> Programs.open(name)
+                        name -> CompiledPrograms.open(name)
                                 .entries("functions", 4)
                                 .entries("counters", 4)
                                 .entries("bulk", RING_SIZE)
@@ -85,14 +87,14 @@ final class RingBenchmark {
     }
 
     private void run(String title, int id, List<Capture> captures) {
-        Hook hook = Hook.named(new Function(ProbeSpec.CALL, "", function.path().toString(), "function", captures));
+        FunctionProbe hook = FunctionProbe.named(new Function(ProbeSpec.CALL, "", function.path().toString(), "function", captures));
         FunctionTable table = new FunctionTable(probes.object().btf());
         boolean sendsEntry = FunctionTable.sendsEnter(hook, false);
         int records = sendsEntry ? 2 : 1;
         probes.object().map("functions").put(id, table.encode(hook, 1, false).bytes());
-        Schema schema = Programs.schema(List.of());
-        Decoder decoder = new Decoder(schema, Programs.wire(), new Texts(), 0, BATCH_ROWS, batch -> rows += batch.rows());
-        decoder.define(id, table.shape(hook, "function", false, Interpretation.NONE));
+        Schema schema = CompiledPrograms.schema(List.of());
+        Decoder decoder = new Decoder(schema, CompiledPrograms.wire(), new StringDictionary(), 0, BATCH_ROWS, batch -> rows += batch.rows());
+        decoder.define(id, table.shape(hook, "function", false, RowEnricher.NONE));
         Comparison reading = new Comparison("Reading the ring, " + title, "ns CPU/record");
         Comparison columns = new Comparison("From the ring to columns, " + title, "ns CPU/call");
         ProbeLinks links = probes.attach(function.path().toString(), List.of(new Site(0, id, Site.End.RETURN, 0)));

@@ -1,6 +1,10 @@
 package io.dyber.zernel.record;
 
-import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.attach.BpfPrograms;
+import io.dyber.zernel.record.attach.CallCost;
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.schema.Schema;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -66,11 +70,11 @@ final class StartBenchmark {
     private static void once(long startedMillis) {
         say("JVM", (double) (System.currentTimeMillis() - startedMillis));
         long start = System.nanoTime();
-        Schema schema = Programs.schema(List.of());
+        Schema schema = CompiledPrograms.schema(List.of());
         long read = part("read the schema", start);
         RecordOptions options = RecordOptions.to(Path.of("unused.parquet"))
                 .attachedTo(Set.of((int) ProcessHandle.current().pid()));
-        try (KernelSide kernel = new KernelSide(options, schema)) {
+        try (BpfPrograms kernel = new BpfPrograms(options, schema)) {
             long loaded = part("load the programs", read);
             Recorder.warmUp(schema);
             long warm = part("warm up", loaded);

@@ -6,6 +6,8 @@ import io.dyber.zernel.serve.alert.AlertRule;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.alert.AlertsPage;
 import io.dyber.zernel.serve.alert.Webhook;
+import io.dyber.zernel.serve.live.LiveMetrics;
+import io.dyber.zernel.serve.live.SeriesTable;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.util.List;
 import java.util.Optional;

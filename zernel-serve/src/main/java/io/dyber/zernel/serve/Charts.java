@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.util.ArrayList;
@@ -92,7 +93,7 @@ final class Charts {
     /// The labels of the processes with most steps.
     private static Set<String> busiest(LiveMetrics.View view) {
         return view.series().numbers(Metrics.STEPS).entrySet().stream()
-                .sorted(Comparator.comparingDouble(entry -> -entry.getValue().value))
+                .sorted(Comparator.comparingDouble(entry -> -entry.getValue().value()))
                 .limit(PROCESSES)
                 .map(entry -> entry.getKey().getFirst())
                 .collect(Collectors.toSet());

@@ -1,6 +1,8 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.Durations.Window;
+import io.dyber.zernel.serve.live.Durations.Window;
+import io.dyber.zernel.serve.live.Durations;
+import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.util.List;
@@ -65,7 +67,7 @@ final class Exposition {
             text.append("# UNIT ").append(name).append(' ').append(metric.unit()).append('\n');
         }
         view.series().numbers(metric).forEach((values, sum) ->
-                line(metric.name(), "", labels(metric, values)).append(sum.value).append('\n'));
+                line(metric.name(), "", labels(metric, values)).append(sum.value()).append('\n'));
         view.series().durations(metric).forEach((values, durations) -> summary(metric, values, durations, view));
     }
 

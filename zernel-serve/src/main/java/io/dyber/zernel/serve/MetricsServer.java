@@ -1,6 +1,13 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.source.Analysis;
+import io.dyber.zernel.serve.analysis.Analysis;
+import io.dyber.zernel.serve.http.AccessToken;
+import io.dyber.zernel.serve.http.HostGuard;
+import io.dyber.zernel.serve.http.HttpEndpoint;
+import io.dyber.zernel.serve.http.PageFiles;
+import io.dyber.zernel.serve.http.PortOwner;
+import io.dyber.zernel.serve.live.LiveMetrics;
+import io.dyber.zernel.serve.live.SeriesTable;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.Playback;

@@ -1,5 +1,7 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.live.Durations;
+import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.HttpEndpoint.Answer;
+import io.dyber.zernel.serve.http.HttpEndpoint.Answer;
+import io.dyber.zernel.serve.http.HttpEndpoint;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.Speed;

@@ -1,6 +1,6 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.source.Findings;
+import io.dyber.zernel.serve.analysis.Findings;
 import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
 import java.util.List;

@@ -1,9 +1,12 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.Durations.Window;
+import io.dyber.zernel.serve.analysis.Findings;
+import io.dyber.zernel.serve.live.Durations.Window;
+import io.dyber.zernel.serve.live.Durations;
+import io.dyber.zernel.serve.live.LiveMetrics;
+import io.dyber.zernel.serve.live.SeriesTable;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
-import io.dyber.zernel.serve.source.Findings;
 import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
 import java.util.ArrayList;
@@ -77,7 +80,7 @@ final class Snapshots {
     private static List<Snapshot.GpuUse> gpus(LiveMetrics.View view) {
         List<Snapshot.GpuUse> gpus = new ArrayList<>();
         view.gpuMemory().forEach((place, use) ->
-                gpus.add(new Snapshot.GpuUse(place.pid() + ":" + place.device(), use.bytes, use.peakBytes)));
+                gpus.add(new Snapshot.GpuUse(place.pid() + ":" + place.device(), use.bytes(), use.peakBytes())));
         return gpus;
     }
 
@@ -99,7 +102,7 @@ final class Snapshots {
 
     private static @Nullable Double sample(LiveMetrics.View view, Metric metric, List<String> gpu) {
         SeriesTable.Sum sum = view.series().numbers(metric).get(gpu);
-        return sum == null ? null : sum.value;
+        return sum == null ? null : sum.value();
     }
 
     private static Optional<Durations> busiest(
@@ -129,7 +132,7 @@ final class Snapshots {
 
     private static double sum(LiveMetrics.View view, Metric metric) {
         return view.series().numbers(metric).values().stream()
-                .mapToDouble(sum -> sum.value)
+                .mapToDouble(sum -> sum.value())
                 .sum();
     }
 
@@ -137,9 +140,9 @@ final class Snapshots {
         Map<String, Map<String, Double>> phases = new HashMap<>();
         view.series().numbers(Metrics.PHASE_RATIO).forEach((labels, sum) -> phases.computeIfAbsent(
                         labels.getFirst(), _ -> new LinkedHashMap<>())
-                .put(labels.getLast(), sum.value));
+                .put(labels.getLast(), sum.value()));
         return view.series().numbers(Metrics.STEPS).entrySet().stream()
-                .sorted(Comparator.comparingDouble(entry -> -entry.getValue().value))
+                .sorted(Comparator.comparingDouble(entry -> -entry.getValue().value()))
                 .limit(PROCESSES)
                 .map(entry -> {
                     String pid = entry.getKey().getFirst();
@@ -147,7 +150,7 @@ final class Snapshots {
                     return new Snapshot.Training(
                             pid,
                             pid.equals(SeriesTable.OTHER) ? "" : view.comm(Long.parseLong(pid)),
-                            entry.getValue().value,
+                            entry.getValue().value(),
                             timing(Metrics.STEP, entry.getKey(), steps, view),
                             phases.getOrDefault(pid, Map.of()));
                 })

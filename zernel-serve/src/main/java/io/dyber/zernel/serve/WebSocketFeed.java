@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.serve.http.HostGuard;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;

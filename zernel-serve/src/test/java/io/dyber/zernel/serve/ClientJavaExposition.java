@@ -1,19 +1,21 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.Durations.Window;
+import io.dyber.zernel.serve.live.Durations.Window;
+import io.dyber.zernel.serve.live.Durations;
+import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
-import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.Quantile;
 import io.prometheus.metrics.model.snapshots.Quantiles;
-import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import io.prometheus.metrics.model.snapshots.Unit;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +46,7 @@ final class ClientJavaExposition {
         GaugeSnapshot.Builder builder = named(GaugeSnapshot.builder(), metric);
         view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(GaugeDataPointSnapshot.builder()
                 .labels(labels(metric, values))
-                .value(sum.value)
+                .value(sum.value())
                 .build()));
         return builder.build();
     }
@@ -53,7 +55,7 @@ final class ClientJavaExposition {
         CounterSnapshot.Builder builder = named(CounterSnapshot.builder(), metric);
         view.series().numbers(metric).forEach((values, sum) -> builder.dataPoint(CounterDataPointSnapshot.builder()
                 .labels(labels(metric, values))
-                .value(sum.value)
+                .value(sum.value())
                 .build()));
         return builder.build();
     }

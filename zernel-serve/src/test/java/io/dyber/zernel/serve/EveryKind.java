@@ -1,7 +1,7 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.source.Inferences;
-import io.dyber.zernel.serve.source.Inferred;
+import io.dyber.zernel.serve.analysis.Inferences;
+import io.dyber.zernel.serve.analysis.Inferred;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
 import io.dyber.zernel.serve.source.WrittenRecording;

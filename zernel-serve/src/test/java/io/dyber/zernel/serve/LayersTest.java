@@ -27,14 +27,20 @@ final class LayersTest {
                 .layer("demo").definedBy(ROOT + ".demo")
                 .layer("alert").definedBy(ROOT + ".alert")
                 .layer("metric").definedBy(ROOT + ".metric")
+                .layer("http").definedBy(ROOT + ".http")
+                .layer("live").definedBy(ROOT + ".live")
+                .layer("analysis").definedBy(ROOT + ".analysis")
                 .layer("source").definedBy(ROOT + ".source")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
                 .whereLayer("serve").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("watch").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("demo").mayOnlyBeAccessedByLayers("cli")
-                .whereLayer("alert").mayOnlyBeAccessedByLayers("cli", "serve")
-                .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve", "alert")
-                .whereLayer("source").mayOnlyBeAccessedByLayers("cli", "serve")
+                .whereLayer("alert").mayOnlyBeAccessedByLayers("cli", "serve", "live")
+                .whereLayer("http").mayOnlyBeAccessedByLayers("cli", "serve")
+                .whereLayer("live").mayOnlyBeAccessedByLayers("cli", "serve")
+                .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve", "live", "alert")
+                .whereLayer("analysis").mayOnlyBeAccessedByLayers("cli", "serve", "live")
+                .whereLayer("source").mayOnlyBeAccessedByLayers("cli", "serve", "live", "analysis")
                 .check(CLASSES);
     }
 
@@ -51,7 +57,7 @@ final class LayersTest {
     @Test
     void onlySourcesReadRecordings() {
         noClasses()
-                .that().resideOutsideOfPackages(ROOT + ".source", ROOT + ".cli")
+                .that().resideOutsideOfPackages(ROOT + ".source", ROOT + ".analysis", ROOT + ".cli")
                 .should().dependOnClassesThat()
                 .resideInAnyPackage("io.dyber.zernel.analyze..", "org.apache.arrow..", "org.duckdb..", "java.sql..")
                 .check(CLASSES);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.http.AccessToken;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Speed;
 import io.dyber.zernel.serve.source.WrittenRecording;

@@ -2,10 +2,12 @@ package io.dyber.zernel.serve;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.dyber.zernel.serve.alert.AlertRules;
-import io.dyber.zernel.serve.source.Analysis;
+import io.dyber.zernel.serve.analysis.Analysis;
+import io.dyber.zernel.serve.analysis.Inferences;
+import io.dyber.zernel.serve.http.HttpEndpoint;
+import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
-import io.dyber.zernel.serve.source.Inferences;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Sources;

@@ -3,9 +3,10 @@ package io.dyber.zernel.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.analysis.Inferences;
+import io.dyber.zernel.serve.analysis.Inferred;
+import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.source.EventBatch;
-import io.dyber.zernel.serve.source.Inferences;
-import io.dyber.zernel.serve.source.Inferred;
 import io.dyber.zernel.serve.source.LongColumn;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.serve.http.HostGuard;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
         })
 public final class Analyze implements Runnable {
     private static final List<Listed> COMMANDS = List.of(
-            Listed.of(ReportCommand.class),
+            Listed.of(ReportCommand.class, ReportCommand::spec),
             Listed.of(FindingsCommand.class),
             Listed.of(DiffCommand.class),
             Listed.of(Tables.STEPS),

@@ -94,7 +94,7 @@ final class DiffCommand implements Callable<Integer> {
     Input input = new Input();
 
     @Mixin
-    Screen screen = new Screen();
+    TerminalOptions terminal = new TerminalOptions();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -121,7 +121,7 @@ final class DiffCommand implements Callable<Integer> {
         } else if (form.markdown) {
             report.markdown(out);
         } else {
-            report.text(screen.page(out));
+            report.text(terminal.page(out));
         }
     }
 }

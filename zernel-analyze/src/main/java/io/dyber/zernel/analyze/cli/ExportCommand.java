@@ -142,17 +142,17 @@ final class ExportCommand implements Runnable {
     }
 
     private long write(String name, OutputFile file) throws IOException {
-        try (Waiting waiting = job.waiting();
+        try (ProgressLine progress = job.progress();
                 Database database = job.open()) {
             database.requireEvents();
-            waiting.at("writing " + name, 0);
+            progress.at("writing " + name, 0);
             Selection selection = Selection.of(database, kinds, pids, from, to);
             return switch (format().content()) {
                 case TableFile table -> table(table, database, selection, file);
                 case ExportFormat.OfTrace trace -> {
                     notes.addAll(clocks(database));
                     yield trace.write(database, selection, file, written ->
-                            waiting.at("writing " + name, (double) written / database.rows()));
+                            progress.at("writing " + name, (double) written / database.rows()));
                 }
             };
         }

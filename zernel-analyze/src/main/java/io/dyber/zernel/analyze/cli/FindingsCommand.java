@@ -54,7 +54,7 @@ final class FindingsCommand implements Runnable {
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
         if (explain != null) {
-            explain(explain, job.input.library(), output.screen.page(out));
+            explain(explain, job.input.library(), output.terminal.page(out));
         } else if (list) {
             job.input.library().findings().forEach(object -> out.printf("%-20s %s%n", object.name(), object.title()));
         } else {
@@ -76,7 +76,7 @@ final class FindingsCommand implements Runnable {
                 if (diagnosis.findings().isEmpty()) {
                     out.println("no findings");
                 }
-                new FindingsText(output.screen.page(out)).write(diagnosis);
+                new FindingsText(output.terminal.page(out)).write(diagnosis);
             }
         }
     }

@@ -75,7 +75,7 @@ final class InfoCommand implements Runnable {
             } else if (output.form.json) {
                 new JsonInfo(out).write(database.recordings());
             } else {
-                database.recordings().forEach(recording -> text(recording, database, output.screen.page(out)));
+                database.recordings().forEach(recording -> text(recording, database, output.terminal.page(out)));
             }
         }
         out.flush();

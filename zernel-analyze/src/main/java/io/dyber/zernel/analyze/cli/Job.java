@@ -33,9 +33,9 @@ final class Job {
     }
 
     /// Says what takes long, on standard error.
-    Waiting waiting() {
-        Waiting waiting = Waiting.on(spec.commandLine().getErr());
-        waiting.at("opening " + String.join(" ", files), 0);
-        return waiting;
+    ProgressLine progress() {
+        ProgressLine progress = ProgressLine.on(spec.commandLine().getErr());
+        progress.at("opening " + String.join(" ", files), 0);
+        return progress;
     }
 }

@@ -2,18 +2,18 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recordings;
-import io.dyber.zernel.analyze.report.HtmlReport;
-import io.dyber.zernel.analyze.report.JsonReport;
 import io.dyber.zernel.analyze.report.JsonSchema;
-import io.dyber.zernel.analyze.report.MarkdownReport;
 import io.dyber.zernel.analyze.report.Report;
+import io.dyber.zernel.analyze.report.ReportForm;
 import io.dyber.zernel.analyze.report.ReportFormat;
 import io.dyber.zernel.analyze.report.TextReport;
 import java.io.PrintWriter;
-import picocli.CommandLine.ArgGroup;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -30,23 +30,6 @@ import picocli.CommandLine.Spec;
             "Then: zernel-analyze findings --explain NAME, or what stands behind next"
         })
 final class ReportCommand implements Runnable {
-    @ArgGroup(exclusive = true)
-    Form form = new Form();
-
-    static final class Form {
-        @Option(names = "--json", description = "Print the same data as JSON, times in ns.")
-        boolean json;
-
-        @Option(names = "--json-schema", description = "Print the JSON Schema of what --json prints; needs no FILE.")
-        boolean schema;
-
-        @Option(names = "--markdown", description = "Print Markdown, for an issue or a pull request.")
-        boolean markdown;
-
-        @Option(names = "--html", description = "Print one self-contained HTML page.")
-        boolean html;
-    }
-
     @Option(names = "--full", description = "Add every detail to the text: phases, GPU, communication, durations.")
     boolean full;
 
@@ -54,18 +37,28 @@ final class ReportCommand implements Runnable {
     Job job = new Job();
 
     @Mixin
-    Screen screen = new Screen();
+    TerminalOptions terminal = new TerminalOptions();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
+    /// The command with an option for each form, of which one may be given.
+    static CommandSpec spec() {
+        CommandSpec spec = CommandSpec.forAnnotatedObject(new ReportCommand());
+        ArgGroupSpec.Builder forms = ArgGroupSpec.builder().exclusive(true);
+        for (ReportForm form : ReportForm.ALL) {
+            forms.addArg(OptionSpec.builder(form.option()).type(boolean.class).arity("0").description(form.description()).build());
+        }
+        return spec.addArgGroup(forms.build());
+    }
+
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
-        if (form.schema && job.files.isEmpty()) {
+        if (job.files.isEmpty() && form().map(form -> form.factory().open(out, job.input.library())).orElse(null) instanceof JsonSchema schema) {
             try (Database none = Recordings.none(job.input.library())) {
-                new JsonSchema(out, none.library()).write(Report.empty(none));
+                schema.write(Report.empty(none));
             }
             out.flush();
             return;
@@ -78,21 +71,19 @@ final class ReportCommand implements Runnable {
     }
 
     private Report query(Database database, ReportFormat format) {
-        try (Waiting waiting = job.waiting()) {
-            return Report.of(database, format.sections(), waiting::at);
+        try (ProgressLine progress = job.progress()) {
+            return Report.of(database, format.sections(), progress::at);
         }
     }
 
+    private Optional<ReportForm> form() {
+        return ReportForm.ALL.stream()
+                .filter(form -> spec.commandLine().getParseResult().hasMatchedOption(form.option()))
+                .findFirst();
+    }
+
     private ReportFormat format(PrintWriter out, Database database) {
-        if (form.json) {
-            return new JsonReport(out, database.library());
-        }
-        if (form.schema) {
-            return new JsonSchema(out, database.library());
-        }
-        if (form.markdown) {
-            return new MarkdownReport(out);
-        }
-        return form.html ? new HtmlReport(out, database.library()) : new TextReport(screen.page(out), full);
+        return form().map(form -> form.factory().open(out, database.library()))
+                .orElseGet(() -> new TextReport(terminal.page(out), full));
     }
 }

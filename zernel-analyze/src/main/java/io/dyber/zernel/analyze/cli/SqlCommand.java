@@ -70,7 +70,7 @@ final class SqlCommand implements Runnable {
                 for (String statement : Statements.of(words.getLast())) {
                     output.print(database.query(statement), spec.commandLine().getOut(), false);
                 }
-            } else if (!hasQuery && Screen.isTerminal(0)) {
+            } else if (!hasQuery && TerminalOptions.isTerminal(0)) {
                 SqlShell.run(database, output);
             } else {
                 script(database, standardInput());

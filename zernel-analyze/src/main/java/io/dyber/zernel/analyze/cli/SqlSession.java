@@ -64,7 +64,7 @@ final class SqlSession {
         switch (words[0].replaceAll(";$", "")) {
             case ".tables" -> tables();
             case ".schema" -> schema(argument);
-            case ".explain" -> FindingsCommand.explain(argument, database.library(), output.screen.page(out));
+            case ".explain" -> FindingsCommand.explain(argument, database.library(), output.terminal.page(out));
             case ".timing" -> {
                 timing = !timing;
                 out.println(timing ? "timing is on" : "timing is off");
@@ -115,7 +115,7 @@ final class SqlSession {
     }
 
     private void tables() {
-        Page page = output.screen.page(out);
+        Page page = output.terminal.page(out);
         names().forEach((name, title) -> page.paragraph(String.format(Locale.ROOT, "%-26s ", name), title));
         page.out().println();
         page.paragraph("", "and each kind of events, with its columns only: " + String.join(", ", kinds()));

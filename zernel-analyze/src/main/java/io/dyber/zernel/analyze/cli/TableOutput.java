@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 /// How a table is printed.
 final class TableOutput {
     @Mixin
-    Screen screen = new Screen();
+    TerminalOptions terminal = new TerminalOptions();
 
     @ArgGroup(exclusive = true)
     Form form = new Form();
@@ -30,7 +30,7 @@ final class TableOutput {
     void print(Table table, PrintWriter out, boolean human) {
         TableFormat format = form.json
                 ? new JsonTable(out)
-                : form.csv ? new CsvTable(out) : new TextTable(screen.page(out), human);
+                : form.csv ? new CsvTable(out) : new TextTable(terminal.page(out), human);
         format.write(table);
         out.flush();
     }

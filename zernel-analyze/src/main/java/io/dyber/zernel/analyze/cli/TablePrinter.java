@@ -50,11 +50,11 @@ final class TablePrinter {
     }
 
     private Table query(List<String> kinds, String sql, Object... parameters) {
-        try (Waiting waiting = job.waiting();
+        try (ProgressLine progress = job.progress();
                 Database database = job.open()) {
             database.requireEvents();
             database.requireKinds(kinds);
-            waiting.at("querying", 0);
+            progress.at("querying", 0);
             return database.query(sql, parameters);
         }
     }

@@ -50,7 +50,7 @@ final class TimelineCommand implements Runnable {
             throw new ParameterException(spec.commandLine(), "--from must be less than --to");
         }
         PrintWriter out = spec.commandLine().getOut();
-        Page page = output.screen.page(out);
+        Page page = output.terminal.page(out);
         Timeline timeline = query(TimelineText.cells(page));
         if (output.form.json || output.form.csv) {
             output.print(timeline.buckets(), out, false);
@@ -64,10 +64,10 @@ final class TimelineCommand implements Runnable {
     private record Timeline(long beginNanos, long bucketNanos, Table buckets, Table ranks, Table words) {}
 
     private Timeline query(int cells) {
-        try (Waiting waiting = job.waiting();
+        try (ProgressLine progress = job.progress();
                 Database database = job.open()) {
             database.requireEvents();
-            waiting.at("querying", 0);
+            progress.at("querying", 0);
             Selection span = span(database);
             long bucket = Math.max(1, Math.ceilDiv(span.to() - span.from(), cells));
             return new Timeline(

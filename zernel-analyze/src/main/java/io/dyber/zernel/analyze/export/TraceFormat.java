@@ -7,7 +7,7 @@ import java.io.IOException;
 ///
 /// The slices of a track come in the order of their begin and are properly nested; those of different tracks come in
 /// any order. A slice ends with [#end] in the order of nesting; an instant has no end.
-public interface TraceFormat extends Closeable {
+public sealed interface TraceFormat extends Closeable permits PerfettoTrace, ChromeTrace, FoldedStacks {
     /// Announces a track, after its parent and before anything on it.
     void track(Track track) throws IOException;
 

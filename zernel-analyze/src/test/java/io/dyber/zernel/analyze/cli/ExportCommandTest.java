@@ -51,6 +51,16 @@ class ExportCommandTest {
     }
 
     @Test
+    void foldedStacksAndPerfettosFormatAreWritten() throws IOException {
+        Path stacks = folder.resolve("run.folded");
+        assertThat(Outcome.of("export", "--folded", "-o", stacks.toString(), file).status()).isZero();
+        assertThat(Files.readAllLines(stacks)).contains("other (200);other (201);read 3000");
+        Path trace = folder.resolve("run.pftrace");
+        assertThat(Outcome.of("export", "--perfetto", "-o", trace.toString(), file).status()).isZero();
+        assertThat(Files.readAllBytes(trace)).startsWith(0x0a); // a packet
+    }
+
+    @Test
     void nothingIsOverwrittenUnlessForced() throws IOException {
         Path csv = Files.writeString(folder.resolve("precious.csv"), "precious");
         Outcome refused = Outcome.of("export", "--csv", "-o", csv.toString(), file);

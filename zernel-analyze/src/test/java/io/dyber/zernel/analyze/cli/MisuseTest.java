@@ -184,8 +184,8 @@ class MisuseTest {
 
     @Test
     void coloursAreForTerminalsThatHaveThem() {
-        assertThat(Screen.hasColours(Map.of("TERM", "xterm-256color"))).isTrue();
-        assertThat(Screen.hasColours(Map.of("TERM", "dumb"))).isFalse();
-        assertThat(Screen.hasColours(Map.of("TERM", "xterm", "NO_COLOR", "1"))).isFalse();
+        assertThat(TerminalOptions.hasColours(Map.of("TERM", "xterm-256color"))).isTrue();
+        assertThat(TerminalOptions.hasColours(Map.of("TERM", "dumb"))).isFalse();
+        assertThat(TerminalOptions.hasColours(Map.of("TERM", "xterm", "NO_COLOR", "1"))).isFalse();
     }
 }

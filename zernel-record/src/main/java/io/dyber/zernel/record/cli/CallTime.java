@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.record.bpf.Clock;
-import io.dyber.zernel.record.probe.ProcessFacts;
+import io.dyber.zernel.record.process.ProcessFacts;
 
 /// When the user called this command, to 5 ms: the start of the process, which the launcher script hands on to the
 /// JVM. The JVM itself knows only when it was ready, some tenths of a second later.

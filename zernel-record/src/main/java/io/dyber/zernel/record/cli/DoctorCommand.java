@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.Diagnosis;
-import io.dyber.zernel.record.Diagnosis.Check;
+import io.dyber.zernel.record.MachineCheck.Check;
+import io.dyber.zernel.record.MachineCheck;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -39,7 +39,7 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<Check> checks = Diagnosis.run();
+        List<Check> checks = MachineCheck.run();
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(checks));

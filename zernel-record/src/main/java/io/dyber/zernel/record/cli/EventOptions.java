@@ -1,11 +1,11 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.Launches;
 import io.dyber.zernel.record.bpf.Backend;
-import io.dyber.zernel.record.probe.Probe;
+import io.dyber.zernel.record.builtin.Probe;
+import io.dyber.zernel.record.builtin.Probes;
+import io.dyber.zernel.record.option.LaunchDetail;
 import io.dyber.zernel.record.probe.ProbeFile;
 import io.dyber.zernel.record.probe.ProbeSpec;
-import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine;
 
 /// Which events are recorded, and how many of them.
 final class EventOptions {
@@ -68,7 +68,7 @@ final class EventOptions {
             converter = LaunchesOption.class,
             defaultValue = "all",
             description = "all, sample:N, count or off (default: ${DEFAULT-VALUE})")
-    Launches launches = Launches.ALL;
+    LaunchDetail launches = LaunchDetail.ALL;
 
     @Option(
             names = "--overhead-budget",

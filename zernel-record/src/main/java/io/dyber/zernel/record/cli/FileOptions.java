@@ -1,16 +1,16 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.Division;
-import io.dyber.zernel.record.Trigger;
+import io.dyber.zernel.record.option.OutputPolicy;
+import io.dyber.zernel.record.option.Trigger;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine;
 
 /// Into which files a recording goes.
 final class FileOptions {
@@ -48,7 +48,7 @@ final class FileOptions {
         return flightRecorder.isPresent();
     }
 
-    Division division(CommandLine line) {
+    OutputPolicy outputPolicy(CommandLine line) {
         if (rotate.isPresent() && flightRecorder.isPresent()) {
             throw new ParameterException(line, "--rotate and --flight-recorder exclude each other");
         }
@@ -60,11 +60,11 @@ final class FileOptions {
         }
         OptionalInt kept = keep.map(OptionalInt::of).orElse(OptionalInt.empty());
         if (flightRecorder.isPresent()) {
-            return new Division.FlightRecorder(window(line, flightRecorder.get()), triggers(line), kept);
+            return new OutputPolicy.FlightRecorder(window(line, flightRecorder.get()), triggers(line), kept);
         }
         return rotate.isPresent()
-                ? new Division.Rotation(rotate.get().time(), rotate.get().bytes(), kept)
-                : new Division.None();
+                ? new OutputPolicy.Rotation(rotate.get().time(), rotate.get().bytes(), kept)
+                : new OutputPolicy.None();
     }
 
     private static Duration window(CommandLine line, Duration time) {

@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.sink.RecordingFile.Owner;
+import io.dyber.zernel.record.recording.RecordingFile.Owner;
 import java.util.Optional;
 
 /// The user who ran sudo: files belong to them, and the recorded command runs as them.

@@ -1,14 +1,14 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.Launches;
+import io.dyber.zernel.record.option.LaunchDetail;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /// `all`, `sample:N`, `count` or `off`.
-final class LaunchesOption implements ITypeConverter<Launches> {
+final class LaunchesOption implements ITypeConverter<LaunchDetail> {
     @Override
-    public Launches convert(String text) {
-        return Launches.parse(text)
+    public LaunchDetail convert(String text) {
+        return LaunchDetail.parse(text)
                 .orElseThrow(() -> new TypeConversionException(
                         "'" + text + "' is none of all, sample:N (N from 1 to 1000000), count and off"));
     }

@@ -1,10 +1,10 @@
 package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.format.SizeText;
-import io.dyber.zernel.record.Division;
-import io.dyber.zernel.record.Progress;
-import io.dyber.zernel.record.RecordOptions;
-import io.dyber.zernel.record.RecordResult;
+import io.dyber.zernel.record.option.OutputPolicy;
+import io.dyber.zernel.record.option.Progress;
+import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.session.RecordResult;
 import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -122,7 +122,7 @@ final class LiveProgress implements Progress {
     /// All files of a rotated series; of a flight recorder's the last, because they overlap.
     private String files(RecordResult result) {
         String name = result.output().toString();
-        return options.division() instanceof Division.Rotation
+        return options.outputPolicy() instanceof OutputPolicy.Rotation
                 ? "'" + name.replaceFirst("-\\d{8}T\\d{6}Z(_\\d+)?(?=[^/]*$)", "-*") + "'"
                 : name;
     }

@@ -1,9 +1,9 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.mark.Mark;
-import io.dyber.zernel.record.mark.Marking;
 import io.dyber.zernel.record.mark.Marking.Taken;
+import io.dyber.zernel.record.mark.Marking;
+import io.dyber.zernel.record.option.RecorderException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

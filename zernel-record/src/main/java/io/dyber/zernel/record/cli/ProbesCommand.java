@@ -1,8 +1,8 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.ProbeListing;
 import io.dyber.zernel.record.ProbeListing.Row;
-import io.dyber.zernel.record.elf.Site;
+import io.dyber.zernel.record.ProbeListing;
+import io.dyber.zernel.record.elf.x86.Site;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.ProbeSyntaxException;
 import java.io.PrintWriter;

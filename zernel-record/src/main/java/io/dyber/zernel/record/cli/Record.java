@@ -2,9 +2,9 @@ package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.format.Version;
-import io.dyber.zernel.record.RecorderException;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.option.RecorderException;
 import io.dyber.zernel.record.probe.ProbeSyntaxException;
 import java.io.PrintWriter;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.RecordOptions;
-import io.dyber.zernel.record.RecordResult;
 import io.dyber.zernel.record.Recorder;
+import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.session.RecordResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,6 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /// `zernel-record` itself: records until the command ends, the time is over or Ctrl-C.
 @Command(
@@ -140,7 +140,7 @@ final class RecordCommand implements Callable<Integer> {
                 Invoker.owner(),
                 line.getParseResult().originalArgs(),
                 redact,
-                files.division(line),
+                files.outputPolicy(line),
                 events.hold);
     }
 }

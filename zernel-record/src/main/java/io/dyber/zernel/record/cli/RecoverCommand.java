@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.sink.Recovery;
+import io.dyber.zernel.record.recording.Recovery;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;

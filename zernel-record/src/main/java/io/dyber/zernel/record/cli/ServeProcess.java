@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.record.RecorderException;
-import io.dyber.zernel.record.sink.RecordingFile.Owner;
+import io.dyber.zernel.record.option.RecorderException;
+import io.dyber.zernel.record.recording.RecordingFile.Owner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.format.Footer;
-import io.dyber.zernel.record.FooterFacts;
-import io.dyber.zernel.record.Programs;
-import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.recording.RecordingFile;
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.session.FooterFacts;
 import io.dyber.zernel.record.simulate.Scenario;
 import io.dyber.zernel.record.simulate.Simulation;
-import io.dyber.zernel.record.sink.RecordingFile;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +32,7 @@ final class SimulateCommand {
 
     int call(String label, SimulateOptions asked) {
         Simulation.Settings settings = settings(label, asked);
-        Schema schema = Programs.schema(List.of());
+        Schema schema = CompiledPrograms.schema(List.of());
         RecordingFile.Options options = Invoker.owner()
                 .map(owner -> new RecordingFile.Options().withOwner(owner))
                 .orElseGet(RecordingFile.Options::new);

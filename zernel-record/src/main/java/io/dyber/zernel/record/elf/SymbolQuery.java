@@ -19,7 +19,7 @@ public final class SymbolQuery {
     private final Map<String, SymbolMatches.Collector> collectors = new LinkedHashMap<>();
     private final List<NamePattern> globs = new ArrayList<>();
     private final Map<String, List<NamePattern>> exact = new LinkedHashMap<>();
-    private final Beginnings beginnings = new Beginnings();
+    private final PrefixTrie beginnings = new PrefixTrie();
     private final int[] hashes;
     private final int longest;
 

@@ -1,3 +1,4 @@
+/// Reads ELF files: symbols, notes, dependencies.
 @NullMarked
 package io.dyber.zernel.record.elf;
 

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.Column;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -7,7 +8,7 @@ import java.util.List;
 
 /// A stretch of events: the unit in which events travel from the ring to the file.
 ///
-/// A row starts with every column NULL. VARCHAR values are ids of the recording's [Texts]. Not thread-safe; reused
+/// A row starts with every column NULL. VARCHAR values are ids of the recording's [StringDictionary]. Not thread-safe; reused
 /// after [#clear]. Nothing is allocated per row.
 public final class Batch {
     /// Texts of kinds are among the first of a recording; a kind with a later one does without rows of its own.

@@ -1,6 +1,8 @@
 package io.dyber.zernel.record.event;
 
 import io.dyber.zernel.record.event.CallShape.Slot;
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.Wire;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -24,8 +26,8 @@ final class CallReader {
 
     private final Wire wire;
     private final Schema schema;
-    private final Texts texts;
-    private final Comms comms;
+    private final StringDictionary texts;
+    private final ThreadNames comms;
     private final Rows rows;
     private final long clockOffset;
     private @Nullable Shape[] shapes = new Shape[64];
@@ -37,7 +39,7 @@ final class CallReader {
     private final Row row;
     private final int depthColumn;
 
-    CallReader(Wire wire, Schema schema, Texts texts, Comms comms, Rows rows, long clockOffset, CallCounts counts) {
+    CallReader(Wire wire, Schema schema, StringDictionary texts, ThreadNames comms, Rows rows, long clockOffset, CallCounts counts) {
         this.wire = wire;
         this.schema = schema;
         this.texts = texts;

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.Constant;
 import java.util.List;
 
 /// How the records of one probed function become rows.
@@ -25,7 +26,7 @@ public record CallShape(
         boolean vital,
         Layer layer,
         List<Constant> constants,
-        Interpretation interpretation) {
+        RowEnricher interpretation) {
     public CallShape {
         onEnter = List.copyOf(onEnter);
         onReturn = List.copyOf(onReturn);
@@ -43,7 +44,7 @@ public record CallShape(
             boolean sendsEnter) {
         this(
                 kind, name, role, onEnter, onReturn, textColumn, sendsEnter, false, Layer.NONE, List.of(),
-                Interpretation.NONE);
+                RowEnricher.NONE);
     }
 
     /// What a call means for the rows.

@@ -1,5 +1,9 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.Field;
+import io.dyber.zernel.record.schema.FileRecord;
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.Wire;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
@@ -17,26 +21,26 @@ public final class Decoder {
     private final CallReader calls;
     private final CallCounts counts = new CallCounts();
     private final Rows rows;
-    private final Texts texts;
+    private final StringDictionary texts;
     private final FilePaths files;
     private final int[] names = new int[MOST_FUNCTIONS];
     private final byte[] functionKinds = new byte[MOST_FUNCTIONS];
-    private final Interpretation[] interpretations;
+    private final RowEnricher[] interpretations;
     private final Row row;
     private final int processKind;
     private final int childPid;
     private final int childTid;
     private final int exit;
-    private final Endings endings = new Endings();
+    private final ExitedProcesses endings = new ExitedProcesses();
     private Consumer<Integer> gone = _ -> {};
 
     /// Kinds are numbered in the schema's order, from 1, as their `kind_` constants in the BPF objects.
     ///
     /// @param clockOffset what to add to CLOCK_MONOTONIC for nanoseconds since the epoch
-    public Decoder(Schema schema, Wire wire, Texts texts, long clockOffset, int batchRows, Consumer<Batch> full) {
+    public Decoder(Schema schema, Wire wire, StringDictionary texts, long clockOffset, int batchRows, Consumer<Batch> full) {
         this.texts = texts;
         this.rows = new Rows(schema, new Batch(schema.columns(), batchRows), full);
-        Comms comms = new Comms(texts);
+        ThreadNames comms = new ThreadNames(texts);
         this.calls = new CallReader(wire, schema, texts, comms, rows, clockOffset, counts);
         this.files = new FilePaths(texts);
         this.readers = schema.kinds().stream()
@@ -44,8 +48,8 @@ public final class Decoder {
                 .toList();
         java.util.Arrays.fill(names, -1);
         this.row = new Row(rows);
-        this.interpretations = new Interpretation[readers.size()];
-        java.util.Arrays.fill(interpretations, Interpretation.NONE);
+        this.interpretations = new RowEnricher[readers.size()];
+        java.util.Arrays.fill(interpretations, RowEnricher.NONE);
         this.processKind = numberOf(schema, "process");
         this.childPid = offsetInProcess(schema, "child_pid");
         this.childTid = offsetInProcess(schema, "child_tid");
@@ -78,7 +82,7 @@ public final class Decoder {
     }
 
     /// Has somebody look at the rows of a kind that is seen in the kernel.
-    public void interpret(String kind, Interpretation interpretation) {
+    public void interpret(String kind, RowEnricher interpretation) {
         for (int i = 0; i < readers.size(); i++) {
             if (readers.get(i).isOf(texts.id(kind))) {
                 interpretations[i] = interpretation;

@@ -1,5 +1,9 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.EventType;
+import io.dyber.zernel.record.schema.Field;
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.Wire;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -17,13 +21,13 @@ final class EventReader {
     private final int kindText;
     private final List<Field> fields;
     private final int[] columns;
-    private final Texts texts;
-    private final Comms comms;
+    private final StringDictionary texts;
+    private final ThreadNames comms;
     private final FilePaths files;
     private final long clockOffset;
 
     EventReader(
-            EventType type, Schema schema, Texts texts, Comms comms, FilePaths files, long clockOffset) {
+            EventType type, Schema schema, StringDictionary texts, ThreadNames comms, FilePaths files, long clockOffset) {
         this.kindText = texts.id(type.kind());
         this.fields = type.fields();
         this.columns = fields.stream().mapToInt(field -> schema.index(field.name())).toArray();

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.FileRecord;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -29,7 +30,7 @@ final class FilePaths {
     /// its directory.
     private static final int MOST_PATHS = 200_000;
 
-    private final Texts texts;
+    private final StringDictionary texts;
     private final KeyTable constants = new KeyTable(16);
     private final Set<String> paths = new HashSet<>();
     private KeyTable recent = new KeyTable(1 << 17);
@@ -37,7 +38,7 @@ final class FilePaths {
     private Optional<FileRecord> layout = Optional.empty();
     private MappedPath mapped = (_, _, _) -> Optional.empty();
 
-    FilePaths(Texts texts) {
+    FilePaths(StringDictionary texts) {
         this.texts = texts;
         constants.put(0, 1, texts.id("futex"));
     }

@@ -1,5 +1,8 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.Btf;
+import io.dyber.zernel.record.schema.FileRecord;
+import io.dyber.zernel.record.schema.Wire;
 import java.nio.ByteBuffer;
 
 /// A process mapped a file as code (`struct load` of `bpf/loads.bpf.h`).

@@ -3,7 +3,7 @@ package io.dyber.zernel.record.event;
 /// The row that is being decoded, for those who know more about it than its record says.
 ///
 /// Valid only during the call that hands it out. Columns are those of [Schema#index]; texts are ids of the recording's
-/// [Texts].
+/// [StringDictionary].
 public final class Row {
     /// What [#get] gives for a NULL.
     public static final long NONE = Long.MIN_VALUE;

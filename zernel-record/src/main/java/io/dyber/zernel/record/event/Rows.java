@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.Schema;
 import java.util.function.Consumer;
 
 /// Where decoded rows go: the current batch, handed on when it is full.

@@ -1,3 +1,4 @@
+/// Records of the rings decoded and calls joined, column by column.
 @NullMarked
 package io.dyber.zernel.record.event;
 

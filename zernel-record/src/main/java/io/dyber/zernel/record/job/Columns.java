@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
-import io.dyber.zernel.record.event.Schema;
+import io.dyber.zernel.record.schema.Schema;
 
 /// Where the columns stand that the job's knowledge reads and fills.
 final class Columns {

@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
-import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.StringDictionary;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +29,7 @@ final class Communicators {
     private final PerProcess<Communicator> communicators = new PerProcess<>();
     private final PerProcess<Integer> groupsOfThreads = new PerProcess<>();
 
-    Communicators(Columns columns, Texts texts) {
+    Communicators(Columns columns, StringDictionary texts) {
         this.columns = columns;
         TYPES.forEach(type -> elementBytes.put((long) texts.id(type.getKey()), type.getValue()));
     }

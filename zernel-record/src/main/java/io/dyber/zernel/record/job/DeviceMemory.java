@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.job;
 
-import io.dyber.zernel.record.event.Interpretation;
 import io.dyber.zernel.record.event.Row;
+import io.dyber.zernel.record.event.RowEnricher;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -62,8 +62,8 @@ final class DeviceMemory {
                 .orElse(processes.seenFromStart(row.pid()) ? 0 : Row.NONE);
     }
 
-    Interpretation release() {
-        return new Interpretation() {
+    RowEnricher release() {
+        return new RowEnricher() {
             @Override
             public long entered(int pid, long first) {
                 Optional<Allocation> allocation = live.remove(pid, first);

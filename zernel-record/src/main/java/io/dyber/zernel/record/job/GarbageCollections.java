@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
-import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.StringDictionary;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -23,7 +23,7 @@ final class GarbageCollections {
 
     private record Begun(int tid, long start, long name, long generation) {}
 
-    GarbageCollections(Columns columns, Texts texts) {
+    GarbageCollections(Columns columns, StringDictionary texts) {
         this.columns = columns;
         this.askedName = texts.id(ASKED);
     }

@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
-import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.StringDictionary;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,7 +17,7 @@ final class HostMemory {
     private final int fromDevice;
     private final int anyDirection;
 
-    HostMemory(Columns columns, Processes processes, Texts texts) {
+    HostMemory(Columns columns, Processes processes, StringDictionary texts) {
         this.columns = columns;
         this.processes = processes;
         this.pinnedText = texts.id("pinned");

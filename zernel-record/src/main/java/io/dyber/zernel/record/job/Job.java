@@ -1,17 +1,17 @@
 package io.dyber.zernel.record.job;
 
-import io.dyber.zernel.record.event.Interpretation;
-import io.dyber.zernel.record.event.Meaning;
+import io.dyber.zernel.record.event.CallMeaning;
 import io.dyber.zernel.record.event.Row;
-import io.dyber.zernel.record.event.Schema;
-import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.RowEnricher;
+import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.schema.Schema;
 import java.util.function.UnaryOperator;
 
 /// What is known of the recorded job. It belongs to the decoding thread.
 public final class Job {
     private final Columns columns;
     private final Processes processes = new Processes();
-    private final Kernels kernels;
+    private final GpuKernels kernels;
     private final Graphs graphs;
     private final DeviceMemory deviceMemory;
     private final DeviceMemory torchMemory;
@@ -23,11 +23,11 @@ public final class Job {
     private final GarbageCollections collections;
 
     /// @param readable makes the name of a kernel one that people read
-    public Job(Schema schema, Texts texts, UnaryOperator<String> readable) {
+    public Job(Schema schema, StringDictionary texts, UnaryOperator<String> readable) {
         this.columns = new Columns(schema);
         this.exec = texts.id("exec");
         this.fork = texts.id("fork");
-        this.kernels = new Kernels(columns, texts, readable);
+        this.kernels = new GpuKernels(columns, texts, readable);
         this.graphs = new Graphs(columns);
         this.deviceMemory = new DeviceMemory(columns, processes);
         this.torchMemory = new DeviceMemory(columns, processes);
@@ -45,7 +45,7 @@ public final class Job {
     /// The interpretation of `process` rows: a process that runs another program, or is made under a number used before,
     /// holds nothing of what was there. Ends are not looked at but told by [#gone]: rows of other rings may be decoded
     /// after them.
-    public Interpretation processes() {
+    public RowEnricher processes() {
         return (row, _) -> {
             long name = row.get(columns.name);
             if (name == exec) {
@@ -77,7 +77,7 @@ public final class Job {
     }
 
     /// The names of kernels, also for those who find them out elsewhere.
-    public Kernels kernels() {
+    public GpuKernels kernels() {
         return kernels;
     }
 
@@ -88,8 +88,8 @@ public final class Job {
         pythonCalls.want(glob, role);
     }
 
-    private Interpretation launches() {
-        return new Interpretation() {
+    private RowEnricher launches() {
+        return new RowEnricher() {
             @Override
             public void complete(Row row, long note) {
                 kernels.launched(row);
@@ -104,9 +104,9 @@ public final class Job {
     }
 
     /// What to make of calls that mean this.
-    public Interpretation interpretation(Meaning meaning) {
+    public RowEnricher interpretation(CallMeaning meaning) {
         return switch (meaning) {
-            case NOTHING, WAIT -> Interpretation.NONE;
+            case NOTHING, WAIT -> RowEnricher.NONE;
             case LAUNCH -> launches();
             case KERNEL_NAME -> (row, _) -> kernels.named(row);
             case CAPTURE_BEGIN -> (row, _) -> graphs.begin(row);

@@ -1,9 +1,9 @@
 package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.elf.Glob;
-import io.dyber.zernel.record.event.Interpretation;
 import io.dyber.zernel.record.event.Row;
-import io.dyber.zernel.record.event.Texts;
+import io.dyber.zernel.record.event.RowEnricher;
+import io.dyber.zernel.record.event.StringDictionary;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,20 +11,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /// Calls of Python functions: keeps those that somebody wants.
-final class PythonCalls implements Interpretation {
+final class PythonCalls implements RowEnricher {
     /// Bits of a text's `state`: in CPython 3.11 to 3.14 behind `interned` (2 bits) and `kind` (3 bits).
     private static final int COMPACT_ASCII = 0b11 << 5;
 
     private static final String NOT_ASCII = "<not ASCII>";
 
     private final Columns columns;
-    private final Texts texts;
+    private final StringDictionary texts;
     private final List<Wanted> all = new ArrayList<>();
     private final Map<Long, Optional<Wanted>> known = new HashMap<>();
 
     private record Wanted(String glob, String role) {}
 
-    PythonCalls(Columns columns, Texts texts) {
+    PythonCalls(Columns columns, StringDictionary texts) {
         this.columns = columns;
         this.texts = texts;
     }

@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.probe;
 
-import io.dyber.zernel.record.event.Constant;
+import io.dyber.zernel.record.schema.Constant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -3,8 +3,8 @@ package io.dyber.zernel.record.probe;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Symbol;
+import io.dyber.zernel.record.event.CallMeaning;
 import io.dyber.zernel.record.event.CallShape.Role;
-import io.dyber.zernel.record.event.Meaning;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 ///
 /// @param library the interpreter, which is a library or in the program
 public record CollectorProbe(String library) implements ProbeSpec {
-    static final String KIND = "gc";
-    static final String INTERPRETER = "a Python interpreter";
+    public static final String KIND = "gc";
+    public static final String INTERPRETER = "a Python interpreter";
     static final String FUNCTION = "gc_collect_main";
 
     /// Why an interpreter's collector cannot be probed.
@@ -57,15 +57,15 @@ public record CollectorProbe(String library) implements ProbeSpec {
     }
 
     /// The collector of an interpreter that is a library, and of one that is the program.
-    static List<Hook> hooks() {
+    public static List<FunctionProbe> hooks() {
         return Stream.of("libpython3*.so*", "python*")
                 .map(CollectorProbe::new)
-                .map(probe -> new Hook(probe, Role.INSTANT, false, Meaning.COLLECTION_END, false))
+                .map(probe -> new FunctionProbe(probe, Role.INSTANT, false, CallMeaning.COLLECTION_END, false))
                 .toList();
     }
 
     /// What is probed in a file; nothing in one that is no interpreter, or does not say where its collector is.
-    List<Hook> hooks(ElfFile elf) throws ElfException {
+    public List<FunctionProbe> hooks(ElfFile elf) throws ElfException {
         if (!PythonProbe.isInterpreter(elf)) {
             return List.of();
         }
@@ -77,21 +77,21 @@ public record CollectorProbe(String library) implements ProbeSpec {
         }
         List<String> askers = version < SAYS_WHY ? functions(elf, ASKED) : List.of();
         String name = askers.isEmpty() && version < SAYS_WHY ? UNKNOWN_REASON : REASONS.getFirst();
-        List<Hook> hooks = new ArrayList<>();
+        List<FunctionProbe> hooks = new ArrayList<>();
         askers.forEach(asker -> hooks.add(
-                hook("", asker, List.of(), Role.INSTANT_FACT, Meaning.COLLECTION_ASKED, true)));
+                hook("", asker, List.of(), Role.INSTANT_FACT, CallMeaning.COLLECTION_ASKED, true)));
         for (String collector : collectors) {
             List<Capture> captures = captures(elf, collector, version);
-            hooks.add(hook(name, collector, captures, Role.INSTANT_FACT, Meaning.COLLECTION_BEGIN, false));
+            hooks.add(hook(name, collector, captures, Role.INSTANT_FACT, CallMeaning.COLLECTION_BEGIN, false));
         }
         lasts.forEach(last -> hooks.add(
-                hook(name, last, List.of(), Role.INSTANT, Meaning.FULL_COLLECTION_END, false)));
+                hook(name, last, List.of(), Role.INSTANT, CallMeaning.FULL_COLLECTION_END, false)));
         return hooks;
     }
 
-    private Hook hook(
-            String name, String symbol, List<Capture> captures, Role role, Meaning meaning, boolean optional) {
-        return new Hook(new Function(KIND, name, library, symbol, captures), role, false, meaning, optional);
+    private FunctionProbe hook(
+            String name, String symbol, List<Capture> captures, Role role, CallMeaning meaning, boolean optional) {
+        return new FunctionProbe(new Function(KIND, name, library, symbol, captures), role, false, meaning, optional);
     }
 
     private static List<String> lasts(ElfFile elf) throws ElfException {
@@ -144,7 +144,7 @@ public record CollectorProbe(String library) implements ProbeSpec {
         return !functions(elf, "PyObject_GC_IsTracked").isEmpty();
     }
 
-    private List<Hook> tracepoints(ElfFile elf) throws ElfException {
+    private List<FunctionProbe> tracepoints(ElfFile elf) throws ElfException {
         Set<String> names = elf.usdtNotes().stream()
                 .filter(note -> note.provider().equals(PROVIDER))
                 .map(note -> note.name())
@@ -153,13 +153,13 @@ public record CollectorProbe(String library) implements ProbeSpec {
             return List.of();
         }
         return List.of(
-                tracepoint(START, "generation", Role.INSTANT_FACT, Meaning.COLLECTION_BEGIN),
-                tracepoint(DONE, "count", Role.INSTANT, Meaning.COLLECTION_END));
+                tracepoint(START, "generation", Role.INSTANT_FACT, CallMeaning.COLLECTION_BEGIN),
+                tracepoint(DONE, "count", Role.INSTANT, CallMeaning.COLLECTION_END));
     }
 
-    private Hook tracepoint(String tracepoint, String column, Role role, Meaning meaning) {
+    private FunctionProbe tracepoint(String tracepoint, String column, Role role, CallMeaning meaning) {
         List<Capture> captures = List.of(Capture.argument(column, 1, Width.NATURAL));
-        return new Hook(
+        return new FunctionProbe(
                 new UsdtProbe(KIND, UNKNOWN_REASON, library, PROVIDER, tracepoint, captures), role, false, meaning, false);
     }
 }

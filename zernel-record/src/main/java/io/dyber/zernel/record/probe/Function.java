@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.Glob;
-import io.dyber.zernel.record.event.Constant;
+import io.dyber.zernel.record.schema.Constant;
 import java.util.List;
 
 /// Functions to record each call of: one symbol, or all that match a glob, in every library that matches.
@@ -29,7 +29,7 @@ public record Function(String kind, String name, String library, String symbol, 
     }
 
     /// The same for a kind.
-    Function ofKind(String other) {
+    public Function ofKind(String other) {
         return new Function(other, name, library, symbol, captures, constants);
     }
 

@@ -32,12 +32,12 @@ public record LibrarySelector(String text) {
     }
 
     /// Whether it is a name without a glob.
-    boolean isByName() {
+    public boolean isByName() {
         return !text.equals(PROGRAM) && !Glob.isGlob(text) && !text.contains("/");
     }
 
     /// The name up to `.so` or the first wildcard; none of a program.
-    Optional<String> stem() {
+    public Optional<String> stem() {
         String name = text.substring(text.lastIndexOf('/') + 1);
         Matcher stem = STEM.matcher(name);
         return stem.find() && (name.contains(SUFFIX) || name.startsWith("lib")) ? Optional.of(stem.group()) : Optional.empty();

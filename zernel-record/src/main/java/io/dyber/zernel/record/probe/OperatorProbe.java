@@ -17,7 +17,7 @@ import java.util.Set;
 /// @param glob of operators, with `aten::` or without: `add`, `aten::conv*`, `*`
 public record OperatorProbe(String glob) implements ProbeSpec {
     public static final String KIND = "torch_op";
-    static final String LIBRARY = "libtorch_cpu.so";
+    public static final String LIBRARY = "libtorch_cpu.so";
     private static final String START = "_ZN2at4_ops";
     private static final String CALL = "4callE";
 

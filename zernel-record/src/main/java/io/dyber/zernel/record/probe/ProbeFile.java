@@ -6,12 +6,15 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /// Reads a list of probes from a JSON or YAML file.
 ///
@@ -46,9 +49,23 @@ public final class ProbeFile {
     }
 
     private List<ProbeSpec> read() {
-        JsonNode root;
+        if (!(content() instanceof List<?> entries)) {
+            throw error("it must hold a list of probes");
+        }
+        List<ProbeSpec> probes = new ArrayList<>();
+        for (int i = 0; i < entries.size(); i++) {
+            add(probes, entries.get(i), "entry " + (i + 1));
+        }
+        return List.copyOf(probes);
+    }
+
+    /// The values of the file as maps, lists, texts and others.
+    private @Nullable Object content() {
         try {
-            root = mapper().readTree(Files.readString(file));
+            String text = Files.readString(file);
+            return file.toString().endsWith(".json")
+                    ? JsonMapper.shared().readValue(text, Object.class)
+                    : new Load(LoadSettings.builder().build()).loadFromString(text);
         } catch (NoSuchFileException _) {
             throw error("no such file");
         } catch (IOException e) {
@@ -56,75 +73,66 @@ public final class ProbeFile {
         } catch (JacksonException e) {
             TokenStreamLocation at = e.getLocation();
             throw error((at == null ? "" : "line " + at.getLineNr() + ": ") + e.getOriginalMessage());
+        } catch (MarkedYamlEngineException e) {
+            throw error(e.getProblemMark().map(mark -> "line " + (mark.getLine() + 1) + ": ").orElse("") + e.getProblem());
+        } catch (YamlEngineException e) {
+            throw error(String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
         }
-        if (!root.isArray()) {
-            throw error("it must hold a list of probes");
-        }
-        List<ProbeSpec> probes = new ArrayList<>();
-        for (int i = 0; i < root.size(); i++) {
-            add(probes, root.get(i), "entry " + (i + 1));
-        }
-        return List.copyOf(probes);
     }
 
-    private ObjectMapper mapper() {
-        return file.toString().endsWith(".json") ? JsonMapper.shared() : new YAMLMapper();
-    }
-
-    private void add(List<ProbeSpec> probes, JsonNode entry, String where) {
-        if (entry.isString()) {
-            probes.add(ProbeSpec.parse(entry.stringValue()));
+    private void add(List<ProbeSpec> probes, @Nullable Object entry, String where) {
+        if (entry instanceof String text) {
+            probes.add(ProbeSpec.parse(text));
             return;
         }
-        if (!entry.isObject()) {
+        if (!(entry instanceof Map<?, ?> values)) {
             throw error(where + " is neither a probe text nor an object with library, symbols and args");
         }
-        for (String key : entry.propertyNames()) {
-            if (!KEYS.contains(key)) {
+        for (Object key : values.keySet()) {
+            if (!KEYS.contains(String.valueOf(key))) {
                 throw error(where + " has an unknown key '" + key + "', known are " + String.join(", ", KEYS));
             }
         }
-        if (addKinds(probes, entry, where)) {
+        if (addKinds(probes, values, where)) {
             return;
         }
-        String library = text(entry, "library", where);
-        String arguments = arguments(entry, where);
-        if (entry.has("usdt")) {
-            probes.add(ProbeSpec.parse("usdt:" + library + ":" + text(entry, "usdt", where) + arguments));
+        String library = text(values, "library", where);
+        String arguments = arguments(values, where);
+        if (values.containsKey("usdt")) {
+            probes.add(ProbeSpec.parse("usdt:" + library + ":" + text(values, "usdt", where) + arguments));
             return;
         }
-        for (String symbol : symbols(entry, where)) {
+        for (String symbol : symbols(values, where)) {
             probes.add(ProbeSpec.parse(library + ":" + symbol + arguments));
         }
     }
 
     /// Whether the entry names what to record of kinds that need no library.
-    private boolean addKinds(List<ProbeSpec> probes, JsonNode entry, String where) {
-        List<String> kinds = KINDS.stream().filter(entry::has).toList();
-        boolean hasRole = kinds.contains(PythonProbe.KIND) && entry.has(CallRole.COLUMN);
+    private boolean addKinds(List<ProbeSpec> probes, Map<?, ?> entry, String where) {
+        List<String> kinds = KINDS.stream().filter(entry::containsKey).toList();
+        boolean hasRole = kinds.contains(PythonProbe.KIND) && entry.containsKey(CallRole.COLUMN);
         if (!kinds.isEmpty() && entry.size() > kinds.size() + (hasRole ? 1 : 0)) {
             throw error(where + " has other keys beside " + kinds.getFirst());
         }
         for (String kind : kinds) {
-            List<String> patterns =
-                    entry.path(kind).isArray() ? texts(entry, kind, where) : List.of(text(entry, kind, where));
+            List<String> patterns = entry.get(kind) instanceof List ? texts(entry, kind, where) : List.of(text(entry, kind, where));
             String role = hasRole && kind.equals(PythonProbe.KIND) ? arguments(entry, where) : "";
             patterns.forEach(pattern -> probes.add(ProbeSpec.parse(kind + ":" + pattern + role)));
         }
         return !kinds.isEmpty();
     }
 
-    private List<String> symbols(JsonNode entry, String where) {
-        return entry.has("symbol") ? List.of(text(entry, "symbol", where)) : texts(entry, "symbols", where);
+    private List<String> symbols(Map<?, ?> entry, String where) {
+        return entry.containsKey("symbol") ? List.of(text(entry, "symbol", where)) : texts(entry, "symbols", where);
     }
 
-    private List<String> texts(JsonNode entry, String key, String where) {
+    private List<String> texts(Map<?, ?> entry, String key, String where) {
         List<String> texts = new ArrayList<>();
-        for (JsonNode text : entry.path(key)) {
-            if (!text.isString()) {
+        for (Object one : entry.get(key) instanceof List<?> list ? list : List.of()) {
+            if (!(one instanceof String text)) {
                 throw error(where + " has one of " + key + " that is not a text");
             }
-            texts.add(text.stringValue());
+            texts.add(text);
         }
         if (texts.isEmpty()) {
             throw error(where + " has no " + key);
@@ -132,31 +140,30 @@ public final class ProbeFile {
         return texts;
     }
 
-    private String arguments(JsonNode entry, String where) {
-        JsonNode arguments = entry.path("args");
-        if (!arguments.isMissingNode() && !arguments.isObject()) {
-            throw error(where + " has args that are not COLUMN: VALUE");
-        }
+    private String arguments(Map<?, ?> entry, String where) {
         List<String> assignments = new ArrayList<>();
-        for (String column : arguments.propertyNames()) {
-            JsonNode value = arguments.path(column);
-            if (!value.isString()) {
-                throw error(where + " has no text for '" + column + "', such as arg1");
+        if (entry.containsKey("args")) {
+            if (!(entry.get("args") instanceof Map<?, ?> arguments)) {
+                throw error(where + " has args that are not COLUMN: VALUE");
             }
-            assignments.add(column + "=" + value.stringValue());
+            arguments.forEach((column, value) -> {
+                if (!(value instanceof String text)) {
+                    throw error(where + " has no text for '" + column + "', such as arg1");
+                }
+                assignments.add(column + "=" + text);
+            });
         }
-        if (entry.has(CallRole.COLUMN)) {
+        if (entry.containsKey(CallRole.COLUMN)) {
             assignments.add(CallRole.COLUMN + "=" + text(entry, CallRole.COLUMN, where));
         }
         return "(" + String.join(", ", assignments) + ")";
     }
 
-    private String text(JsonNode entry, String key, String where) {
-        JsonNode value = entry.path(key);
-        if (!value.isString()) {
+    private String text(Map<?, ?> entry, String key, String where) {
+        if (!(entry.get(key) instanceof String text)) {
             throw error(where + " has no " + key);
         }
-        return value.stringValue();
+        return text;
     }
 
     private IllegalArgumentException error(String why) {

@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.format.Suggestion;
-import io.dyber.zernel.record.event.Constant;
+import io.dyber.zernel.record.schema.Constant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

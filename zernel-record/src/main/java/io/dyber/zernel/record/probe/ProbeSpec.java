@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.probe;
 
-import io.dyber.zernel.record.event.Constant;
+import io.dyber.zernel.record.schema.Constant;
 import java.util.List;
 
 /// What somebody wants to be probed, before any library has been looked at.

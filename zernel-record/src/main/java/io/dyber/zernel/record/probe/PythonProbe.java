@@ -3,7 +3,7 @@ package io.dyber.zernel.record.probe;
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Symbol;
-import io.dyber.zernel.record.event.Constant;
+import io.dyber.zernel.record.schema.Constant;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,8 +2,8 @@ package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.event.CallMeaning;
 import io.dyber.zernel.record.event.CallShape.Role;
-import io.dyber.zernel.record.event.Meaning;
 import java.util.List;
 
 /// Regions that a Python program marks by itself, without any package: it calls two functions of its interpreter that
@@ -34,10 +34,10 @@ public record PythonRegions(boolean ends) implements ProbeSpec {
     }
 
     /// What is probed for them.
-    static List<Hook> hooks() {
+    static List<FunctionProbe> hooks() {
         return List.of(
-                new Hook(new PythonRegions(false), Role.OPEN, true, Meaning.NOTHING, false),
-                new Hook(new PythonRegions(true), Role.CLOSE, true, Meaning.NOTHING, false));
+                new FunctionProbe(new PythonRegions(false), Role.OPEN, true, CallMeaning.NOTHING, false),
+                new FunctionProbe(new PythonRegions(true), Role.CLOSE, true, CallMeaning.NOTHING, false));
     }
 
     /// The function that it means in a file; none in one that is no interpreter.

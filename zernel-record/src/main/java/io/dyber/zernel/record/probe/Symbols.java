@@ -2,12 +2,12 @@ package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
-import io.dyber.zernel.record.elf.Exits;
 import io.dyber.zernel.record.elf.Glob;
-import io.dyber.zernel.record.elf.Site;
-import io.dyber.zernel.record.elf.SiteChooser;
 import io.dyber.zernel.record.elf.Symbol;
 import io.dyber.zernel.record.elf.SymbolMatches;
+import io.dyber.zernel.record.elf.x86.Exits;
+import io.dyber.zernel.record.elf.x86.Site;
+import io.dyber.zernel.record.elf.x86.SiteChooser;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.probe;
 
-import io.dyber.zernel.record.event.Constant;
+import io.dyber.zernel.record.schema.Constant;
 import java.util.List;
 
 /// A tracepoint that a library or program carries in its `.note.stapsdt` section (USDT).
@@ -33,7 +33,7 @@ public record UsdtProbe(
     }
 
     /// The same for a kind.
-    UsdtProbe ofKind(String other) {
+    public UsdtProbe ofKind(String other) {
         return new UsdtProbe(other, name, library, provider, tracepoint, captures, constants);
     }
 }

@@ -1,3 +1,4 @@
+/// The language of `--probe`, and how what it names is found in a file.
 @NullMarked
 package io.dyber.zernel.record.probe;
 

@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.List;
 
 /// Finds how much of a cause to plant so that it is as strong as asked for: so that it costs that share of the step, which
@@ -8,19 +10,19 @@ final class Calibration {
     private static final double CLOSE = 0.006;
     private static final int MOST_TRIES = 14;
 
-    private final Shape shape;
+    private final JobParameters shape;
     private final Noise noise;
     private final int steps;
 
-    Calibration(Shape shape, Noise noise, int steps) {
+    Calibration(JobParameters shape, Noise noise, int steps) {
         this.shape = shape;
         this.noise = noise;
         this.steps = steps;
     }
 
     /// Plants all causes of a scenario.
-    Plant plant(List<Simulation.Strength> strengths, int steps) {
-        Plant plant = Plant.nothing();
+    InjectedCauses plant(List<Simulation.Strength> strengths, int steps) {
+        InjectedCauses plant = InjectedCauses.nothing();
         for (int round = 0; round < strengths.size(); round++) {
             for (Simulation.Strength asked : strengths) {
                 plant = asked.cause().costsTime()
@@ -35,7 +37,7 @@ final class Calibration {
     private double amount(Scenario cause, double strength, int all) {
         return switch (cause) {
             case MEMORY_LEAK, FRAGMENTATION -> {
-                Training healthy = new Training(shape, Plant.nothing(), 3, Timeline.silent(), noise).run();
+                Training healthy = new Training(shape, InjectedCauses.nothing(), 3, Timeline.silent(), noise).run();
                 long used = healthy.ranks().getFirst().allocator().peakDeviceBytes();
                 yield Math.max(12 << 20, strength * (shape.usableMemory() - used) / all);
             }
@@ -45,7 +47,7 @@ final class Calibration {
     }
 
     /// Adds a cause, or changes how much of it there is.
-    Plant add(Plant others, Scenario cause, double lostShare) {
+    InjectedCauses add(InjectedCauses others, Scenario cause, double lostShare) {
         double low = 0;
         double lowMiss = -lostShare;
         double high = Double.NaN;
@@ -72,12 +74,12 @@ final class Calibration {
     }
 
     /// What one cause among those planted costs, as a share of the step.
-    double lostShare(Plant plant, Scenario cause) {
+    double lostShare(InjectedCauses plant, Scenario cause) {
         double with = stepNanos(plant);
         return 1 - stepNanos(plant.without(cause)) / with;
     }
 
-    long stepNanos(Plant plant) {
+    long stepNanos(InjectedCauses plant) {
         return new Training(shape, plant, steps, Timeline.silent(), noise).run().stepNanos();
     }
 

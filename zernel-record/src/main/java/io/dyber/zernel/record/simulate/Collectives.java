@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Gpu;
+import io.dyber.zernel.record.simulate.machine.Noise;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

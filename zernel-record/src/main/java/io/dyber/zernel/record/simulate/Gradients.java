@@ -4,6 +4,7 @@ import static io.dyber.zernel.record.simulate.Scenario.COMM_BOUND;
 import static io.dyber.zernel.record.simulate.Scenario.SMALL_COLLECTIVES;
 
 import io.dyber.zernel.record.simulate.Allocator.Block;
+import io.dyber.zernel.record.simulate.machine.Kernel;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,7 +22,7 @@ final class Gradients {
             true, 0x55d0_0000_9000L, 24, 512, 82_240, 0, 0);
 
     private final int rank;
-    private final Shape shape;
+    private final JobParameters shape;
     private final Program program;
     private final Allocator allocator;
     private final Collectives collectives;
@@ -31,7 +32,7 @@ final class Gradients {
     private final List<Block> blocks = new ArrayList<>();
 
     Gradients(
-            int rank, Shape shape, Plant plant, Program program, Allocator allocator, Collectives collectives) {
+            int rank, JobParameters shape, InjectedCauses plant, Program program, Allocator allocator, Collectives collectives) {
         this.rank = rank;
         this.shape = shape;
         this.program = program;

@@ -6,6 +6,9 @@ import static io.dyber.zernel.record.simulate.Scenario.LOG_FSYNC;
 import static io.dyber.zernel.record.simulate.Scenario.SLEEP_EACH_STEP;
 import static io.dyber.zernel.record.simulate.Scenario.WORK_BETWEEN_CALLS;
 
+import io.dyber.zernel.record.simulate.machine.Actor;
+import io.dyber.zernel.record.simulate.machine.Timeline;
+
 /// What keeps the training thread from its next step, after the optimizer: another thread, a sleep, a log, or its own
 /// work in no call. Only jobs without a GPU have these.
 final class Hindrances {
@@ -21,12 +24,12 @@ final class Hindrances {
     /// Of the time for a log, what its write takes; the rest is its sync.
     private static final double WRITING = 0.03;
 
-    private final Shape shape;
-    private final Plant plant;
+    private final JobParameters shape;
+    private final InjectedCauses plant;
     private final Program program;
     private final Actor other;
 
-    Hindrances(Shape shape, Plant plant, Program program) {
+    Hindrances(JobParameters shape, InjectedCauses plant, Program program) {
         this.shape = shape;
         this.plant = plant;
         this.program = program;

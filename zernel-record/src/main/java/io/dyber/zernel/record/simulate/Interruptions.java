@@ -10,7 +10,7 @@ record Interruptions(double everyNanos, double forNanos) {
     private static final double SLICE_NANOS = 2e6;
 
     /// @param perStep planted time off the CPU, as a share of the GPU's time for a step; 0 for the usual little
-    static Interruptions of(Shape shape, double perStep) {
+    static Interruptions of(JobParameters shape, double perStep) {
         if (perStep <= 0) {
             return new Interruptions(USUAL_EVERY_NANOS, USUAL_FOR_NANOS);
         }

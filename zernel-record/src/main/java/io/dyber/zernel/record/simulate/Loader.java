@@ -1,5 +1,8 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Actor;
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -15,7 +18,7 @@ final class Loader {
     private static final double COPY_RATE = 6;
     private static final int BATCH_FD = 9;
 
-    private final Shape shape;
+    private final JobParameters shape;
     private final Loading loading;
     private final int steps;
     private final Program program;
@@ -29,7 +32,7 @@ final class Loader {
     private long nextPid;
     private long pinnedNanos;
 
-    Loader(Shape shape, Loading loading, int steps, Program program, Noise noise, long firstPid) {
+    Loader(JobParameters shape, Loading loading, int steps, Program program, Noise noise, long firstPid) {
         this.shape = shape;
         this.loading = loading;
         this.steps = steps;

@@ -1,5 +1,9 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Actor;
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
+
 /// A DataLoader worker process: takes index lists from a pipe, reads and transforms samples, hands over batches.
 final class LoaderWorker {
     /// Batches differ, so workers that began together do not stay in step.

@@ -29,7 +29,7 @@ record Loading(
     /// Time to fork all workers, as a share of what one needs to come up.
     private static final double FORKING = 0.4;
 
-    static Loading of(Shape shape, Plant plant, Handicap handicap) {
+    static Loading of(JobParameters shape, InjectedCauses plant, RankSlowdown handicap) {
         double oneShare = shape.gpuNanos() * shape.workers();
         boolean few = plant.size(TOO_FEW_WORKERS) > 0;
         double load = few ? shape.gpuNanos() * plant.size(TOO_FEW_WORKERS) : oneShare * shape.loadShare();
@@ -49,7 +49,7 @@ record Loading(
     }
 
     /// Workers that load a batch in half the time of a step, all together.
-    private static int enough(Plant plant) {
+    private static int enough(InjectedCauses plant) {
         return Math.max(4, (int) Math.ceil(plant.size(TOO_FEW_WORKERS) / 0.5));
     }
 }

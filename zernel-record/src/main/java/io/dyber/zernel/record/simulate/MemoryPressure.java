@@ -18,13 +18,13 @@ final class MemoryPressure {
     private static final int SETTLED_STEP = 3;
     private static final long MIB = 1 << 20;
 
-    private final Shape shape;
-    private final Plant plant;
+    private final JobParameters shape;
+    private final InjectedCauses plant;
     private final Allocator allocator;
     private final Program program;
     private final List<Block> transients = new ArrayList<>();
 
-    MemoryPressure(Shape shape, Plant plant, Allocator allocator, Program program) {
+    MemoryPressure(JobParameters shape, InjectedCauses plant, Allocator allocator, Program program) {
         this.shape = shape;
         this.plant = plant;
         this.allocator = allocator;

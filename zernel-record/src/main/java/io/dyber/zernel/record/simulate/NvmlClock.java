@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,14 +17,14 @@ final class NvmlClock {
     private record Memory(long nanos, long usedBytes) {}
 
     private final boolean recorded;
-    private final Shape shape;
+    private final JobParameters shape;
     private final Timeline timeline;
     private final List<Rank> ranks;
     private final Noise noise;
     private final List<List<Memory>> memory = new ArrayList<>();
 
     /// @param recorded whether there is a driver to ask
-    NvmlClock(boolean recorded, Shape shape, Timeline timeline, List<Rank> ranks, Noise noise) {
+    NvmlClock(boolean recorded, JobParameters shape, Timeline timeline, List<Rank> ranks, Noise noise) {
         this.recorded = recorded;
         this.shape = shape;
         this.timeline = timeline;
@@ -72,7 +74,7 @@ final class NvmlClock {
         value(device, "utilization", now, Math.round(100 * share), "percent");
         value(device, "memory_utilization", now, Math.round(55 * share), "percent");
         value(device, "memory_total", now, shape.memoryTotal(), "bytes");
-        value(device, "memory_used", now, used + Shape.DRIVER_BYTES, "bytes");
+        value(device, "memory_used", now, used + JobParameters.DRIVER_BYTES, "bytes");
         value(device, "power", now, power, "mW");
         value(device, "power_limit", now, POWER_LIMIT, "mW");
         value(device, "temperature", now, temperature, "C");

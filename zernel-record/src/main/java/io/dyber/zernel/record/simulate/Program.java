@@ -1,5 +1,12 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Actor;
+import io.dyber.zernel.record.simulate.machine.Gpu;
+import io.dyber.zernel.record.simulate.machine.GpuStream;
+import io.dyber.zernel.record.simulate.machine.Kernel;
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
+
 /// The training program on the CPU. It does one thing at a time, in its main thread or, during a backward pass, in the
 /// thread of the autograd engine; `now` is how far it is.
 final class Program {

@@ -1,5 +1,10 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Actor;
+import io.dyber.zernel.record.simulate.machine.Gpu;
+import io.dyber.zernel.record.simulate.machine.GpuStream;
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,22 +13,22 @@ import java.util.Map;
 /// The training process of one rank, from `exec` to `exit`. A step is two calls, because the ranks wait for each other
 /// between them.
 final class Rank {
-    private final Shape shape;
+    private final JobParameters shape;
     private final Program program;
     private final Loader loader;
     private final TrainingStep step;
     private final Actor main;
     private final Noise noise;
     private final int number;
-    private final Handicap handicap;
+    private final RankSlowdown handicap;
     private final int hangsAt;
     private final List<Long> doneNanos = new ArrayList<>();
 
     /// @param firstPid it and the numbers behind it are free
     Rank(
             int number,
-            Shape shape,
-            Plant plant,
+            JobParameters shape,
+            InjectedCauses plant,
             int steps,
             Collectives collectives,
             Timeline timeline,
@@ -35,7 +40,7 @@ final class Rank {
         this.noise = noise;
         this.main = new Actor(firstPid, firstPid, "python", noise.between(0, shape.cpus() - 1));
         long start = Simulation.START_NANOS + noise.around(30e6, 0.5);
-        this.handicap = Handicap.of(shape, plant, number);
+        this.handicap = RankSlowdown.of(shape, plant, number);
         Interruptions interruptions = Interruptions.of(shape, handicap.preempted());
         this.program = new Program(timeline, new Gpu(number), shape.onGpu(), noise.of(1), interruptions, main, start);
         this.loader = new Loader(shape, Loading.of(shape, plant, handicap), steps, program, noise.of(2), firstPid + 10);
@@ -54,7 +59,7 @@ final class Rank {
         return program.gpu();
     }
 
-    Handicap handicap() {
+    RankSlowdown handicap() {
         return handicap;
     }
 
@@ -97,7 +102,7 @@ final class Rank {
         }
         program.restart(index);
         if (index == hangsAt) {
-            loader.hang(shape.stragglerReason() == Handicap.Reason.DATA);
+            loader.hang(shape.stragglerReason() == RankSlowdown.Reason.DATA);
             return;
         }
         loader.next(index);

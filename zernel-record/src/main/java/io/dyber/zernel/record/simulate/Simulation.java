@@ -1,8 +1,10 @@
 package io.dyber.zernel.record.simulate;
 
-import io.dyber.zernel.record.event.Column;
-import io.dyber.zernel.record.event.Texts;
-import io.dyber.zernel.record.sink.RecordingFile;
+import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.recording.RecordingFile;
+import io.dyber.zernel.record.schema.Column;
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,8 +101,8 @@ public final class Simulation {
     private final Settings settings;
     private final List<Strength> strengths;
     private final Noise noise;
-    private final Shape shape;
-    private final Plant plant;
+    private final JobParameters shape;
+    private final InjectedCauses plant;
 
     private Simulation(Settings settings) {
         this.settings = settings;
@@ -108,7 +110,7 @@ public final class Simulation {
         this.strengths = strengths(settings, chance.of(3));
         this.noise = chance.of(2);
         Set<Scenario> causes = strengths.stream().map(Strength::cause).collect(Collectors.toSet());
-        this.shape = Shape.draw(settings, causes, chance.of(1));
+        this.shape = JobParameters.draw(settings, causes, chance.of(1));
         this.plant = new Calibration(shape, noise, CALIBRATION_STEPS).plant(strengths, settings.steps());
     }
 
@@ -140,7 +142,7 @@ public final class Simulation {
 
     private Result write(Target target, List<String> options) {
         int steps = settings.steps();
-        Texts texts = new Texts();
+        StringDictionary texts = new StringDictionary();
         try (RecordingFile file = RecordingFile.create(target.output(), target.columns(), texts, target.options())) {
             Timeline timeline = Timeline.to(file, target.columns(), texts);
             Training training = new Training(shape, plant, steps, timeline, noise).run();

@@ -3,6 +3,8 @@ package io.dyber.zernel.record.simulate;
 import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.FooterValues;
 import io.dyber.zernel.format.Version;
+import io.dyber.zernel.record.simulate.machine.Actor;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,16 +23,16 @@ final class SimulationFooter {
             "gpu_process");
 
     private final Simulation.Settings settings;
-    private final Shape shape;
-    private final Plant plant;
+    private final JobParameters shape;
+    private final InjectedCauses plant;
     private final Training training;
     private final List<Simulation.Cost> costs;
     private final Timeline timeline;
 
     SimulationFooter(
             Simulation.Settings settings,
-            Shape shape,
-            Plant plant,
+            JobParameters shape,
+            InjectedCauses plant,
             Training training,
             List<Simulation.Cost> costs,
             Timeline timeline) {
@@ -153,7 +155,7 @@ final class SimulationFooter {
         value.put("gpu_ns", Math.round(shape.gpuNanos()));
         value.put("step_ns", training.stepNanos());
         Allocator allocator = training.ranks().getFirst().allocator();
-        value.put("peak_bytes", allocator.peakDeviceBytes() + Shape.DRIVER_BYTES);
+        value.put("peak_bytes", allocator.peakDeviceBytes() + JobParameters.DRIVER_BYTES);
         value.put("peak_allocated_bytes", allocator.peakAllocatedBytes());
         value.put("memory_total", shape.memoryTotal());
         value.put("causes", costs.stream().map(this::cause).toList());

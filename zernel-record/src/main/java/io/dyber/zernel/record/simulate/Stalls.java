@@ -17,11 +17,11 @@ final class Stalls {
     private static final double FIRST_COMPILE_NANOS = 3e9;
 
     private final int rank;
-    private final Shape shape;
-    private final Plant plant;
+    private final JobParameters shape;
+    private final InjectedCauses plant;
     private final Program program;
 
-    Stalls(int rank, Shape shape, Plant plant, Program program) {
+    Stalls(int rank, JobParameters shape, InjectedCauses plant, Program program) {
         this.rank = rank;
         this.shape = shape;
         this.plant = plant;

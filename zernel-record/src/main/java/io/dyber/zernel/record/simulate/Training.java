@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,7 +25,7 @@ final class Training {
     private final List<Rank> ranks = new ArrayList<>();
     private final NvmlClock nvml;
 
-    Training(Shape shape, Plant plant, int steps, Timeline timeline, Noise noise) {
+    Training(JobParameters shape, InjectedCauses plant, int steps, Timeline timeline, Noise noise) {
         this.steps = steps;
         this.timeline = timeline;
         double travelled = 2.0 * (shape.ranks() - 1) / shape.ranks() * shape.modelBytes();

@@ -7,6 +7,9 @@ import static io.dyber.zernel.record.simulate.Scenario.PAGEABLE_COPIES;
 import static io.dyber.zernel.record.simulate.Scenario.SYNC_BOUND;
 
 import io.dyber.zernel.record.simulate.Allocator.Block;
+import io.dyber.zernel.record.simulate.machine.Actor;
+import io.dyber.zernel.record.simulate.machine.Kernel;
+import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,8 +23,8 @@ final class TrainingStep {
     /// Batches of an evaluation.
     private static final int EVALUATED = 8;
 
-    private final Shape shape;
-    private final Plant plant;
+    private final JobParameters shape;
+    private final InjectedCauses plant;
     private final Program program;
     private final Gradients gradients;
     private final Allocator allocator;
@@ -38,7 +41,7 @@ final class TrainingStep {
     private long closureNanos;
 
     TrainingStep(
-            int rank, Shape shape, Plant plant, Handicap handicap, Program program, Collectives collectives) {
+            int rank, JobParameters shape, InjectedCauses plant, RankSlowdown handicap, Program program, Collectives collectives) {
         this.shape = shape;
         this.plant = plant;
         this.program = program;

@@ -3,6 +3,7 @@ package io.dyber.zernel.record.elf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.dyber.zernel.record.elf.x86.SiteChooser;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;

@@ -7,6 +7,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.event.CallShape.Slot;
+import io.dyber.zernel.record.schema.Column;
+import io.dyber.zernel.record.schema.ColumnType;
+import io.dyber.zernel.record.schema.EventType;
+import io.dyber.zernel.record.schema.Field;
+import io.dyber.zernel.record.schema.FieldType;
+import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.Wire;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
@@ -39,7 +46,7 @@ final class DecoderTest {
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment record = arena.allocate(512, 8);
-    private final Texts texts = new Texts();
+    private final StringDictionary texts = new StringDictionary();
     private final List<String> rows = new ArrayList<>();
     private final Decoder decoder = new Decoder(SCHEMA, WIRE, texts, 1000, 16, this::keep);
 
@@ -86,7 +93,7 @@ final class DecoderTest {
                         false,
                         layer,
                         List.of(),
-                        Interpretation.NONE));
+                        RowEnricher.NONE));
     }
 
     @AfterEach

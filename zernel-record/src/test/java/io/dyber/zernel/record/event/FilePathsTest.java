@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.record.schema.FileRecord;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
@@ -26,7 +27,7 @@ final class FilePathsTest {
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment record = arena.allocate(1024, 8);
-    private final Texts texts = new Texts();
+    private final StringDictionary texts = new StringDictionary();
     private final FilePaths files = new FilePaths(texts);
     private final List<String> asked = new ArrayList<>();
 

@@ -2,7 +2,7 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dyber.zernel.record.probe.Machine;
+import io.dyber.zernel.record.process.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

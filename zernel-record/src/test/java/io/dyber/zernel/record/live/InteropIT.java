@@ -2,7 +2,7 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dyber.zernel.record.sink.Readers;
+import io.dyber.zernel.record.recording.Readers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dyber.zernel.record.probe.Origin;
-import io.dyber.zernel.record.probe.Probe;
-import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.builtin.Origin;
+import io.dyber.zernel.record.builtin.Probe;
+import io.dyber.zernel.record.builtin.Probes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package io.dyber.zernel.record.live;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dyber.zernel.record.Progress;
-import io.dyber.zernel.record.RecordOptions;
+import io.dyber.zernel.record.option.Progress;
+import io.dyber.zernel.record.option.RecordOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 class NewKindIT {
     private static final String LINE = "Probe.inKernel(\"signal\", \"signals delivered to threads\", \"delivered\"),\n";
     private static final String PLACE = "List<Probe> IN_KERNEL = List.of(\n";
-    private static final Path PROBES = Path.of("src/main/java/io/dyber/zernel/record/probe/Probes.java");
+    private static final Path PROBES = Path.of("src/main/java/io/dyber/zernel/record/builtin/Probes.java");
     private static final String TWENTY_SIGNALS =
             "trap : USR1; i=0; while [ $i -lt 20 ]; do kill -USR1 $$; i=$((i + 1)); done";
 

@@ -2,7 +2,7 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dyber.zernel.record.sink.Duck;
+import io.dyber.zernel.record.recording.Duck;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

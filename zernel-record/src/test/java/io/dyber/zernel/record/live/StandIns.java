@@ -1,9 +1,10 @@
 package io.dyber.zernel.record.live;
 
+import io.dyber.zernel.record.builtin.Probe;
+import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.event.Layer;
-import io.dyber.zernel.record.probe.Hook;
-import io.dyber.zernel.record.probe.Machine;
-import io.dyber.zernel.record.probe.Probes;
+import io.dyber.zernel.record.probe.FunctionProbe;
+import io.dyber.zernel.record.process.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,14 +23,19 @@ record StandIns(Recording recording, Truth truth) {
     /// The symbols of the recorder's tables for these kinds that the stand-ins must have, without those of CUDA's other layer,
     /// and without functions that only call another one of theirs.
     static List<String> probedSymbols(List<String> kinds, Layer layer) {
-        return Probes.all().stream()
+        return probedSymbols(Probes.all(), kinds, layer);
+    }
+
+    /// Those of these probes.
+    static List<String> probedSymbols(List<Probe> probes, List<String> kinds, Layer layer) {
+        return probes.stream()
                 .filter(probe -> kinds.contains(probe.kind()))
                 .flatMap(probe -> probe.hooks().stream())
                 .filter(hook -> LIBRARIES.stream().anyMatch(file -> file.startsWith(hook.probe().library())))
                 .filter(hook -> hook.layer() == layer
                         || (hook.layer() == Layer.NONE
                                 && (layer == Layer.DRIVER || !hook.probe().library().startsWith("libcuda.so"))))
-                .map(Hook::symbol)
+                .map(FunctionProbe::symbol)
                 .filter(symbol -> !symbol.startsWith("__cudaLaunch"))
                 .distinct()
                 .sorted()

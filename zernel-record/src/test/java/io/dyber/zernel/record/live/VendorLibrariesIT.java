@@ -2,9 +2,9 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dyber.zernel.record.probe.Hook;
+import io.dyber.zernel.record.builtin.Probes;
+import io.dyber.zernel.record.probe.FunctionProbe;
 import io.dyber.zernel.record.probe.LibrarySelector;
-import io.dyber.zernel.record.probe.Probes;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -127,7 +127,7 @@ class VendorLibrariesIT {
                 .filter(probe -> KINDS.contains(probe.kind()))
                 .flatMap(probe -> probe.hooks().stream())
                 .filter(hook -> new LibrarySelector(hook.probe().library()).matches(library.toString(), "", false))
-                .map(Hook::symbol)
+                .map(FunctionProbe::symbol)
                 .distinct()
                 .sorted()
                 .toList();

@@ -33,20 +33,20 @@ final class CollectorProbeTest {
         return Gcc.compile(folder, "libpython3.so", source, arguments);
     }
 
-    private List<Hook> hooks(String source, String... options) throws Exception {
+    private List<FunctionProbe> hooks(String source, String... options) throws Exception {
         try (ElfFile elf = ElfFile.open(library(source, options))) {
             return new CollectorProbe("libpython3*.so*").hooks(elf);
         }
     }
 
-    private static List<String> columns(Hook hook) {
+    private static List<String> columns(FunctionProbe hook) {
         return hook.probe().captures().stream().map(Capture::column).toList();
     }
 
     @Test
     void thatOfPython311IsToldWhoAsked() throws Exception {
-        List<Hook> hooks = hooks(EVALUATOR + version(11) + function("gc_collect_main") + function("gc_collect"));
-        assertThat(hooks).extracting(Hook::symbol, Hook::role, hook -> hook.probe().name(), CollectorProbeTest::columns)
+        List<FunctionProbe> hooks = hooks(EVALUATOR + version(11) + function("gc_collect_main") + function("gc_collect"));
+        assertThat(hooks).extracting(FunctionProbe::symbol, FunctionProbe::role, hook -> hook.probe().name(), CollectorProbeTest::columns)
                 .containsExactly(
                         tuple("gc_collect", Role.INSTANT_FACT, "", List.of()),
                         tuple("gc_collect_main", Role.INSTANT_FACT, "automatic", List.of("generation")),
@@ -55,14 +55,14 @@ final class CollectorProbeTest {
 
     @Test
     void thatOfPython313SaysItself() throws Exception {
-        List<Hook> hooks = hooks(EVALUATOR + version(13) + function("gc_collect_main") + function("gc_collect"));
-        assertThat(hooks).extracting(Hook::symbol, CollectorProbeTest::columns)
+        List<FunctionProbe> hooks = hooks(EVALUATOR + version(13) + function("gc_collect_main") + function("gc_collect"));
+        assertThat(hooks).extracting(FunctionProbe::symbol, CollectorProbeTest::columns)
                 .startsWith(tuple("gc_collect_main", List.of("name", "generation")));
     }
 
     @Test
     void thatOfPython314HasAnotherName() throws Exception {
-        assertThat(hooks(EVALUATOR + version(14) + function("_PyGC_Collect"))).extracting(Hook::symbol)
+        assertThat(hooks(EVALUATOR + version(14) + function("_PyGC_Collect"))).extracting(FunctionProbe::symbol)
                 .startsWith("_PyGC_Collect");
         assertThat(hooks(EVALUATOR + version(13) + function("_PyGC_Collect"))).isEmpty();
     }
@@ -70,9 +70,9 @@ final class CollectorProbeTest {
     @Test
     void thatOfPython39IsCalledCollect() throws Exception {
         String before = EVALUATOR + function("collect");
-        assertThat(hooks(before + function("PyObject_GC_IsTracked"))).extracting(Hook::symbol, CollectorProbeTest::columns)
+        assertThat(hooks(before + function("PyObject_GC_IsTracked"))).extracting(FunctionProbe::symbol, CollectorProbeTest::columns)
                 .startsWith(tuple("collect", List.of("generation")));
-        assertThat(hooks(before)).extracting(Hook::symbol, hook -> hook.probe().name(), CollectorProbeTest::columns)
+        assertThat(hooks(before)).extracting(FunctionProbe::symbol, hook -> hook.probe().name(), CollectorProbeTest::columns)
                 .startsWith(tuple("collect", "collection", List.of()));
     }
 
@@ -81,7 +81,7 @@ final class CollectorProbeTest {
         String source = EVALUATOR + version(11) + function("changed").replace("static long changed(", """
                 static long changed(void *, int, void *) __asm__("gc_collect_main.constprop.0");
                 __attribute__((noinline, noclone, used)) static long changed(""");
-        assertThat(hooks(source)).extracting(Hook::symbol, CollectorProbeTest::columns)
+        assertThat(hooks(source)).extracting(FunctionProbe::symbol, CollectorProbeTest::columns)
                 .startsWith(tuple("gc_collect_main.constprop.0", List.of()));
     }
 
@@ -94,7 +94,7 @@ final class CollectorProbeTest {
     @Test
     void aStrippedInterpreterSaysWhyItHasNothing() throws Exception {
         String source = EVALUATOR + version(11) + function("gc_collect_main");
-        Hook hook = CollectorProbe.hooks().getFirst();
+        FunctionProbe hook = CollectorProbe.hooks().getFirst();
         try (ElfFile stripped = ElfFile.open(library(source, "-s"))) {
             assertThat(hook.in(stripped)).isEmpty();
             assertThat(hook.nothingBecause(stripped))
@@ -104,7 +104,7 @@ final class CollectorProbeTest {
 
     @Test
     void whatIsNoInterpreterHasNothing() throws Exception {
-        Hook hook = CollectorProbe.hooks().getFirst();
+        FunctionProbe hook = CollectorProbe.hooks().getFirst();
         try (ElfFile other = ElfFile.open(library(function("gc_collect_main")))) {
             assertThat(hook.in(other)).isEmpty();
             assertThat(hook.nothingBecause(other)).isEmpty();

@@ -108,6 +108,12 @@ final class ProbeFileTest {
     }
 
     @Test
+    void brokenYamlNamesTheLine() throws Exception {
+        assertWrong("- library: l.so\n  symbol: [f\n- l.so:g\n", "line 4: expected ',' or ']', but got <stream end>");
+        assertWrong("- library: l.so\n  symbol: f\n  symbol: g\n", "line 3: found duplicate key symbol");
+    }
+
+    @Test
     void wrongProbeIsShownWithACaret() throws Exception {
         Path file = file("probe.yaml", "- library: l.so\n  symbol: f\n  args: {a: arg99}");
         assertThatThrownBy(() -> ProbeFile.read(file))

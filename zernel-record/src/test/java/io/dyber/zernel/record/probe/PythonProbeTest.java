@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Gcc;
-import io.dyber.zernel.record.event.Constant;
+import io.dyber.zernel.record.schema.Constant;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -79,8 +79,8 @@ final class PythonProbeTest {
     @Test
     void regionsAreTwoFunctionsOfTheInterpreter() {
         assertThat(ProbeSpec.parse("py_region")).isEqualTo(new PythonRegions(false));
-        assertThat(Hook.asked(new PythonRegions(false)))
-                .extracting(Hook::symbol).containsExactly("Py_IsTrue", "Py_IsFalse");
+        assertThat(FunctionProbe.asked(new PythonRegions(false)))
+                .extracting(FunctionProbe::symbol).containsExactly("Py_IsTrue", "Py_IsFalse");
         assertThatThrownBy(() -> ProbeSpec.parse("py_region:data_wait"))
                 .isInstanceOf(ProbeSyntaxException.class)
                 .hasMessageContaining("py_region ends before ':'");

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Gcc;
-import io.dyber.zernel.record.elf.Site;
+import io.dyber.zernel.record.elf.x86.Site;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,13 +4,13 @@ import static java.util.Arrays.asList;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.dyber.zernel.record.Programs;
-import io.dyber.zernel.record.event.Column;
-import io.dyber.zernel.record.event.ColumnType;
-import io.dyber.zernel.record.event.EventType;
-import io.dyber.zernel.record.event.Schema;
-import io.dyber.zernel.record.sink.Duck;
-import io.dyber.zernel.record.sink.RecordingFile;
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.recording.Duck;
+import io.dyber.zernel.record.recording.RecordingFile;
+import io.dyber.zernel.record.schema.Column;
+import io.dyber.zernel.record.schema.ColumnType;
+import io.dyber.zernel.record.schema.EventType;
+import io.dyber.zernel.record.schema.Schema;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,7 +97,7 @@ class SimulationTest {
     @ParameterizedTest
     @EnumSource(Scenario.class)
     void everyKindHasOnlyColumnsThatItHasInARealRecording(Scenario scenario) throws IOException {
-        Schema schema = Programs.schema(List.of());
+        Schema schema = CompiledPrograms.schema(List.of());
         Path file = simulate(scenario, 2, 10, scenario.usualRanks());
         List<String> names = schema.columns().stream().map(Column::name).toList();
         String counts = names.stream().map(name -> "count(" + name + ")").collect(Collectors.joining(", "));

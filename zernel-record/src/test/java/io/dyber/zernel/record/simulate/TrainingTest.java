@@ -3,6 +3,10 @@ package io.dyber.zernel.record.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.dyber.zernel.record.simulate.machine.BusyTime;
+import io.dyber.zernel.record.simulate.machine.Gpu;
+import io.dyber.zernel.record.simulate.machine.GpuStream;
+import io.dyber.zernel.record.simulate.machine.Noise;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,12 +26,12 @@ class TrainingTest {
         for (long seed = 1; seed <= SEEDS; seed++) {
             for (double strength : new double[] {0.1, 0.35}) {
                 Calibration model = model(cause, seed);
-                Plant plant = model.add(Plant.nothing(), cause, strength);
+                InjectedCauses plant = model.add(InjectedCauses.nothing(), cause, strength);
 
                 assertThat(model.lostShare(plant, cause))
                         .as("%s, seed %d, strength %s", cause, seed, strength)
                         .isCloseTo(strength, within(0.02));
-                assertThat(model.lostShare(Plant.nothing(), cause)).isZero();
+                assertThat(model.lostShare(InjectedCauses.nothing(), cause)).isZero();
             }
         }
     }
@@ -38,8 +42,8 @@ class TrainingTest {
             for (int ranks : new int[] {1, 4}) {
                 Simulation.Settings settings = new Simulation.Settings(Scenario.HEALTHY, seed, STEPS, ranks);
                 Noise noise = new Noise(seed);
-                Shape shape = Shape.draw(settings, Set.of(), noise.of(1));
-                long step = new Calibration(shape, noise.of(2), STEPS).stepNanos(Plant.nothing());
+                JobParameters shape = JobParameters.draw(settings, Set.of(), noise.of(1));
+                long step = new Calibration(shape, noise.of(2), STEPS).stepNanos(InjectedCauses.nothing());
 
                 assertThat(step / shape.gpuNanos()).as("seed %d, %d ranks", seed, ranks).isBetween(0.99, 1.04);
             }
@@ -98,6 +102,6 @@ class TrainingTest {
     private static Calibration model(Scenario cause, long seed) {
         Simulation.Settings settings = new Simulation.Settings(cause, seed, STEPS, cause.usualRanks());
         Noise noise = new Noise(seed);
-        return new Calibration(Shape.draw(settings, Set.of(cause), noise.of(1)), noise.of(2), STEPS);
+        return new Calibration(JobParameters.draw(settings, Set.of(cause), noise.of(1)), noise.of(2), STEPS);
     }
 }

@@ -2,8 +2,8 @@ package io.dyber.zernel.serve.cli;
 
 import io.dyber.zernel.serve.AlertReplay;
 import io.dyber.zernel.serve.alert.Alert;
-import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.alert.AlertRules.RuleFileException;
+import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.alert.PrometheusRules;
 import io.dyber.zernel.serve.metric.GrafanaDashboard;
 import io.dyber.zernel.serve.source.EventSource;
@@ -17,10 +17,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /// The options of `zernel serve` about alert rules, and what it does with them instead of serving.
 final class RuleOptions {

@@ -1,8 +1,8 @@
 package io.dyber.zernel.serve.cli;
 
-import io.dyber.zernel.serve.AccessToken;
 import io.dyber.zernel.serve.Alerting;
 import io.dyber.zernel.serve.MetricsServer;
+import io.dyber.zernel.serve.http.AccessToken;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.FollowedFolder;
 import io.dyber.zernel.serve.source.Moment;
@@ -23,13 +23,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /// `zernel serve`: a recording as live metrics.
 @Command(

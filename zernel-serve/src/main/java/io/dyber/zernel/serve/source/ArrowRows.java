@@ -23,10 +23,10 @@ final class ArrowRows {
     private final Map<LongColumn, BaseIntVector> longs = new EnumMap<>(LongColumn.class);
     private final Map<TextColumn, FieldVector> texts = new EnumMap<>(TextColumn.class);
     private final List<String> dictionary = new ArrayList<>();
-    private final Words words;
+    private final StringCache words;
 
     /// @param words what is known of plain strings
-    ArrowRows(VectorSchemaRoot root, DictionaryProvider dictionaries, Words words) {
+    ArrowRows(VectorSchemaRoot root, DictionaryProvider dictionaries, StringCache words) {
         this.root = root;
         this.dictionaries = dictionaries;
         this.words = words;

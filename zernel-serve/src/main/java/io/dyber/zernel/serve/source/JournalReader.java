@@ -31,7 +31,7 @@ final class JournalReader implements AutoCloseable {
                 return Optional.empty();
             }
             if (rows == null) {
-                rows = new ArrowRows(reader.getVectorSchemaRoot(), reader, new Words());
+                rows = new ArrowRows(reader.getVectorSchemaRoot(), reader, new StringCache());
             }
             return Optional.of(rows.read().inTimeOrder());
         } catch (IOException | RuntimeException e) { // Arrow throws all kinds at what is no schema

@@ -32,7 +32,7 @@ final class TimeWindows implements AutoCloseable {
     private final long windowNanos;
     private long nextWindow;
     private boolean ended;
-    private final Words words = new Words();
+    private final StringCache words = new StringCache();
     private @Nullable Window window;
 
     TimeWindows(Connection connection, BufferAllocator allocator) throws IOException {
@@ -123,7 +123,7 @@ final class TimeWindows implements AutoCloseable {
         final ArrowReader reader;
         final ArrowRows events;
 
-        Window(Connection connection, String sql, BufferAllocator allocator, Words words)
+        Window(Connection connection, String sql, BufferAllocator allocator, StringCache words)
                 throws SQLException, IOException {
             this.statement = connection.createStatement();
             this.reader = (ArrowReader) statement.executeQuery(sql)

@@ -1,0 +1,137 @@
+package io.dyber.zernel.record;
+
+import io.dyber.zernel.record.attach.BpfPrograms;
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.bpf.Backend;
+import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.builtin.Probe;
+import io.dyber.zernel.record.builtin.Probes;
+import io.dyber.zernel.record.nvml.GpuFacts;
+import io.dyber.zernel.record.nvml.GpuSampler;
+import io.dyber.zernel.record.nvml.NvmlException;
+import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.option.RecorderException;
+import io.dyber.zernel.record.rows.GpuRows;
+import io.dyber.zernel.record.session.PidNamespace;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// What this machine can record, found out by trying, and what to do about the rest.
+public final class MachineCheck {
+    /// One thing looked at.
+    ///
+    /// @param ok whether recording can use it
+    /// @param needed whether recording is impossible without it
+    /// @param fix what to do when it is not ok, or empty
+    public record Check(String subject, boolean ok, boolean needed, String finding, String fix) {}
+
+    private final List<Check> checks = new ArrayList<>();
+
+    private MachineCheck() {}
+
+    /// Tries everything that a recording tries, short of attaching.
+    public static List<Check> run() {
+        MachineCheck diagnosis = new MachineCheck();
+        diagnosis.lookAtKernel();
+        diagnosis.lookAtProcesses();
+        diagnosis.tryToLoad();
+        diagnosis.lookAtGpus();
+        diagnosis.lookAtTools();
+        return List.copyOf(diagnosis.checks);
+    }
+
+    private void lookAtKernel() {
+        boolean btf = Files.isReadable(BpfPrograms.KERNEL_TYPES);
+        add(
+                "kernel",
+                btf,
+                true,
+                System.getProperty("os.version") + (btf ? " with type information (BTF)" : " without BTF"),
+                BpfPrograms.NEEDS_BTF);
+    }
+
+    private void lookAtProcesses() {
+        Optional<String> problem = PidNamespace.problem();
+        add(
+                "processes",
+                problem.isEmpty(),
+                true,
+                problem.orElse("have the same numbers here as in the kernel"),
+                PidNamespace.FIX);
+    }
+
+    private void tryToLoad() {
+        try (BpfPrograms kernel =
+                new BpfPrograms(RecordOptions.to(Path.of("run.parquet")), CompiledPrograms.schema(List.of()))) {
+            add("probes", true, true, "this user may load and attach eBPF programs", "");
+            addBackend(kernel);
+            for (Probe probe : Probes.all()) {
+                if (GpuRows.KINDS.contains(probe.kind())) {
+                    continue;
+                }
+                String refused = kernel.unavailable().get(probe.kind());
+                add(probe.kind(), refused == null, false, refused == null ? probe.summary() : refused, "");
+            }
+        } catch (BpfException e) {
+            add("probes", false, true, e.getMessage(), e.hint().orElse(""));
+        } catch (RecorderException e) {
+            add("probes", false, true, e.getMessage(), e.hint().orElse(""));
+        }
+    }
+
+    private void addBackend(BpfPrograms kernel) {
+        Backend backend = kernel.functions().map(UprobeProbes::backend).orElse(Backend.PERF);
+        String finding = "functions are probed with the " + backend.title() + " backend";
+        switch (backend) {
+            case SESSION, SESSION_CTX, MULTI -> add("backend", true, false, finding, "");
+            case PERF -> add(
+                    "backend",
+                    false,
+                    false,
+                    finding + ", which is slow to detach",
+                    "Linux 6.6 or newer probes whole libraries at once");
+        }
+    }
+
+    private void lookAtGpus() {
+        try {
+            GpuSampler.State found = GpuSampler.look();
+            add("gpus", true, false, text(found.gpus()) + ", driver " + found.driver(), "");
+        } catch (NvmlException e) {
+            add("gpus", false, false, e.getMessage() + "; gpu_sample and gpu_process stay empty", "");
+        }
+    }
+
+    private static String text(List<GpuFacts> gpus) {
+        if (gpus.size() == 1) {
+            return "1 GPU: " + gpus.getFirst().name();
+        }
+        Map<String, Long> models = gpus.stream()
+                .collect(Collectors.groupingBy(GpuFacts::name, LinkedHashMap::new, Collectors.counting()));
+        return models.entrySet().stream()
+                .map(model -> model.getValue() + " x " + model.getKey())
+                .collect(Collectors.joining(", ", gpus.size() + " GPUs: ", ""));
+    }
+
+    private void lookAtTools() {
+        boolean setpriv = List.of("/usr/bin/setpriv", "/bin/setpriv").stream()
+                .anyMatch(path -> Files.isExecutable(Path.of(path)));
+        add(
+                "setpriv",
+                setpriv,
+                false,
+                setpriv ? "commands run as the user who called sudo" : "not installed",
+                "install util-linux, or record running processes with -p");
+    }
+
+    private void add(String subject, boolean ok, boolean needed, String finding, String fix) {
+        checks.add(new Check(subject, ok, needed, finding, ok ? "" : fix));
+    }
+}

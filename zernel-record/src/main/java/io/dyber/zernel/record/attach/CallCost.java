@@ -1,0 +1,151 @@
+package io.dyber.zernel.record.attach;
+
+import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.bpf.PrivateFunction;
+import io.dyber.zernel.record.bpf.ProbeLinks;
+import io.dyber.zernel.record.bpf.Site;
+import io.dyber.zernel.record.bpf.UprobeProbes;
+import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.probe.Capture;
+import io.dyber.zernel.record.probe.Function;
+import io.dyber.zernel.record.probe.FunctionProbe;
+import io.dyber.zernel.record.probe.ProbeSpec;
+import io.dyber.zernel.record.probe.Width;
+import io.dyber.zernel.record.schema.Schema;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/// What a probed call costs the thread that makes it, on this machine at this moment: measured on a function of our own
+/// before anything is recorded.
+///
+/// @param returned of a function whose return is probed
+/// @param left of one that is probed where it is left, which costs a debug trap
+/// @param method how it was measured, or why it was not
+public record CallCost(Price returned, Price left, String method) {
+    /// Nanoseconds.
+    ///
+    /// @param recorded of a call whose entry and end are recorded, with an argument and the result
+    /// @param counted of a call that is only counted: of a process that is not recorded, or left out of a sample
+    public record Price(double recorded, double counted) {
+        private static final Price UNKNOWN = new Price(0, 0);
+    }
+
+    private static final int BATCHES = 21;
+    private static final int CALLS = 100;
+    private static final int FIRST_CALLS = 20;
+
+    /// The sample that records every call, and the one that only counts.
+    private static final int ALL = 1;
+    private static final int NONE = 0;
+
+    /// Measures, in some 100 ms; nothing of it is recorded or counted. Before the rings are read.
+    public static CallCost measure(BpfPrograms kernel, Schema schema) {
+        if (kernel.functions().isEmpty()) {
+            return unknown("no function can be probed");
+        }
+        try (PrivateFunction function = PrivateFunction.create()) {
+            return new Measurement(kernel, schema, function).run();
+        } catch (BpfException e) {
+            return unknown(e.getMessage());
+        }
+    }
+
+    public static CallCost unknown(String why) {
+        return new CallCost(Price.UNKNOWN, Price.UNKNOWN, why);
+    }
+
+    public boolean isKnown() {
+        return returned.recorded() > 0;
+    }
+
+    private static final class Measurement {
+        private final BpfPrograms kernel;
+        private final PrivateFunction function;
+        private final UprobeProbes probes;
+        private final FunctionProbe hook;
+        private final FunctionTable table;
+        private final int kind;
+
+        Measurement(BpfPrograms kernel, Schema schema, PrivateFunction function) {
+            this.kernel = kernel;
+            this.function = function;
+            this.probes = kernel.functions().orElseThrow();
+            this.hook = FunctionProbe.named(new Function(
+                    ProbeSpec.CALL,
+                    "",
+                    function.path().toString(),
+                    "function",
+                    List.of(Capture.argument("argument", 1, Width.U64), Capture.returned("result", Width.U64))));
+            this.table = new FunctionTable(kernel.functionsBtf().orElseThrow());
+            this.kind = Decoder.numberOf(schema, ProbeSpec.CALL);
+        }
+
+        CallCost run() {
+            double bare = median(batches());
+            Optional<Price> returned = price(Site.End.RETURN, probes.backend().joinsByStackPointer(), bare);
+            Optional<Price> left = price(Site.End.EXITS, true, bare);
+            return returned.isPresent() && left.isPresent()
+                    ? new CallCost(returned.get(), left.get(), method())
+                    : unknown("measuring the cost of a probe: the calls were not seen");
+        }
+
+        /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike. Empty when the
+        /// kernel has not seen the calls.
+        private Optional<Price> price(Site.End end, boolean joins, double bare) {
+            FunctionDefinition definition = table.encode(hook, kind, joins);
+            kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
+            long before = recordedCalls();
+            ProbeLinks links = probes.attach(
+                    function.path().toString(),
+                    List.of(new Site(0, BpfPrograms.OWN_FUNCTION, end, 0, List.of(PrivateFunction.RETURN), List.of())));
+            try {
+                return kernel.recordingItself(() -> {
+                    double[] counted = new double[BATCHES];
+                    double[] recorded = new double[BATCHES];
+                    for (int i = 0; i < BATCHES; i++) {
+                        kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
+                        counted[i] = batch();
+                        kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(ALL));
+                        recorded[i] = batch();
+                    }
+                    return recordedCalls() - before == BATCHES * (FIRST_CALLS + CALLS)
+                            ? Optional.of(new Price(
+                                    Math.max(1, median(recorded) - bare), Math.max(1, median(counted) - bare)))
+                            : Optional.empty();
+                });
+            } finally {
+                links.detach();
+            }
+        }
+
+        private long recordedCalls() {
+            long[] counters = kernel.countersNow(BpfPrograms.OWN_FUNCTION);
+            return counters[FunctionCounts.HITS] - counters[FunctionCounts.SAMPLED_OUT];
+        }
+
+        private String method() {
+            return "median of " + BATCHES + " batches of " + CALLS
+                    + " calls of an own function with an emulated first instruction, " + probes.backend().title()
+                    + " backend, with and without the probe";
+        }
+
+        private double[] batches() {
+            double[] batches = new double[BATCHES];
+            Arrays.setAll(batches, _ -> batch());
+            return batches;
+        }
+
+        /// Nanoseconds per call, once the caches know the way.
+        private double batch() {
+            long _ = function.call(FIRST_CALLS);
+            return (double) function.call(CALLS) / CALLS;
+        }
+
+        private static double median(double[] batches) {
+            double[] sorted = batches.clone();
+            Arrays.sort(sorted);
+            return sorted[BATCHES / 2];
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.dyber.zernel.record.attach;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/// A `struct function` of `bpf/functions.bpf.c`: what the programs do at one function.
+public final class FunctionDefinition {
+    /// Where `sample` lies in the struct.
+    static final int SAMPLE = 8;
+
+    private final byte[] value;
+
+    FunctionDefinition(byte[] value) {
+        this.value = value.clone();
+    }
+
+    /// The same function, of whose calls one in `every` is recorded, 0 for none.
+    FunctionDefinition sampled(int every) {
+        byte[] changed = value.clone();
+        ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(SAMPLE, every);
+        return new FunctionDefinition(changed);
+    }
+
+    /// The value of the `functions` map.
+    public byte[] bytes() {
+        return value.clone();
+    }
+}

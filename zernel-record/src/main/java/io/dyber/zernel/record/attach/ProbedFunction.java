@@ -1,0 +1,138 @@
+package io.dyber.zernel.record.attach;
+
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.elf.x86.Site;
+import io.dyber.zernel.record.event.CallShape;
+import io.dyber.zernel.record.event.Layer;
+import io.dyber.zernel.record.probe.FunctionProbe;
+import io.dyber.zernel.record.probe.Symbols;
+import io.dyber.zernel.record.probe.Tracepoints;
+
+/// One function in one library file, as the footer's `zernel.probes` lists it.
+///
+/// @param id its function number in the BPF maps; 0 when it was never to be attached
+/// @param site file offset that is probed, possibly some bytes into the function
+/// @param left whether it is probed where it is left instead of on its return
+/// @param cost `emulated` or `single-stepped`
+/// @param state `attached`, `off`, `waiting`, `missing` or `failed`
+/// @param why it is not attached, or empty
+record ProbedFunction(
+        int id,
+        FunctionProbe hook,
+        String name,
+        String library,
+        String buildId,
+        String symbol,
+        long site,
+        boolean left,
+        String cost,
+        String state,
+        String why) {
+
+    /// A function that is about to be attached.
+    static ProbedFunction attached(int id, FunctionProbe hook, String library, String buildId, Symbols.Found found) {
+        return new ProbedFunction(
+                id,
+                hook,
+                hook.probe().name().isEmpty() ? found.symbol() : hook.probe().name(),
+                library,
+                buildId,
+                found.symbol(),
+                found.probeOffset(),
+                isProbedWhereLeft(hook, found),
+                found.site().cost().label(),
+                "attached",
+                "");
+    }
+
+    /// Whether the function is probed where it is left instead of on its return.
+    static boolean isProbedWhereLeft(FunctionProbe hook, Symbols.Found found) {
+        return found.end() != Symbols.End.RETURN && hook.role() == CallShape.Role.CALL;
+    }
+
+    /// A tracepoint that is about to be attached; there, a nop waits for probes.
+    static ProbedFunction attached(int id, FunctionProbe hook, String library, String buildId, Tracepoints.Found found) {
+        return new ProbedFunction(
+                id,
+                hook,
+                hook.probe().name().isEmpty() ? found.symbol() : hook.probe().name(),
+                library,
+                buildId,
+                found.symbol(),
+                found.note().fileOffset(),
+                false,
+                Site.Cost.EMULATED.label(),
+                "attached",
+                "");
+    }
+
+    /// A function that is there and left alone.
+    static ProbedFunction off(FunctionProbe hook, String library, String buildId, Symbols.Found found, String why) {
+        return new ProbedFunction(
+                0,
+                hook,
+                found.symbol(),
+                library,
+                buildId,
+                found.symbol(),
+                found.probeOffset(),
+                false,
+                found.site().cost().label(),
+                "off",
+                why);
+    }
+
+    /// A function that is not attached.
+    static ProbedFunction failed(
+            FunctionProbe hook, String symbol, String library, String buildId, String state, String why) {
+        return new ProbedFunction(0, hook, symbol, library, buildId, symbol, 0, false, "", state, why);
+    }
+
+    boolean isAttached() {
+        return state.equals("attached");
+    }
+
+    /// Whether it has a number, by which its calls are counted while it is attached.
+    boolean isNumbered() {
+        return id > 0;
+    }
+
+    /// The same, not attached at the moment.
+    ProbedFunction resting(String reason) {
+        return new ProbedFunction(id, hook, name, library, buildId, symbol, site, left, cost, "off", reason);
+    }
+
+    /// The same, refused by the kernel.
+    ProbedFunction refused(String how, String reason) {
+        return new ProbedFunction(
+                id, hook, name, library, buildId, symbol, site, left, cost, how, reason);
+    }
+
+    /// The row of the footer.
+    ///
+    /// @param openBefore calls that were open when the file began
+    /// @param openAfter calls that were open when it ended
+    Footer.ProbeState describe(FunctionCounts counts, long openBefore, long openAfter) {
+        return new Footer.ProbeState(
+                hook.probe().kind(),
+                hook.layer() == Layer.NONE ? "" : hook.layer().title(),
+                name,
+                library,
+                buildId,
+                symbol,
+                site,
+                cost,
+                state,
+                why,
+                counts.entries(),
+                counts.returns(),
+                counts.events(),
+                counts.lost(),
+                counts.filtered(),
+                counts.sampledOut(),
+                counts.covered(),
+                counts.noReturn(),
+                openBefore,
+                openAfter);
+    }
+}

@@ -1,0 +1,363 @@
+package io.dyber.zernel.record.session;
+
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.attach.Attachments;
+import io.dyber.zernel.record.attach.BpfPrograms;
+import io.dyber.zernel.record.attach.CallCost;
+import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.attach.FrequentCalls;
+import io.dyber.zernel.record.attach.Overhead;
+import io.dyber.zernel.record.attach.ProbedLibraries.Found;
+import io.dyber.zernel.record.attach.ProbedLibraries;
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.bpf.Demangler;
+import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.job.Job;
+import io.dyber.zernel.record.option.Progress;
+import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.process.MappedInode;
+import io.dyber.zernel.record.recording.OutputException;
+import io.dyber.zernel.record.recording.RecordingFile;
+import io.dyber.zernel.record.rows.EventPump;
+import io.dyber.zernel.record.rows.EventWriter;
+import io.dyber.zernel.record.rows.GpuRows;
+import io.dyber.zernel.record.rows.HostRows;
+import io.dyber.zernel.record.rows.MarkRows;
+import io.dyber.zernel.record.schema.Schema;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/// The recording while it runs.
+public final class Session {
+    public static final int BATCH_ROWS = 32_768;
+    static final String DISK_FULL = "disk-full";
+
+    private static final long TICK_MILLIS = 20;
+    private static final long STATUS_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final RecordOptions options;
+    private final Progress progress;
+    private final Controls controls;
+    private final Clock clock;
+    private final BpfPrograms kernel;
+    private final RecordingFile file;
+    private final Overhead overhead;
+    private final Decoder decoder;
+    private final EventPump pump;
+    private final EventWriter writer;
+    private final ProbedLibraries libraries;
+    private final Attachments attachments;
+    private final Holding holding;
+    private final LoadedCode code;
+    private final FrequentCalls frequent;
+    private final LossAccounting losses;
+    private final TargetSet targets;
+    private final GpuRows gpus;
+    private final HostRows host;
+    private final MarkRows marking;
+    private final FooterBuilder footer;
+    private final Rotation parts;
+    private final Triggers triggers;
+    private long quietUntil = System.nanoTime();
+    private final Job job;
+    private final GpuKernelSymbolizer kernelNames;
+    private final ClockWatch clocks;
+    private Optional<Workload> workload = Optional.empty();
+    private String stopReason = "";
+    private Path written;
+
+    /// What has to be there before a recording begins.
+    ///
+    /// @param cost of a probed call
+    /// @param outlook of what will be loaded
+    public record Prepared(
+            BpfPrograms kernel,
+            RecordingFile file,
+            Schema schema,
+            StringDictionary texts,
+            CallCost cost,
+            Outlook outlook) {}
+
+    /// @param time the clocks of the machine, or of a test
+    public Session(RecordOptions options, Progress progress, Controls controls, Clock.Source time, Prepared prepared) {
+        this.options = options;
+        this.progress = progress;
+        this.controls = controls;
+        this.clock = Clock.read(time);
+        this.clocks = new ClockWatch(clock, time);
+        this.written = options.output();
+        this.kernel = prepared.kernel();
+        this.file = prepared.file();
+        Schema schema = prepared.schema();
+        StringDictionary texts = prepared.texts();
+        CallCost cost = prepared.cost();
+        this.overhead = new Overhead(cost, schema, texts);
+        this.decoder = new Decoder(
+                schema, CompiledPrograms.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
+        decoder.readFiles(CompiledPrograms.fileRecord(), MappedInode::pathOf);
+        this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
+        this.writer = new EventWriter(pump, schema, texts, clock);
+        Demangler demangler = new Demangler();
+        this.job = new Job(schema, texts, demangler::demangled);
+        this.kernelNames = new GpuKernelSymbolizer(job, pump, demangler::demangled);
+        this.decoder.interpret("process", job.processes());
+        this.decoder.onceGone(job::gone);
+        this.frequent = new FrequentCalls(kernel, writer, options);
+        this.libraries = new ProbedLibraries(clock);
+        this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, libraries, progress);
+        this.holding = new Holding(kernel.loads(), CompiledPrograms.loadLayout(), controls::wake);
+        this.code = new LoadedCode(kernel, options, attachments, holding, prepared.outlook());
+        this.losses = new LossAccounting(kernel, writer);
+        this.targets = new TargetSet(kernel, options, pump, writer, job);
+        this.gpus = new GpuRows(options, writer);
+        this.host = new HostRows(options, writer, targets::recorded);
+        this.marking = new MarkRows(options, writer);
+        this.footer = new FooterBuilder(
+                options, schema, clock, kernel, attachments, losses,
+                new KindStates(options, kernel, attachments, gpus, marking), decoder);
+        footer.add(Footer.PROCESSES, targets::describe);
+        footer.add(Footer.GPUS, gpus::describe);
+        footer.add(Footer.LIBRARIES, libraries::describe);
+        footer.caveat(libraries::caveats);
+        footer.add(Footer.KERNELS, kernelNames::describe);
+        footer.add(Footer.LAUNCHES, frequent::describe);
+        footer.add(Footer.CLOCK, clocks::describe);
+        footer.add(Footer.HOST, host::describe);
+        footer.caveat(targets::caveats);
+        footer.caveat(host::caveats);
+        footer.caveat(kernelNames::caveats);
+        footer.caveat(texts::caveats);
+        footer.add(Footer.OVERHEAD, () -> overhead.describe(attachments.functions().hits(cost)));
+        this.triggers = new Triggers(options.outputPolicy().triggers(), schema, texts);
+        this.parts = new Rotation(options, file, pump, footer, this::count);
+    }
+
+    private void write(Batch batch) {
+        overhead.add(batch);
+        triggers.watch(batch);
+        file.write(batch);
+    }
+
+    /// Reads the counters and has rows made of them.
+    private void count() {
+        kernel.readCounters();
+        losses.note();
+        frequent.note();
+    }
+
+    public RecordResult run() {
+        kernel.names().forEach((id, function) -> decoder.name(id, function.name()));
+        pump.start();
+        try {
+            begin();
+        } catch (RuntimeException e) {
+            abandon();
+            throw e;
+        }
+        Optional<RuntimeException> failure = Optional.empty();
+        try {
+            loop();
+        } catch (RuntimeException e) {
+            failure = Optional.of(e);
+        }
+        finish(failure);
+        return result();
+    }
+
+    /// Finishes the file also after a failure, and then says which. A full disk is none: that ends a recording.
+    private void finish(Optional<RuntimeException> loopFailure) {
+        try {
+            end();
+        } catch (RuntimeException e) {
+            throw pump.failure().or(() -> loopFailure).filter(first -> !isFullDisk(first)).orElse(e);
+        }
+        pump.failure().or(() -> loopFailure).filter(first -> !isFullDisk(first)).ifPresent(first -> {
+            throw first;
+        });
+    }
+
+    private void begin() {
+        kernel.attach();
+        gpus.start();
+        if (!options.command().isEmpty()) {
+            Workload started = Workload.start(options.command(), options.owner());
+            workload = Optional.of(started);
+            kernel.addTarget(started.pid());
+            targets.follow(started.pid());
+        }
+        targets.begin();
+        code.begin(workload);
+        Set<Integer> running = targets.scan();
+        Set<Integer> users = attachments.scan(running, Found.RUNNING);
+        targets.addUsers(users);
+        if (workload.isEmpty()) {
+            code.foresee(running);
+        }
+        marking.start(options);
+        controls.openMarks(marking);
+        parts.describe();
+        parts.begin();
+        CallCost cost = overhead.cost();
+        progress.started(new Progress.Started(
+                attachments.backend(),
+                attachments.functions().attached(),
+                cost.returned().recorded(),
+                attachments.functions().anyLeft() ? cost.left().recorded() : 0,
+                libraries.idle()));
+        libraries.begin();
+        host.start();
+        workload.ifPresent(Workload::resume);
+    }
+
+    /// There is no recording: the output is left as it was.
+    private void abandon() {
+        marking.stop();
+        try {
+            kernel.detach();
+        } finally {
+            holding.close();
+        }
+        gpus.stop();
+        host.stop();
+        pump.finish();
+        workload.ifPresent(Workload::terminate);
+        file.discard();
+    }
+
+    private void loop() {
+        long start = System.nanoTime();
+        long nextStatus = start + STATUS_NANOS;
+        long nextDescription = nextStatus;
+        while (goesOn(System.nanoTime() - start)) {
+            if (System.nanoTime() >= nextStatus) {
+                nextStatus += STATUS_NANOS;
+                count();
+                gpus.notices().forEach(progress::notice);
+                clocks.notices().forEach(progress::notice);
+                if (System.nanoTime() >= nextDescription) {
+                    nextDescription = System.nanoTime() + describe();
+                }
+                double share = overhead.shareSinceLast(attachments.functions().hits(overhead.cost()));
+                frequent.keepWithinBudget(share).ifPresent(progress::notice);
+                progress.going(new Progress.Status(
+                        System.nanoTime() - start,
+                        file.events(),
+                        losses.total(),
+                        file.bytes(),
+                        share));
+            }
+            targets.addUsers(code.handle());
+            targets.addUsers(attachments.scan(targets.scan(), Found.LATE));
+            kernelNames.resolve();
+            parts.tick();
+            dumpWhenAsked();
+            sayNotices();
+        }
+    }
+
+    private void sayNotices() {
+        for (Optional<String> line = file.takeNotice(); line.isPresent(); line = file.takeNotice()) {
+            progress.notice(line.get());
+        }
+    }
+
+    /// Describing thousands of processes takes a while: it never takes more than a fiftieth of a CPU.
+    ///
+    /// @return nanoseconds until it is worth doing again
+    private long describe() {
+        long start = System.nanoTime();
+        parts.describe();
+        return 50 * (System.nanoTime() - start);
+    }
+
+    /// One incident gives one file: after one that a trigger wrote, the others wait until none of it would be in theirs.
+    private void dumpWhenAsked() {
+        if (controls.takeDump()) {
+            dump("requested", new Triggers.Fired("SIGUSR1", writer.epochNanos(Clock.monotonicNanos())));
+        }
+        Optional<Triggers.Fired> fired = triggers.take();
+        if (fired.isPresent() && System.nanoTime() >= quietUntil) {
+            quietUntil = System.nanoTime() + options.outputPolicy().window().toNanos();
+            dump("triggered", fired.get());
+        }
+    }
+
+    private void dump(String stop, Triggers.Fired why) {
+        writer.event(MarkRows.KIND, why.text(), why.nanos()).write();
+        parts.dump(stop, why);
+    }
+
+    /// Waits a tick, or less when the recording is to end.
+    private boolean goesOn(long elapsed) {
+        if (options.duration().isPresent() && elapsed >= options.duration().get().toNanos()) {
+            return ends("duration");
+        }
+        if (workload.isPresent() && !workload.get().isAlive()) {
+            return ends("command-exited");
+        }
+        if (workload.isEmpty() && !options.pids().isEmpty() && !targets.anyAlive()) {
+            return ends("target-exited");
+        }
+        if (holding.failure().isPresent()) {
+            throw holding.failure().get();
+        }
+        if (pump.failure().isPresent()) {
+            return ends(isFullDisk(pump.failure().get()) ? DISK_FULL : "failed");
+        }
+        try {
+            return !controls.awaitStop(TICK_MILLIS) || ends(controls.stopReason());
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            return ends("signal");
+        }
+    }
+
+    private boolean ends(String reason) {
+        stopReason = reason;
+        return false;
+    }
+
+    private void end() {
+        marking.stop();
+        try {
+            attachments.detachOuter();
+            kernel.detach();
+        } finally {
+            holding.close();
+        }
+        Set<Integer> _ = code.handle();
+        gpus.stop();
+        host.stop();
+        gpus.notices().forEach(progress::notice);
+        count();
+        kernelNames.resolve();
+        pump.finish();
+        workload.ifPresent(Workload::terminate);
+        written = parts.finish(stopReason);
+        sayNotices();
+        attachments.functions().unmatched().forEach(progress::notice);
+    }
+
+    private RecordResult result() {
+        OptionalInt status = workload.isPresent() && !workload.get().isAlive()
+                ? OptionalInt.of(workload.get().exitStatus())
+                : OptionalInt.empty();
+        return new RecordResult(
+                written,
+                file.events(),
+                losses.total(),
+                file.bytes(),
+                parts.incompleteBecause(stopReason),
+                stopReason.equals(DISK_FULL),
+                status);
+    }
+
+    private static boolean isFullDisk(RuntimeException failure) {
+        return failure instanceof OutputException e && e.reason() == OutputException.Reason.NO_SPACE;
+    }
+}

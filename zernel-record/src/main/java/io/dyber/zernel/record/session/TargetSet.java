@@ -1,0 +1,168 @@
+package io.dyber.zernel.record.session;
+
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.attach.BpfPrograms;
+import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.job.Job;
+import io.dyber.zernel.record.option.CommandLines;
+import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.process.MappedInode;
+import io.dyber.zernel.record.process.ProcessFacts;
+import io.dyber.zernel.record.rows.EventPump;
+import io.dyber.zernel.record.rows.EventWriter;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// The processes being recorded: the chosen ones and their children, or every process that loads a probed library.
+final class TargetSet {
+    private static final long SWEEP_NANOS = 1_000_000_000L;
+
+    /// A job that starts a process a second has 86,400 a day: of more than so many, those that have ended are forgotten,
+    /// the oldest first.
+    private static final int MOST = 10_000;
+
+    private final BpfPrograms kernel;
+    private final RecordOptions options;
+    private final EventPump pump;
+    private final EventWriter writer;
+    private final Job job;
+    private final Map<Integer, ProcessFacts> known = new LinkedHashMap<>();
+    private volatile Set<Integer> recorded = Set.of();
+    private long forgotten;
+    private long swept = System.nanoTime() - SWEEP_NANOS;
+
+    TargetSet(BpfPrograms kernel, RecordOptions options, EventPump pump, EventWriter writer, Job job) {
+        this.kernel = kernel;
+        this.options = options;
+        this.pump = pump;
+        this.writer = writer;
+        this.job = job;
+    }
+
+    /// Takes in the chosen processes and what they have already forked.
+    void begin() {
+        for (int pid : options.pids()) {
+            adopt(pid);
+            ProcessFacts.descendantsOf(pid).forEach(this::adopt);
+        }
+    }
+
+    /// The recorder itself is never recorded: each event would bring on more.
+    private void adopt(int pid) {
+        if (pid == ProcessHandle.current().pid()) {
+            return;
+        }
+        kernel.addTarget(pid);
+        learnMapped(pid);
+        pump.later(_ -> job.adopted(pid));
+        ProcessFacts.of(pid).ifPresent(facts -> {
+            known.put(pid, facts);
+            writeRunning(pid, facts);
+        });
+    }
+
+    private void learnMapped(int pid) {
+        List<MappedInode> mapped = MappedInode.allOf(pid);
+        pump.later(decoder ->
+                mapped.forEach(file -> decoder.learnMapped(file.device(), file.inode(), file.path())));
+    }
+
+    /// Without chosen processes, those that use a probed library are recorded.
+    void addUsers(Set<Integer> pids) {
+        if (options.everyone()) {
+            pids.stream().filter(pid -> !known.containsKey(pid)).forEach(this::adopt);
+        }
+    }
+
+    /// The workload, whose life the kernel-side events tell from its first instruction.
+    void follow(int pid) {
+        kernel.addTarget(pid);
+    }
+
+    private void writeRunning(int pid, ProcessFacts facts) {
+        writer.event("process", "running", writer.epochNanos(Clock.monotonicNanos()))
+                .with("pid", pid)
+                .with("tid", pid)
+                .with("comm", facts.comm())
+                .with("path", facts.exe())
+                .write();
+    }
+
+    /// The processes that may have loaded a library since the last call.
+    Set<Integer> scan() {
+        recorded = Set.copyOf(kernel.targets());
+        boolean sweep = System.nanoTime() - swept >= SWEEP_NANOS;
+        Set<Integer> changed = kernel.takeCodeChanges();
+        if (sweep) {
+            swept = System.nanoTime();
+        }
+        if (sweep && (options.everyone() || !kernel.hearsOfLoads())) {
+            changed = options.everyone() ? ProcessFacts.everyPid() : recorded;
+        }
+        for (int pid : recorded) {
+            ProcessFacts before = known.get(pid);
+            if (before == null || changed.contains(pid) || (sweep && isYoung(before))) {
+                ProcessFacts.of(pid).ifPresent(facts -> known.put(pid, facts));
+            }
+        }
+        if (known.size() > MOST) {
+            forget();
+        }
+        return changed;
+    }
+
+    private void forget() {
+        List<Integer> ended = known.keySet().stream()
+                .filter(pid -> !recorded.contains(pid))
+                .limit(MOST / 10)
+                .toList();
+        known.keySet().removeAll(ended);
+        forgotten += ended.size();
+    }
+
+    /// The recorded processes that ran at the last scan. May be called by any thread.
+    Set<Integer> recorded() {
+        return recorded;
+    }
+
+    /// What is missing of the processes.
+    List<String> caveats() {
+        return forgotten == 0 ? List.of() : List.of(forgotten + " processes that ended are not described");
+    }
+
+    /// Whether any recorded process still runs.
+    boolean anyAlive() {
+        return kernel.targets().stream().anyMatch(pid -> ProcessFacts.of(pid).isPresent());
+    }
+
+    /// The footer's `zernel.processes`.
+    List<Footer.ProcessInfo> describe() {
+        return known.values().stream()
+                .map(this::describe)
+                .toList();
+    }
+
+    /// Names and command lines settle in the first moments of a process.
+    private static boolean isYoung(ProcessFacts facts) {
+        return facts.started().isAfter(Instant.now().minusSeconds(2));
+    }
+
+    private Footer.ProcessInfo describe(ProcessFacts facts) {
+        CommandLines lines = options.commandLines();
+        return new Footer.ProcessInfo(
+                facts.pid(),
+                facts.parent(),
+                facts.comm(),
+                facts.exe(),
+                lines.shown(facts.commandLine()),
+                lines.hidden(facts.commandLine()),
+                lines.mark(),
+                facts.environment(),
+                facts.started().toEpochMilli() * 1_000_000L,
+                null,
+                null);
+    }
+}

@@ -1,4 +1,0 @@
-@NullMarked
-package io.dyber.zernel.record.sink;
-
-import org.jspecify.annotations.NullMarked;

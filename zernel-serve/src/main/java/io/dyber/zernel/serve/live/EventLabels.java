@@ -1,0 +1,56 @@
+package io.dyber.zernel.serve.live;
+
+import io.dyber.zernel.serve.metric.Metric;
+import io.dyber.zernel.serve.source.EventBatch;
+import io.dyber.zernel.serve.source.LongColumn;
+import io.dyber.zernel.serve.source.TextColumn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/// Reads the values of a metric's labels from an event, by the labels' names.
+final class EventLabels {
+    private static final String UNKNOWN = "unknown";
+    private static final Pattern HUMP = Pattern.compile("(?<=[a-z])(?=[A-Z])");
+
+    private final PidLabels pids;
+
+    EventLabels(PidLabels pids) {
+        this.pids = pids;
+    }
+
+    List<String> of(Metric metric, EventBatch batch, int row) {
+        List<String> values = new ArrayList<>(metric.labels().size());
+        for (String label : metric.labels()) {
+            values.add(value(label, batch, row));
+        }
+        return values;
+    }
+
+    private String value(String label, EventBatch batch, int row) {
+        return switch (label) {
+            case "pid" -> pids.label(batch.number(LongColumn.PID, row, 0));
+            case "gpu_id" -> Long.toString(batch.number(LongColumn.DEVICE, row, 0));
+            case "op" -> operation(batch.text(TextColumn.NAME, row));
+            case "name" -> orUnknown(batch.text(TextColumn.NAME, row));
+            case "kind" -> orUnknown(batch.text(TextColumn.KIND, row));
+            case "copy_kind" -> orUnknown(batch.text(TextColumn.COPY_KIND, row));
+            default -> throw new IllegalArgumentException("no event has a label " + label);
+        };
+    }
+
+    /// zerneld's name of a collective: `all_reduce` for `ncclAllReduce`.
+    static String operation(@Nullable String function) {
+        if (function == null) {
+            return UNKNOWN;
+        }
+        String name = function.startsWith("nccl") ? function.substring("nccl".length()) : function;
+        return HUMP.matcher(name).replaceAll("_").toLowerCase(Locale.ROOT);
+    }
+
+    private static String orUnknown(@Nullable String text) {
+        return text == null ? UNKNOWN : text;
+    }
+}

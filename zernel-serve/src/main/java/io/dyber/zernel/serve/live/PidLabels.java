@@ -1,0 +1,87 @@
+package io.dyber.zernel.serve.live;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/// Decides which processes have series of their own: the busiest ones, up to a limit. The others share `pid="other"`
+/// until one of them becomes busier than the least busy of the chosen, which it then replaces. So thousands of
+/// short-lived processes cost nothing and push nobody out.
+final class PidLabels {
+    private static final int CANDIDATES = 4096;
+
+    private final int limit;
+    private final Consumer<String> fold;
+    private final Map<Long, Slot> chosen = new HashMap<>();
+    private final Map<Long, Slot> candidates = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Slot> eldest) {
+            return size() > CANDIDATES;
+        }
+    };
+    private long folded;
+
+    private static final class Slot {
+        final String label;
+        long events;
+
+        Slot(String label) {
+            this.label = label;
+        }
+    }
+
+    /// @param fold told the label of a process that loses its own series
+    PidLabels(int limit, Consumer<String> fold) {
+        this.limit = limit;
+        this.fold = fold;
+    }
+
+    /// The label for an event of `pid`.
+    String label(long pid) {
+        Slot slot = chosen.get(pid);
+        if (slot != null) {
+            slot.events++;
+            return slot.label;
+        }
+        return chosen.size() < limit ? choose(pid, new Slot(Long.toString(pid))) : challenge(pid);
+    }
+
+    /// The label of `pid` without counting an event.
+    String labelOf(long pid) {
+        Slot slot = chosen.get(pid);
+        return slot == null ? SeriesTable.OTHER : slot.label;
+    }
+
+    /// How many processes were told to share, some of them perhaps more than once.
+    long folded() {
+        return folded;
+    }
+
+    private String challenge(long pid) {
+        Slot challenger = candidates.get(pid);
+        if (challenger == null) {
+            challenger = new Slot(Long.toString(pid));
+            candidates.put(pid, challenger);
+            folded++;
+        }
+        challenger.events++;
+        Map.Entry<Long, Slot> weakest = chosen.entrySet().stream()
+                .min(Comparator.comparingLong(entry -> entry.getValue().events))
+                .orElseThrow();
+        if (challenger.events <= 2 * weakest.getValue().events) {
+            return SeriesTable.OTHER;
+        }
+        chosen.remove(weakest.getKey());
+        candidates.remove(pid);
+        fold.accept(weakest.getValue().label);
+        return choose(pid, challenger);
+    }
+
+    private String choose(long pid, Slot slot) {
+        slot.events++;
+        chosen.put(pid, slot);
+        return slot.label;
+    }
+}

@@ -1,0 +1,117 @@
+package io.dyber.zernel.serve.live;
+
+import io.dyber.zernel.serve.metric.Metric;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/// All series: for each metric its label values and what was counted for them. Bounded: label values beyond a limit
+/// share the series `other`.
+///
+/// Not thread-safe.
+public final class SeriesTable {
+    /// The label value of everything that has no series of its own.
+    public static final String OTHER = "other";
+
+    private static final int SERIES_PER_METRIC = 1000;
+
+    private final IdentityHashMap<Metric, Map<List<String>, Sum>> numbers = new IdentityHashMap<>();
+    private final IdentityHashMap<Metric, Map<List<String>, Durations>> durations = new IdentityHashMap<>();
+
+    /// A counter's or gauge's value, changed in place.
+    public static final class Sum {
+        public double value;
+
+        public double value() {
+            return value;
+        }
+        /// When a sample last said so; 0 where it is no sample.
+        long sampledNanos;
+    }
+
+    SeriesTable(List<Metric> metrics) {
+        for (Metric metric : metrics) {
+            switch (metric.type()) {
+                case SUMMARY -> durations.put(metric, new LinkedHashMap<>());
+                case COUNTER, GAUGE -> numbers.put(metric, new LinkedHashMap<>());
+            }
+        }
+    }
+
+    public Sum number(Metric metric, List<String> labels) {
+        Map<List<String>, Sum> series = numbers(metric);
+        Sum known = series.get(labels);
+        return known != null ? known : series.computeIfAbsent(bounded(series, metric, labels), _ -> new Sum());
+    }
+
+    public Durations durations(Metric metric, List<String> labels) {
+        Map<List<String>, Durations> series = durations(metric);
+        Durations known = series.get(labels);
+        return known != null ? known : series.computeIfAbsent(bounded(series, metric, labels), _ -> new Durations());
+    }
+
+    public Map<List<String>, Sum> numbers(Metric metric) {
+        return numbers.getOrDefault(metric, Map.of());
+    }
+
+    public Map<List<String>, Durations> durations(Metric metric) {
+        return durations.getOrDefault(metric, Map.of());
+    }
+
+    /// Drops what was last sampled before `nanos`.
+    void forgetSamplesBefore(long nanos) {
+        numbers.values().forEach(series ->
+                series.values().removeIf(sum -> sum.sampledNanos != 0 && sum.sampledNanos < nanos));
+    }
+
+    /// The label values and durations of the series with most events.
+    public Optional<Map.Entry<List<String>, Durations>> busiest(Metric metric) {
+        return durations(metric).entrySet().stream()
+                .max(Comparator.comparingLong(entry -> entry.getValue().count()))
+                .filter(entry -> entry.getValue().count() > 0);
+    }
+
+    /// Adds every series with this `pid` to the one of pid `other`, and removes it.
+    void fold(String pid) {
+        numbers.forEach((metric, series) -> foldInto(metric, series, pid,
+                (labels, old) -> number(metric, labels).value += old.value));
+        durations.forEach((metric, series) -> foldInto(metric, series, pid,
+                (labels, old) -> durations(metric, labels).add(old)));
+    }
+
+    private static <S> void foldInto(
+            Metric metric, Map<List<String>, S> series, String pid, BiConsumer<List<String>, S> add) {
+        int position = metric.labels().indexOf("pid");
+        if (position < 0) {
+            return;
+        }
+        Map<List<String>, S> leaving = new HashMap<>();
+        series.forEach((labels, value) -> {
+            if (labels.get(position).equals(pid)) {
+                leaving.put(labels, value);
+            }
+        });
+        leaving.forEach((labels, value) -> {
+            series.remove(labels);
+            add.accept(withOther(labels, position), value);
+        });
+    }
+
+    private static List<String> bounded(Map<List<String>, ?> series, Metric metric, List<String> labels) {
+        if (series.size() < SERIES_PER_METRIC || metric.labels().isEmpty()) {
+            return List.copyOf(labels);
+        }
+        return labels.stream().map(_ -> OTHER).toList();
+    }
+
+    private static List<String> withOther(List<String> labels, int position) {
+        String[] values = labels.toArray(new String[0]);
+        values[position] = OTHER;
+        return List.of(values);
+    }
+}
