@@ -49,7 +49,9 @@ const ofProcess = (a, b) => a.recording === b.recording && a.pid === b.pid;
 const ofThread = (a, b) => ofProcess(a, b) && a.tid === b.tid;
 
 /// The rows of each, by what `name` says of them.
-const grouped = (rows, name) => [...rows.reduce((groups, row) => groups.set(name(row), [...groups.get(name(row)) ?? [], row]), new Map())];
+const grouped = (rows, name) => [...Map.groupBy(rows, name)];
+
+const highest = (rows, column) => rows.reduce((most, row) => Math.max(most, row[column] ?? 0), 0);
 
 function processName(row) {
   const rank = report.processes.find(process => ofProcess(process, row))?.rank ?? null;
@@ -231,7 +233,7 @@ function stepsOf(parent, thread) {
     const bar = shareBar(phases.map(phase => ({label: legend(phase), share: mean[phase.key] / mean.step_ns, color: phase.color})));
     card.firstChild ? card.firstChild.after(bar) : card.append(bar);
   }
-  const cut = points.some(point => point.max_ns > highest(points)) ? " Warm-up is cut off." : "";
+  const cut = highest(points, "max_ns") > slowestOf(points) ? " Warm-up is cut off." : "";
   const joined = points.at(-1)?.steps > 1 ? " Bars are means of neighbours, the line is the slowest of them." : "";
   sentences("standstill", thread).forEach(one => add(card, "p", "tag high", one.text));
   sentences("mean step", thread).forEach(one => add(card, "p", "soft", one.text));
@@ -241,9 +243,9 @@ function stepsOf(parent, thread) {
 const threadName = thread => sentences("steps", thread)[0].label;
 
 /// The slowest step that is none of warm-up: start-up would flatten all others.
-function highest(points) {
+function slowestOf(points) {
   const warm = points.filter(point => point.first_step > 1 && point.step_kind !== "warmup");
-  return Math.max(1, ...(warm.length === 0 ? points : warm).map(point => point.max_ns));
+  return Math.max(1, highest(warm.length === 0 ? points : warm, "max_ns"));
 }
 
 function stepChart(parent, thread, points, phases, legend) {
@@ -251,7 +253,7 @@ function stepChart(parent, thread, points, phases, legend) {
   const stands = sentences("standstill", thread)[0];
   const drawn = phases.filter(phase => points.some(point => point[phase.key] > 0));
   const chart = new Chart(parent, threadName(thread), {
-    bars: true, stacked: true, gaps: true, heading: "h3", format: time, top: highest(points), after: stands?.text,
+    bars: true, stacked: true, gaps: true, heading: "h3", format: time, top: slowestOf(points), after: stands?.text,
     lines: () => points.some(point => point.steps > 1) ? [...drawn, slowest] : drawn,
     rest: line => line === slowest ? "slowest of each bar" : legend(line),
     at: ({row}, pointed) => {
@@ -276,21 +278,21 @@ function ranks(delays) {
 
 function communicator(rows) {
   // The first collectives wait for start-up and would pale all others.
-  const later = rows.filter(row => row.point > 0).map(row => row.delay_ns);
-  const most = later.length === 0 ? 1 : Math.max(...later), all = rows[0].nranks;
+  const later = rows.filter(row => row.point > 0), all = rows[0].nranks;
+  const longest = later.length === 0 ? 1 : highest(later, "delay_ns");
   const card = add(main, "section", "card"), heat = add(card, "div", "heat");
   for (let rank = 0; rank < Math.min(MOST_RANKS, all); rank++) {
     add(heat, "span", "", `rank ${rank}`);
     const cells = svgElement("svg", {viewBox: `0 0 ${RANK_POINTS} 1`, preserveAspectRatio: "none", role: "img", "aria-label": `delays of rank ${rank}`});
     for (const row of rows.filter(row => row.rank === rank)) {
       cells.append(titled(svgElement("rect", {x: row.point, y: 0, width: 1, height: 1,
-        "fill-opacity": (most === 0 ? 0 : Math.min(1, row.delay_ns / most)).toFixed(2)}),
+        "fill-opacity": (longest === 0 ? 0 : Math.min(1, row.delay_ns / longest)).toFixed(2)}),
           `last to ${row.times_last} of ${row.collectives} collectives from number ${row.first_number} on, by ${time(row.delay_ns)} on average`));
     }
     heat.append(cells);
   }
   add(card, "p", "soft", `One row per rank of a communicator of ${all}, from its first collective to its last. The stronger the colour, `
-      + `the longer the others waited for this rank alone: at most ${time(most)} for each collective, but for the first of all.`
+      + `the longer the others waited for this rank alone: at most ${time(longest)} for each collective, but for the first of all.`
       + (all > MOST_RANKS ? ` The first ${MOST_RANKS} ranks are shown.` : ""));
 }
 
@@ -316,14 +318,13 @@ function gpuActivity(facts) {
 
 function memory(rows) {
   const curves = grouped(rows, row => processName(row) + (row.device === null ? "" : `, GPU ${row.device}`))
-      .map(([label, points]) => ({label, points, allocated: most(points, "live_bytes"), handed: most(points, "allocated_bytes")}))
+      .map(([label, points]) => ({label, points, allocated: highest(points, "live_bytes"), handed: highest(points, "allocated_bytes")}))
       .sort((a, b) => Math.max(b.allocated, b.handed) - Math.max(a.allocated, a.handed));
   if (curves.length === 0) return;
   add(main, "h2", "", "GPU memory");
   add(main, "p", "soft", "From the first allocation to the last. Pale: allocated from the driver. Strong: of it, handed out by PyTorch.");
   pictures(curves, memoryOf, more => `Memory of ${more} more`);
 }
-const most = (rows, column) => Math.max(...rows.map(row => row[column] ?? 0));
 
 function memoryOf(parent, {label, points, allocated, handed}) {
   const capacity = capacityOf(points[0]), peak = Math.max(allocated, handed);

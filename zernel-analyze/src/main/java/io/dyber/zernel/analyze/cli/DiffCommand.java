@@ -3,11 +3,8 @@ package io.dyber.zernel.analyze.cli;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diff;
 import io.dyber.zernel.analyze.DiffRule;
-import io.dyber.zernel.analyze.report.DiffCsv;
-import io.dyber.zernel.analyze.report.DiffFormat;
-import io.dyber.zernel.analyze.report.DiffJson;
-import io.dyber.zernel.analyze.report.DiffMarkdown;
-import io.dyber.zernel.analyze.report.DiffText;
+import io.dyber.zernel.analyze.report.CsvTable;
+import io.dyber.zernel.analyze.report.DiffReport;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -74,12 +71,20 @@ final class DiffCommand implements Callable<Integer> {
     @ArgGroup(exclusive = true)
     Form form = new Form();
 
+    /// The tables that `--csv` prints.
+    enum Part {
+        /// The view `step_diff`.
+        steps,
+        /// The view `call_diff`.
+        calls
+    }
+
     static final class Form {
         @Option(names = "--json", description = "Print all measures and calls as JSON, times in ns.")
         boolean json;
 
         @Option(names = "--csv", paramLabel = "TABLE", description = "Print a table as comma-separated values: ${COMPLETION-CANDIDATES}.")
-        DiffCsv.@Nullable Part csv;
+        @Nullable Part csv;
 
         @Option(names = "--markdown", description = "Print Markdown, for a pull request.")
         boolean markdown;
@@ -101,19 +106,22 @@ final class DiffCommand implements Callable<Integer> {
         try (Database database = input.compare(before, after)) {
             Diff diff = Diff.of(database);
             List<DiffRule.Verdict> verdicts = rules.stream().map(rule -> rule.judge(diff)).toList();
-            format(out).write(diff, verdicts);
+            write(diff, verdicts, out);
             out.flush();
             return verdicts.stream().anyMatch(DiffRule.Verdict::broken) ? RULE_BROKEN : 0;
         }
     }
 
-    private DiffFormat format(PrintWriter out) {
+    private void write(Diff diff, List<DiffRule.Verdict> verdicts, PrintWriter out) {
+        DiffReport report = new DiffReport(diff, verdicts);
         if (form.json) {
-            return new DiffJson(out);
+            report.json(out);
+        } else if (form.csv != null) {
+            new CsvTable(out).write(form.csv == Part.steps ? diff.steps() : diff.calls());
+        } else if (form.markdown) {
+            report.markdown(out);
+        } else {
+            report.text(terminal.page(out));
         }
-        if (form.csv != null) {
-            return new DiffCsv(out, form.csv);
-        }
-        return form.markdown ? new DiffMarkdown(out) : new DiffText(terminal.page(out));
     }
 }

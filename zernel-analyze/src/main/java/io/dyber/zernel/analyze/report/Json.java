@@ -15,6 +15,23 @@ final class Json {
         this.out = out;
     }
 
+    /// An object with a member per line, of which tables have a row per line.
+    void document(Map<String, ? extends @Nullable Object> members) {
+        String separator = "{\n";
+        for (Map.Entry<String, ? extends @Nullable Object> member : members.entrySet()) {
+            out.print(separator + "  ");
+            text(member.getKey());
+            out.print(": ");
+            if (member.getValue() instanceof Table table) {
+                table(table, "  ");
+            } else {
+                value(member.getValue());
+            }
+            separator = ",\n";
+        }
+        out.println("\n}");
+    }
+
     /// A table as an array of objects.
     void table(Table table, String indent) {
         out.print('[');

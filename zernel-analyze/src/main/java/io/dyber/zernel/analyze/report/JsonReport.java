@@ -28,25 +28,16 @@ public record JsonReport(PrintWriter out, SqlLibrary library) implements ReportF
 
     @Override
     public void write(Report report) {
-        out.print("{\n  \"format\": " + FORMAT + ",\n  \"verdict\": ");
-        new Json(out).value(verdict(report.verdict()));
-        out.print(",\n  \"recorded\": ");
-        new Json(out).value(recorded(report));
-        out.println(",");
-        report.sections().forEach((name, table) -> {
-            out.print("  \"" + name + "\": ");
-            new Json(out).table(table, "  ");
-            out.println(",");
-        });
-        out.print("  \"sentences\": ");
-        new Json(out).table(Sentences.of(report), "  ");
-        out.print(",\n  \"findings\": ");
-        new Json(out).table(table(report.diagnosis().findings()), "  ");
-        out.print(",\n  \"finding_sql\": ");
-        new Json(out).value(queries(report.diagnosis()));
-        out.print(",\n  \"skipped_findings\": ");
-        new Json(out).value(skipped(report.diagnosis()));
-        out.println("\n}");
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
+        members.put("format", FORMAT);
+        members.put("verdict", verdict(report.verdict()));
+        members.put("recorded", recorded(report));
+        members.putAll(report.sections());
+        members.put("sentences", Sentences.of(report));
+        members.put("findings", table(report.diagnosis().findings()));
+        members.put("finding_sql", queries(report.diagnosis()));
+        members.put("skipped_findings", skipped(report.diagnosis()));
+        new Json(out).document(members);
     }
 
     private static @Nullable String recorded(Report report) {

@@ -8,8 +8,9 @@ import java.util.List;
 /// A table in Markdown, with units.
 ///
 /// @param mostRows further rows are only counted
-record MarkdownTable(PrintWriter out, int mostRows) {
-    void write(Table table) {
+record MarkdownTable(PrintWriter out, int mostRows) implements TableFormat {
+    @Override
+    public void write(Table table) {
         List<String> heads = new ArrayList<>();
         List<String> rules = new ArrayList<>();
         for (Table.Column column : table.columns()) {
@@ -28,7 +29,7 @@ record MarkdownTable(PrintWriter out, int mostRows) {
         out.println(table.rows().size() > mostRows ? "\nand " + (table.rows().size() - mostRows) + " more\n" : "");
     }
 
-    void line(List<String> cells) {
+    private void line(List<String> cells) {
         out.println("| " + String.join(" | ", cells) + " |");
     }
 

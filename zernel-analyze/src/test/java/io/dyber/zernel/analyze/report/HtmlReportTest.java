@@ -23,6 +23,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.w3c.dom.Element;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -70,6 +73,17 @@ class HtmlReportTest {
         assertThat(page.texts("code")).contains("<script> " + HOSTILE.replace('\u001B', '\uFFFD'));
         assertThat(page.texts("td")).contains(HOSTILE.replace('\u001B', '\uFFFD'));
         assertThat(page.texts("p")).contains("INCOMPLETE, 28 events on <b>h</b>").noneMatch(text -> text.contains("This page draws"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatIsNotKnownIsNotShown(boolean hasFooter) throws Exception {
+        RecordingFixture fixture = recording().region("a", 1, 2);
+        for (String key : hasFooter ? List.<String>of() : List.of("format", "recording", "schema", "kinds")) {
+            fixture.footer("zernel." + key, null);
+        }
+        Element body = DrawnPage.of(page(fixture), folder).all("main").getFirst();
+        assertThat(body.getTextContent()).contains("No finding of the library applies.").doesNotContain("null", "NaN", "undefined", "Infinity", "[object");
     }
 
     @Test

@@ -1,0 +1,89 @@
+package io.dyber.zernel.analyze.report;
+
+import io.dyber.zernel.analyze.Diff;
+import io.dyber.zernel.analyze.DiffRule;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.recording.Recording;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// A diff in each form that it has, and what the rules said of it.
+public record DiffReport(Diff diff, List<DiffRule.Verdict> verdicts) {
+    private static final int MOST_CALLS = 15;
+    private static final int MOST_MARKDOWN_CALLS = 30;
+
+    /// A screen.
+    public void text(Page page) {
+        page.line("before  " + before());
+        page.line("after   " + after());
+        page.blank();
+        page.paragraph("", DiffTables.verdict(diff.steps()));
+        TextTable tables = new TextTable(page, true);
+        if (!diff.steps().rows().isEmpty()) {
+            page.blank();
+            tables.write(DiffTables.steps(diff.steps()));
+            DiffTables.explanation(diff.steps()).ifPresent(text -> page.paragraph("", text));
+        }
+        page.blank();
+        tables.write(DiffTables.calls(diff.calls(), MOST_CALLS));
+        if (diff.calls().rows().size() > MOST_CALLS) {
+            page.line("and " + (diff.calls().rows().size() - MOST_CALLS) + " more: zernel-analyze diff --csv calls");
+        }
+        if (!verdicts.isEmpty()) {
+            page.blank();
+            verdicts.forEach(verdict -> page.line((verdict.broken() ? page.severity("high", "BROKEN  ") : "ok      ")
+                    + verdict.rule().text() + ": " + verdict.why()));
+        }
+    }
+
+    /// Markdown, for a pull request.
+    public void markdown(PrintWriter out) {
+        out.println("**" + MarkdownTable.escaped(DiffTables.verdict(diff.steps())) + "**\n");
+        out.println("- before: " + MarkdownTable.escaped(before()));
+        out.println("- after: " + MarkdownTable.escaped(after()));
+        verdicts.forEach(verdict -> out.println("- " + (verdict.broken() ? "**BROKEN** `" : "ok `")
+                + verdict.rule().text() + "`: " + MarkdownTable.escaped(verdict.why())));
+        out.println();
+        MarkdownTable tables = new MarkdownTable(out, MOST_MARKDOWN_CALLS);
+        if (!diff.steps().rows().isEmpty()) {
+            tables.write(DiffTables.steps(diff.steps()));
+            DiffTables.explanation(diff.steps()).ifPresent(text -> out.println(MarkdownTable.escaped(text) + "\n"));
+        }
+        tables.write(DiffTables.calls(diff.calls(), diff.calls().rows().size()));
+    }
+
+    /// One JSON object: `format`, `before`, `after`, the views `steps` and `calls`, and `rules`.
+    public void json(PrintWriter out) {
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
+        members.put("format", 1);
+        members.put("before", paths(diff.before()));
+        members.put("after", paths(diff.after()));
+        members.put("steps", diff.steps());
+        members.put("calls", diff.calls());
+        members.put("rules", verdicts.stream().map(DiffReport::members).toList());
+        new Json(out).document(members);
+    }
+
+    private String before() {
+        return DiffTables.side(diff.before(), diff.steps(), "before_steps");
+    }
+
+    private String after() {
+        return DiffTables.side(diff.after(), diff.steps(), "after_steps");
+    }
+
+    private static List<String> paths(List<Recording> recordings) {
+        return recordings.stream().map(recording -> recording.path().toString()).toList();
+    }
+
+    private static Map<String, @Nullable Object> members(DiffRule.Verdict verdict) {
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
+        members.put("rule", verdict.rule().text());
+        members.put("broken", verdict.broken());
+        members.put("why", verdict.why());
+        return members;
+    }
+}
