@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -81,6 +82,32 @@ class SqlLibraryTest {
         });
     }
 
+    /// Printed, because a view that reads another where it could read what is below costs who reads it.
+    @Test
+    void noViewStandsOnMoreFloorsThanBefore() {
+        Map<String, Integer> known = new HashMap<>();
+        int[] floors = objects().stream().mapToInt(object -> floors(object, known)).sorted().toArray();
+        int[] ofFindings = findings().stream().mapToInt(finding -> floors(finding, known)).sorted().toArray();
+        System.out.printf("%d views and findings on %d floors (median) to %d, findings on %d%n",
+                floors.length, floors[floors.length / 2], floors[floors.length - 1], ofFindings[ofFindings.length / 2]);
+        assertThat(floors[floors.length / 2]).isLessThanOrEqualTo(17);
+        assertThat(floors[floors.length - 1]).isLessThanOrEqualTo(26);
+        assertThat(ofFindings[ofFindings.length / 2]).isLessThanOrEqualTo(20);
+    }
+
+    private static int floors(SqlObject object, Map<String, Integer> known) {
+        Integer floors = known.get(object.name());
+        if (floors == null) {
+            floors = 1;
+            for (String name : object.needs()) {
+                SqlObject needed = LIBRARY.find(name);
+                floors = Math.max(floors, needed == null ? 1 : floors(needed, known) + 1);
+            }
+            known.put(object.name(), floors);
+        }
+        return floors;
+    }
+
     @ParameterizedTest
     @MethodSource("objects")
     void everyFileHasAHeader(SqlObject object) {
@@ -112,10 +139,11 @@ class SqlLibraryTest {
         Set<String> names = objects().stream().map(SqlObject::name).collect(Collectors.toCollection(TreeSet::new));
         names.addAll(BASE);
         Set<String> read = new TreeSet<>();
-        Matcher relation = Pattern.compile("(?:FROM|JOIN) (\\w+)").matcher(code(object));
+        Matcher relation =
+                Pattern.compile("(?<=FROM |JOIN |in_spans\\(|in_spans\\(\\w{1,40}, )\\w+").matcher(code(object));
         while (relation.find()) {
-            if (names.contains(relation.group(1)) && !relation.group(1).equals(object.name())) {
-                read.add(relation.group(1));
+            if (names.contains(relation.group()) && !relation.group().equals(object.name())) {
+                read.add(relation.group());
             }
         }
         if (code(object).contains("_label(")) {
