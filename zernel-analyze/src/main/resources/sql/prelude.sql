@@ -55,9 +55,38 @@ CREATE MACRO is_idle(name) AS name IN (
     'futex', 'futex_waitv', 'poll', 'ppoll', 'select', 'pselect6', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'
 );
 
--- How long stretches of time are by which the span of an event is found: 2^bits ns, at most half a short span, or `least`.
--- Then a span has few of them, and few spans are in one, which would each be tried for every event there.
-CREATE MACRO stretch_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);
+-- How long time buckets are by which spans of time are found: 2^bits ns, at most half a short span, or `least`. Then a
+-- span has few of them, and few spans are in one, which would each be tried for every point there.
+CREATE MACRO bucket_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);
+
+-- Points in time that lie within spans of time of their process: a row for each point and span, with the columns of both.
+--
+-- Of relations `points (recording, pid, at_ns, ...)` and `spans (recording, pid, from_ns, until_ns, ...)`; `until_ns` is no
+-- part of a span. They are joined by the time buckets of 4 ms or more that both are in: to join by time alone, as ASOF
+-- does, sorts all points.
+CREATE MACRO in_spans(points, spans) AS TABLE
+    WITH
+        _short_spans AS (
+            SELECT quantile_cont(until_ns - from_ns, 0.1) AS span_ns
+            FROM query_table(spans)
+            WHERE until_ns > from_ns
+            GROUP BY recording, pid
+        ),
+        _bucket_size AS (
+            SELECT bucket_bits(min(span_ns), 22) AS bits
+            FROM _short_spans
+        )
+    SELECT spanned.* EXCLUDE (bucket, bits), placed.* EXCLUDE (recording, pid, bucket)
+    FROM (SELECT *, at_ns >> (SELECT bits FROM _bucket_size) AS bucket FROM query_table(points)) AS placed
+    JOIN (
+        SELECT *, unnest(range(from_ns >> bits, ((until_ns - 1) >> bits) + 1)) AS bucket
+        FROM query_table(spans)
+        CROSS JOIN _bucket_size
+    ) AS spanned
+        ON spanned.recording = placed.recording
+        AND spanned.pid = placed.pid
+        AND spanned.bucket = placed.bucket
+    WHERE placed.at_ns >= spanned.from_ns AND placed.at_ns < spanned.until_ns;
 
 -- Nanoseconds as text in milliseconds: 12345678 -> '12.3 ms'.
 CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);

@@ -8,7 +8,7 @@
 -- idle.
 -- Does not apply where the host memory's kind is unknown, because it was allocated before recording began.
 --
--- needs: _rare_events, step_work, _step_stretches, gpu_busy
+-- needs: _rare_events, step_work, _step_spans, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
 WITH
@@ -21,14 +21,7 @@ WITH
             20.0 AS pinned_rate -- [bytes/ns] from pinned memory over PCIe 4
     ),
     calls AS (
-        SELECT
-            recording,
-            pid,
-            tid,
-            ts_ns,
-            dur_ns,
-            bytes,
-            ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
+        SELECT recording, pid, tid AS caller, ts_ns AS at_ns, dur_ns, bytes
         FROM _rare_events
         CROSS JOIN thresholds
         WHERE pageable
@@ -46,23 +39,16 @@ WITH
     ),
     copied AS (
         SELECT
-            stretches.recording,
-            stretches.pid,
+            calls.recording,
+            calls.pid,
             any_value(rates.rate) AS rate,
             count(*) AS copies,
             sum(least(calls.dur_ns, calls.bytes / rates.rate)) AS copy_ns,
             sum(calls.dur_ns) AS blocked_ns,
             sum(calls.bytes) AS bytes
-        FROM calls
-        JOIN _step_stretches AS stretches
-            ON stretches.recording = calls.recording
-            AND stretches.pid = calls.pid
-            AND stretches.tid = calls.tid
-            AND stretches.stretch = calls.stretch
+        FROM in_spans(calls, _step_spans) AS calls
         JOIN rates ON rates.recording = calls.recording AND rates.pid = calls.pid
-        WHERE calls.ts_ns >= stretches.start_ns
-            AND calls.ts_ns < stretches.end_ns
-            AND stretches.trains
+        WHERE calls.caller = calls.tid AND calls.trains
         GROUP BY ALL
     ),
     work AS (

@@ -8,7 +8,7 @@
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
 -- only a sample of launches was recorded.
 --
--- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_stretches, gpu_busy
+-- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 WITH
@@ -18,25 +18,15 @@ WITH
             0.05 AS min_share, -- what can be saved, as a share of step time
             2 AS max_usual -- times the usual gap (75th percentile) that one can count
     ),
+    blocked AS (
+        SELECT recording, pid, tid AS caller, start_ns AS at_ns, end_ns, dur_ns
+        FROM _syncs
+        WHERE NOT for_collective
+    ),
     waits AS (
-        SELECT
-            syncs.recording,
-            syncs.pid,
-            syncs.start_ns,
-            syncs.end_ns,
-            syncs.dur_ns,
-            stretches.step,
-            stretches.end_ns AS step_end_ns
-        FROM (SELECT *, start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM _syncs) AS syncs
-        JOIN _step_stretches AS stretches
-            ON stretches.recording = syncs.recording
-            AND stretches.pid = syncs.pid
-            AND stretches.tid = syncs.tid
-            AND stretches.stretch = syncs.stretch
-        WHERE syncs.start_ns >= stretches.start_ns
-            AND syncs.start_ns < stretches.end_ns
-            AND stretches.trains
-            AND NOT syncs.for_collective
+        SELECT recording, pid, at_ns AS start_ns, end_ns, dur_ns, step, until_ns AS step_end_ns
+        FROM in_spans(blocked, _step_spans)
+        WHERE caller = tid AND trains
     ),
     work AS (
         SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns
@@ -80,20 +70,15 @@ WITH
             AND loads.pid = waits.pid
             AND loads.start_ns >= waits.end_ns
     ),
-    -- From the return of a wait to where the next launch must be, in stretches of 4 ms, to join without sorting.
-    stretches AS (
-        SELECT recording, pid, end_ns, until_ns, unnest(range(end_ns >> 22, (until_ns >> 22) + 1)) AS stretch
+    -- From the return of a wait to where the next launch must be.
+    searched AS (
+        SELECT recording, pid, end_ns AS from_ns, until_ns
         FROM limited
         WHERE until_ns > end_ns
     ),
     followed AS (
-        SELECT stretches.recording, stretches.pid, stretches.end_ns, min(enqueued.at_ns) AS launch_ns
-        FROM enqueued
-        JOIN stretches
-            ON stretches.recording = enqueued.recording
-            AND stretches.pid = enqueued.pid
-            AND stretches.stretch = enqueued.at_ns >> 22
-        WHERE enqueued.at_ns >= stretches.end_ns AND enqueued.at_ns < stretches.until_ns
+        SELECT recording, pid, from_ns AS end_ns, min(at_ns) AS launch_ns
+        FROM in_spans(enqueued, searched)
         GROUP BY ALL
     ),
     stops AS (

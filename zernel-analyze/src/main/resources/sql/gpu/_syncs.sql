@@ -57,48 +57,25 @@ WITH
         FROM enqueued
     ),
     -- Kernels that a collective launches in its call, where they are recorded; a few calls tell.
+    first_calls AS (
+        SELECT recording, pid, number, start_ns AS from_ns, at_ns + 1 AS until_ns
+        FROM communication
+        WHERE number <= 50
+    ),
     kernels AS (
-        SELECT calls.recording, calls.pid, count(*) / count(DISTINCT calls.number) AS per_call
-        FROM (
-            SELECT recording, pid, number, start_ns, at_ns, unnest(range(start_ns >> 22, (at_ns >> 22) + 1)) AS stretch
-            FROM communication
-            WHERE number <= 50
-        ) AS calls
-        JOIN enqueued
-            ON enqueued.recording = calls.recording
-            AND enqueued.pid = calls.pid
-            AND enqueued.at_ns >> 22 = calls.stretch
-        WHERE enqueued.at_ns >= calls.start_ns AND enqueued.at_ns <= calls.at_ns
+        SELECT recording, pid, count(*) / count(DISTINCT number) AS per_call
+        FROM in_spans(enqueued, first_calls)
         GROUP BY ALL
     ),
-    -- From one wait of a process to its next, in stretches of 4 ms or more, to join without sorting all launches.
+    -- From one wait of a process to its next.
     spans AS (
-        SELECT recording, pid, ts_ns, coalesce(previous_ns, first_ns) AS from_ns
+        SELECT recording, pid, ts_ns, coalesce(previous_ns, first_ns) AS from_ns, ts_ns + 1 AS until_ns
         FROM asking
         WHERE ts_ns >= first_ns
     ),
-    constants AS (
-        SELECT stretch_bits(quantile_cont(ts_ns - from_ns, 0.1), 22) AS bits
-        FROM spans
-        WHERE ts_ns > from_ns
-    ),
-    stretches AS (
-        SELECT recording, pid, ts_ns, from_ns, unnest(range(from_ns >> bits, (ts_ns >> bits) + 1)) AS stretch
-        FROM spans
-        CROSS JOIN constants
-    ),
-    placed AS (
-        SELECT recording, pid, at_ns, at_ns >> (SELECT bits FROM constants) AS stretch
-        FROM enqueued
-    ),
     latest AS (
-        SELECT stretches.recording, stretches.pid, stretches.ts_ns, max(placed.at_ns) AS at_ns, count(*) AS launches
-        FROM placed
-        JOIN stretches
-            ON stretches.recording = placed.recording
-            AND stretches.pid = placed.pid
-            AND stretches.stretch = placed.stretch
-        WHERE placed.at_ns >= stretches.from_ns AND placed.at_ns <= stretches.ts_ns
+        SELECT recording, pid, ts_ns, max(at_ns) AS at_ns, count(*) AS launches
+        FROM in_spans(enqueued, spans)
         GROUP BY ALL
     ),
     after_collectives AS (

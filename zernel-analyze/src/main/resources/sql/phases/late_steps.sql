@@ -56,7 +56,7 @@ WHERE away.ts_ns < segments.end_ns
 -- allocations lies within the other parts; that of threads that launch kernels for the training thread, such as
 -- backward's, counts with it. Steps of processes without collectives are no rows.
 --
--- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_stretches, _rank_sleeps, _ranked
+-- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_spans, _rank_sleeps, _ranked
 CREATE TABLE _step_parts AS
 WITH
     spans AS (
@@ -94,8 +94,8 @@ WITH
         SELECT
             switches.recording,
             switches.pid,
-            threads.training_tid AS tid,
-            ts_ns,
+            threads.training_tid,
+            ts_ns AS at_ns,
             runq_ns,
             0 AS checkpoints,
             0 AS asleep_ns,
@@ -115,21 +115,16 @@ WITH
     ),
     happened AS (
         SELECT
-            stretches.recording,
-            stretches.pid,
-            stretches.tid,
-            stretches.step,
-            sum(moments.runq_ns) AS runq_ns,
-            sum(moments.checkpoints) AS checkpoints,
-            sum(moments.asleep_ns) AS asleep_ns,
-            sum(CASE WHEN moments.between_calls THEN moments.asleep_ns ELSE 0 END) AS asleep_between_ns
-        FROM (SELECT *, ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM moments) AS moments
-        JOIN _step_stretches AS stretches
-            ON stretches.recording = moments.recording
-            AND stretches.pid = moments.pid
-            AND stretches.tid = moments.tid
-            AND stretches.stretch = moments.stretch
-        WHERE moments.ts_ns >= stretches.start_ns AND moments.ts_ns < stretches.end_ns
+            recording,
+            pid,
+            tid,
+            step,
+            sum(runq_ns) AS runq_ns,
+            sum(checkpoints) AS checkpoints,
+            sum(asleep_ns) AS asleep_ns,
+            sum(CASE WHEN between_calls THEN asleep_ns ELSE 0 END) AS asleep_between_ns
+        FROM in_spans(moments, _step_spans)
+        WHERE training_tid = tid
         GROUP BY ALL
     ),
     parts AS (

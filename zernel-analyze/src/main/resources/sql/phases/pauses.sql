@@ -8,7 +8,7 @@
 -- Warm-up, evaluation, checkpoints and processes that launch nothing on a GPU are left out: their work looks the same.
 -- So does what happens once or twice, such as the start and the end of a profiler: three steps of a thread have one.
 --
--- needs: events, _switches, _rare_events, _launching_threads, _uneven_steps, _step_stretches, _step_launches, step_work
+-- needs: events, _switches, _rare_events, _launching_threads, _uneven_steps, _step_launches, step_work
 CREATE TABLE pauses AS
 WITH
     constants AS (
@@ -47,25 +47,13 @@ WITH
         WHERE NOT preempted
     ),
     placed AS (
-        SELECT calls.*, calls.start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
+        SELECT calls.recording, calls.pid, calls.start_ns AS at_ns, calls.end_ns
         FROM calls
         JOIN threads ON threads.recording = calls.recording AND threads.pid = calls.pid AND threads.tid = calls.tid
     ),
-    stretches AS (
-        SELECT
-            uneven.recording,
-            uneven.pid,
-            uneven.tid,
-            uneven.step,
-            uneven.slow,
-            uneven.start_ns,
-            uneven.end_ns,
-            stretches.stretch
-        FROM _uneven_steps AS uneven
-        JOIN _step_stretches AS stretches
-            ON stretches.recording = uneven.recording
-            AND stretches.pid = uneven.pid
-            AND stretches.step = uneven.step
+    spans AS (
+        SELECT recording, pid, tid, step, slow, start_ns AS from_ns, end_ns AS until_ns
+        FROM _uneven_steps
     ),
     launched AS (
         SELECT
@@ -82,20 +70,8 @@ WITH
             AND steps.step = uneven.step
     ),
     inside AS (
-        SELECT
-            stretches.recording,
-            stretches.pid,
-            stretches.tid,
-            stretches.step,
-            stretches.slow,
-            placed.start_ns,
-            placed.end_ns
-        FROM placed
-        JOIN stretches
-            ON stretches.recording = placed.recording
-            AND stretches.pid = placed.pid
-            AND stretches.stretch = placed.stretch
-        WHERE placed.start_ns >= stretches.start_ns AND placed.start_ns < stretches.end_ns
+        SELECT recording, pid, tid, step, slow, at_ns AS start_ns, end_ns
+        FROM in_spans(placed, spans)
         UNION ALL
         SELECT recording, pid, tid, step, slow, call.start_ns, call.end_ns
         FROM launched
@@ -122,33 +98,28 @@ WITH
         FROM inside
     ),
     long AS (
-        SELECT gaps.recording, gaps.pid, gaps.tid, gaps.step, gaps.slow, gaps.start_ns, gaps.end_ns
+        SELECT
+            gaps.recording,
+            gaps.pid,
+            gaps.tid,
+            gaps.step,
+            gaps.slow,
+            gaps.start_ns AS from_ns,
+            gaps.end_ns AS until_ns
         FROM gaps
         JOIN threads ON threads.recording = gaps.recording AND threads.pid = gaps.pid AND threads.tid = gaps.tid
         CROSS JOIN constants
         WHERE gaps.end_ns - gaps.start_ns >= constants.min_ns
     ),
+    switched AS (
+        SELECT recording, pid, tid AS switched_tid, ts_ns AS at_ns, dur_ns
+        FROM _switches
+        WHERE preempted AND dur_ns > 0
+    ),
     preempted AS (
-        SELECT
-            long.recording,
-            long.pid,
-            long.tid,
-            long.start_ns,
-            sum(least(switches.ts_ns + switches.dur_ns, long.end_ns) - switches.ts_ns) AS dur_ns
-        FROM (
-            SELECT long.*, unnest(range(start_ns >> bits, (end_ns >> bits) + 1)) AS stretch
-            FROM long
-            CROSS JOIN (SELECT max(bits) AS bits FROM _step_stretches)
-        ) AS long
-        JOIN (SELECT *, ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM _switches) AS switches
-            ON switches.recording = long.recording
-            AND switches.pid = long.pid
-            AND switches.tid = long.tid
-            AND switches.stretch = long.stretch
-        WHERE switches.preempted
-            AND switches.dur_ns > 0
-            AND switches.ts_ns >= long.start_ns
-            AND switches.ts_ns < long.end_ns
+        SELECT recording, pid, tid, from_ns, sum(least(at_ns + dur_ns, until_ns) - at_ns) AS dur_ns
+        FROM in_spans(switched, long)
+        WHERE switched_tid = tid
         GROUP BY ALL
     ),
     running AS (
@@ -158,14 +129,14 @@ WITH
             long.tid,
             long.step,
             long.slow,
-            long.start_ns,
-            long.end_ns - long.start_ns - coalesce(preempted.dur_ns, 0) AS gap_ns
+            long.from_ns AS start_ns,
+            long.until_ns - long.from_ns - coalesce(preempted.dur_ns, 0) AS gap_ns
         FROM long
         LEFT JOIN preempted
             ON preempted.recording = long.recording
             AND preempted.pid = long.pid
             AND preempted.tid = long.tid
-            AND preempted.start_ns = long.start_ns
+            AND preempted.from_ns = long.from_ns
     ),
     usual AS (
         SELECT recording, pid, tid, median(gap_ns) AS gap_ns

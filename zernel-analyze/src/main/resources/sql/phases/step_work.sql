@@ -4,7 +4,7 @@
 -- where it began. Times are those of calls on the CPU, summed over threads. Where only a sample of launches was
 -- recorded, their number and time are scaled up.
 --
--- needs: _rare_events, _step_launches, steps, _step_counts, _step_stretches, _syncs, _sampled
+-- needs: _rare_events, _step_launches, steps, _step_counts, _step_spans, _syncs, _sampled
 CREATE TABLE step_work AS
 WITH
     spans AS (
@@ -24,56 +24,42 @@ WITH
             AND counts.tid = steps.tid
     ),
     calls AS (
-        SELECT
-            recording,
-            pid,
-            kind,
-            name,
-            ts_ns,
-            dur_ns,
-            bytes,
-            ts_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch
+        SELECT recording, pid, kind, name, ts_ns AS at_ns, dur_ns, bytes
         FROM _rare_events
         WHERE kind IN ('cuda_graph', 'cuda_copy', 'gpu_alloc', 'gpu_free', 'nccl', 'dist_wait')
     ),
     work AS (
         SELECT
-            stretches.recording,
-            stretches.pid,
-            stretches.step,
+            recording,
+            pid,
+            step,
             count(CASE WHEN kind = 'cuda_graph' AND name LIKE '%GraphLaunch%' THEN 1 END) AS graph_launches,
             count(CASE WHEN kind = 'cuda_copy' THEN 1 END) AS copies,
             sum(CASE WHEN kind = 'cuda_copy' THEN bytes END) AS copied_bytes,
-            sum(CASE WHEN kind = 'cuda_copy' THEN calls.dur_ns END) AS copy_ns,
+            sum(CASE WHEN kind = 'cuda_copy' THEN dur_ns END) AS copy_ns,
             count(CASE WHEN kind = 'gpu_alloc' THEN 1 END) AS allocs,
             count(CASE WHEN kind = 'gpu_free' THEN 1 END) AS frees,
-            sum(CASE WHEN kind IN ('gpu_alloc', 'gpu_free') THEN calls.dur_ns END) AS alloc_ns,
+            sum(CASE WHEN kind IN ('gpu_alloc', 'gpu_free') THEN dur_ns END) AS alloc_ns,
             count(CASE WHEN kind = 'nccl' AND name NOT LIKE 'ncclGroup%' THEN 1 END) AS collectives,
             sum(CASE WHEN kind = 'nccl' THEN bytes END) AS collective_bytes,
-            sum(CASE WHEN kind = 'nccl' THEN calls.dur_ns END) AS collective_ns,
-            sum(CASE WHEN kind = 'dist_wait' THEN calls.dur_ns END) AS dist_wait_ns
-        FROM calls
-        JOIN _step_stretches AS stretches
-            ON stretches.recording = calls.recording
-            AND stretches.pid = calls.pid
-            AND stretches.stretch = calls.stretch
-        WHERE calls.ts_ns >= stretches.start_ns AND calls.ts_ns < stretches.end_ns
+            sum(CASE WHEN kind = 'nccl' THEN dur_ns END) AS collective_ns,
+            sum(CASE WHEN kind = 'dist_wait' THEN dur_ns END) AS dist_wait_ns
+        FROM in_spans(calls, _step_spans)
         GROUP BY ALL
+    ),
+    blocked AS (
+        SELECT recording, pid, start_ns AS at_ns, dur_ns, for_collective
+        FROM _syncs
     ),
     waits AS (
         SELECT
-            stretches.recording,
-            stretches.pid,
-            stretches.step,
+            recording,
+            pid,
+            step,
             count(*) AS syncs,
-            sum(syncs.dur_ns) AS sync_ns,
-            sum(CASE WHEN syncs.for_collective THEN syncs.dur_ns END) AS collective_sync_ns
-        FROM (SELECT *, start_ns >> (SELECT max(bits) FROM _step_stretches) AS stretch FROM _syncs) AS syncs
-        JOIN _step_stretches AS stretches
-            ON stretches.recording = syncs.recording
-            AND stretches.pid = syncs.pid
-            AND stretches.stretch = syncs.stretch
-        WHERE syncs.start_ns >= stretches.start_ns AND syncs.start_ns < stretches.end_ns
+            sum(dur_ns) AS sync_ns,
+            sum(CASE WHEN for_collective THEN dur_ns END) AS collective_sync_ns
+        FROM in_spans(blocked, _step_spans)
         GROUP BY ALL
     )
 SELECT

@@ -192,7 +192,7 @@ WITH
         GROUP BY ALL
     ),
     constants AS (
-        SELECT stretch_bits(min(dur_ns), 25) AS bits
+        SELECT bucket_bits(min(dur_ns), 25) AS bits
         FROM lengths
     ),
     stretches AS (

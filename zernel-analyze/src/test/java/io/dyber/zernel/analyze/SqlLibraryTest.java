@@ -11,6 +11,7 @@ import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -63,6 +64,32 @@ class SqlLibraryTest {
         assertThat(views()).extracting(SqlObject::name).contains("steps", "phases", "percentiles", "losses", "probes");
         assertThat(findings()).extracting(SqlObject::name)
                 .contains("data_bound", "lost_events", "unattached_probes");
+    }
+
+    /// Printed, because a view that reads another where it could read what is below costs who reads it.
+    @Test
+    void noViewStandsOnMoreFloorsThanBefore() {
+        Map<String, Integer> known = new HashMap<>();
+        int[] floors = objects().stream().mapToInt(object -> floors(object, known)).sorted().toArray();
+        int[] ofFindings = findings().stream().mapToInt(finding -> floors(finding, known)).sorted().toArray();
+        System.out.printf("%d views and findings on %d floors (median) to %d, findings on %d%n",
+                floors.length, floors[floors.length / 2], floors[floors.length - 1], ofFindings[ofFindings.length / 2]);
+        assertThat(floors[floors.length / 2]).isLessThanOrEqualTo(17);
+        assertThat(floors[floors.length - 1]).isLessThanOrEqualTo(26);
+        assertThat(ofFindings[ofFindings.length / 2]).isLessThanOrEqualTo(20);
+    }
+
+    private static int floors(SqlObject object, Map<String, Integer> known) {
+        Integer floors = known.get(object.name());
+        if (floors == null) {
+            floors = 1;
+            for (String name : object.needs()) {
+                SqlObject needed = LIBRARY.find(name);
+                floors = Math.max(floors, needed == null ? 1 : floors(needed, known) + 1);
+            }
+            known.put(object.name(), floors);
+        }
+        return floors;
     }
 
     @ParameterizedTest

@@ -123,10 +123,11 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
         Set<String> names = library.objects().stream().map(SqlObject::name).collect(Collectors.toCollection(TreeSet::new));
         names.addAll(BASE);
         Set<String> read = new TreeSet<>();
-        Matcher relation = Pattern.compile("(?:FROM|JOIN) (\\w+)").matcher(code(object));
+        Matcher relation =
+                Pattern.compile("(?<=FROM |JOIN |in_spans\\(|in_spans\\(\\w{1,40}, )\\w+").matcher(code(object));
         while (relation.find()) {
-            if (names.contains(relation.group(1)) && !relation.group(1).equals(object.name())) {
-                read.add(relation.group(1));
+            if (names.contains(relation.group()) && !relation.group().equals(object.name())) {
+                read.add(relation.group());
             }
         }
         if (code(object).contains("_label(")) {

@@ -1,0 +1,17 @@
+-- When the steps of each process were: of its thread with the most steps, as spans for `in_spans`.
+--
+-- needs: steps, _step_counts
+CREATE TABLE _step_spans AS
+SELECT
+    steps.recording, -- recording
+    steps.pid, -- process
+    steps.tid, -- training thread
+    steps.step, -- number of the step
+    steps.start_ns AS from_ns, -- [ns] when it began
+    steps.end_ns AS until_ns, -- [ns] when it ended
+    steps.step_kind = 'train' AS trains -- whether it is of kind train
+FROM steps
+JOIN _step_counts AS counts
+    ON counts.recording = steps.recording
+    AND counts.pid = steps.pid
+    AND counts.tid = steps.tid
