@@ -24,8 +24,8 @@ final class LayersTest {
         layeredArchitecture()
                 .consideringOnlyDependenciesInLayers()
                 .withOptionalLayers(true)
-                .layer("cli").definedBy(ROOT + ".cli")
-                .layer("report").definedBy(ROOT + ".report")
+                .layer("cli").definedBy(ROOT + ".cli..")
+                .layer("report").definedBy(ROOT + ".report..")
                 .layer("export").definedBy(ROOT + ".export")
                 .layer("analyze").definedBy(ROOT)
                 .layer("trace").definedBy(ROOT + ".trace")
@@ -72,7 +72,7 @@ final class LayersTest {
     @Test
     void onlyCommandsPrintResultsAndExit() {
         noClasses()
-                .that().resideOutsideOfPackage(ROOT + ".cli")
+                .that().resideOutsideOfPackage(ROOT + ".cli..")
                 .should().accessField(System.class, "out")
                 .orShould().callMethod(System.class, "exit", int.class)
                 .check(CLASSES);

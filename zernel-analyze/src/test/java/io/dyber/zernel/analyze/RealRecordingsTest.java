@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import io.dyber.zernel.analyze.report.Report;
-import io.dyber.zernel.analyze.report.Verdict;
+import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.data.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

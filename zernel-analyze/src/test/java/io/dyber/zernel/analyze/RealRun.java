@@ -1,7 +1,7 @@
 package io.dyber.zernel.analyze;
 
-import io.dyber.zernel.analyze.report.Report;
-import io.dyber.zernel.analyze.report.Verdict;
+import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.data.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

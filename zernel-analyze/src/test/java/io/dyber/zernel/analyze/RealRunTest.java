@@ -3,7 +3,7 @@ package io.dyber.zernel.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.dyber.zernel.analyze.report.Verdict;
+import io.dyber.zernel.analyze.report.data.Verdict;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

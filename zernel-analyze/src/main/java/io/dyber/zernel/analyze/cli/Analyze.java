@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.cli.option.StandardOutput;
 import io.dyber.zernel.format.Version;
 import java.util.List;
 import java.util.Optional;

@@ -3,8 +3,10 @@ package io.dyber.zernel.analyze.cli;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diff;
 import io.dyber.zernel.analyze.DiffRule;
-import io.dyber.zernel.analyze.report.CsvTable;
+import io.dyber.zernel.analyze.cli.option.Input;
+import io.dyber.zernel.analyze.cli.option.TerminalOptions;
 import io.dyber.zernel.analyze.report.DiffReport;
+import io.dyber.zernel.analyze.report.table.CsvTable;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -79,12 +81,12 @@ final class DiffCommand implements Callable<Integer> {
         calls
     }
 
-    static final class Form {
+    public static final class Form {
         @Option(names = "--json", description = "Print all measures and calls as JSON, times in ns.")
-        boolean json;
+        public boolean json;
 
         @Option(names = "--csv", paramLabel = "TABLE", description = "Print a table as comma-separated values: ${COMPLETION-CANDIDATES}.")
-        @Nullable Part csv;
+        public @Nullable Part csv;
 
         @Option(names = "--markdown", description = "Print Markdown, for a pull request.")
         boolean markdown;

@@ -1,6 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.cli.option.Job;
+import io.dyber.zernel.analyze.cli.option.ProgressLine;
+import io.dyber.zernel.analyze.cli.option.StandardOutput;
 import io.dyber.zernel.analyze.export.Cut;
 import io.dyber.zernel.analyze.export.ExportFormat;
 import io.dyber.zernel.analyze.export.OutputFile;

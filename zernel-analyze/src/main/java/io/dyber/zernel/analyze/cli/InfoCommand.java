@@ -1,11 +1,13 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.cli.option.Job;
+import io.dyber.zernel.analyze.cli.option.TableOutput;
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.recording.Recording;
 import io.dyber.zernel.analyze.report.JsonInfo;
-import io.dyber.zernel.analyze.report.Page;
-import io.dyber.zernel.analyze.report.TextTable;
+import io.dyber.zernel.analyze.report.table.Page;
+import io.dyber.zernel.analyze.report.table.TextTable;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.Locale;

@@ -2,11 +2,14 @@ package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.cli.option.Job;
+import io.dyber.zernel.analyze.cli.option.ProgressLine;
+import io.dyber.zernel.analyze.cli.option.TerminalOptions;
 import io.dyber.zernel.analyze.report.JsonSchema;
-import io.dyber.zernel.analyze.report.Report;
 import io.dyber.zernel.analyze.report.ReportForm;
 import io.dyber.zernel.analyze.report.ReportFormat;
 import io.dyber.zernel.analyze.report.TextReport;
+import io.dyber.zernel.analyze.report.data.Report;
 import java.io.PrintWriter;
 import java.util.Optional;
 import picocli.CommandLine.Command;

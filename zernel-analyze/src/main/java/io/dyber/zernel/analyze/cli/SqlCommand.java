@@ -1,6 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.cli.option.Input;
+import io.dyber.zernel.analyze.cli.option.TableOutput;
+import io.dyber.zernel.analyze.cli.option.TerminalOptions;
 import io.dyber.zernel.analyze.sql.Statements;
 import java.io.IOException;
 import java.io.UncheckedIOException;

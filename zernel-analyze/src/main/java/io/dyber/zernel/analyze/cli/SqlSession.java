@@ -1,8 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.cli.option.TableOutput;
 import io.dyber.zernel.analyze.duckdb.Table;
-import io.dyber.zernel.analyze.report.Page;
+import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.Statements;
 import io.dyber.zernel.format.RecordingException;

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.cli.option.TableOutput;
 import io.dyber.zernel.analyze.sql.Statements;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;

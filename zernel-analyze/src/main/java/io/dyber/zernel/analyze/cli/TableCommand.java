@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.cli;
 
+import io.dyber.zernel.analyze.cli.option.Count;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,9 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.cli.option.Job;
+import io.dyber.zernel.analyze.cli.option.ProgressLine;
+import io.dyber.zernel.analyze.cli.option.TableOutput;
 import io.dyber.zernel.analyze.duckdb.Table;
 import java.util.List;
 import picocli.CommandLine.Mixin;

@@ -1,10 +1,13 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.cli.option.Job;
+import io.dyber.zernel.analyze.cli.option.ProgressLine;
+import io.dyber.zernel.analyze.cli.option.TableOutput;
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.export.Selection;
-import io.dyber.zernel.analyze.report.Page;
-import io.dyber.zernel.analyze.report.TimelineText;
+import io.dyber.zernel.analyze.report.table.Page;
+import io.dyber.zernel.analyze.report.text.TimelineText;
 import java.io.PrintWriter;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -2,8 +2,11 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Diff;
 import io.dyber.zernel.analyze.DiffRule;
-import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.recording.Recording;
+import io.dyber.zernel.analyze.report.table.Json;
+import io.dyber.zernel.analyze.report.table.MarkdownTable;
+import io.dyber.zernel.analyze.report.table.Page;
+import io.dyber.zernel.analyze.report.table.TextTable;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;

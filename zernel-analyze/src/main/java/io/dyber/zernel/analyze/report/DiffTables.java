@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.recording.Recording;
+import io.dyber.zernel.analyze.report.table.Quantity;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.Threshold;

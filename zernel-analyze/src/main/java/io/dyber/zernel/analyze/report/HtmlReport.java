@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.report.data.Report;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.recording.Recording;
+import io.dyber.zernel.analyze.report.table.Json;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

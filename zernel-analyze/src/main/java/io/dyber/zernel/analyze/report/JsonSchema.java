@@ -1,6 +1,8 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.table.Json;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import java.io.PrintWriter;

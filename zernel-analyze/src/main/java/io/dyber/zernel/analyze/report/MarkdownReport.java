@@ -2,6 +2,16 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.FindingWords;
+import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.data.Started;
+import io.dyber.zernel.analyze.report.data.Verdict;
+import io.dyber.zernel.analyze.report.table.MarkdownTable;
+import io.dyber.zernel.analyze.report.table.Page;
+import io.dyber.zernel.analyze.report.table.Quantity;
+import io.dyber.zernel.analyze.report.table.TextTable;
+import io.dyber.zernel.analyze.report.text.FindingsText;
+import io.dyber.zernel.analyze.report.text.StepsText;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
@@ -67,7 +77,7 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
         Finding finding = same.getFirst();
         out.println("### " + escaped(finding.title()) + "\n");
         out.println("- **" + finding.severity() + "** " + escaped(finding.subject()) + ": "
-                + escaped(FindingsText.amount(finding) + FindingsText.gain(finding)));
+                + escaped(FindingWords.amount(finding) + FindingWords.gain(finding)));
         out.println("- why: " + escaped(finding.evidence()));
         out.println("- try: " + escaped(finding.advice()));
         out.println("- next: `" + finding.nextCommand().replace('`', ' ') + "`\n");

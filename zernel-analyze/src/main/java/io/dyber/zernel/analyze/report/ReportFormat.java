@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.report.data.Report;
 import java.util.List;
 
 /// A form of the report.

@@ -1,6 +1,14 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.GpuActivity;
+import io.dyber.zernel.analyze.report.data.PhaseWords;
+import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.data.Standstill;
+import io.dyber.zernel.analyze.report.data.StepWords;
+import io.dyber.zernel.analyze.report.data.ThreadLabel;
+import io.dyber.zernel.analyze.report.table.Quantity;
+import io.dyber.zernel.analyze.report.text.StepsText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -1,6 +1,16 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.GpuActivity;
+import io.dyber.zernel.analyze.report.data.GpuMemory;
+import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.data.Verdict;
+import io.dyber.zernel.analyze.report.table.Page;
+import io.dyber.zernel.analyze.report.table.Quantity;
+import io.dyber.zernel.analyze.report.text.DetailsText;
+import io.dyber.zernel.analyze.report.text.FindingsText;
+import io.dyber.zernel.analyze.report.text.RecordingText;
+import io.dyber.zernel.analyze.report.text.StepsText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,8 @@ package io.dyber.zernel.analyze.cli;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.cli.option.StandardOutput;
+import io.dyber.zernel.analyze.cli.option.TerminalOptions;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;

@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.TraceFixture;
+import io.dyber.zernel.analyze.report.data.Report;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;

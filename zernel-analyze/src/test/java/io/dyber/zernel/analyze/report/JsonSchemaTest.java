@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.report.data.Report;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package io.dyber.zernel.serve.analysis;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
-import io.dyber.zernel.analyze.report.Report;
+import io.dyber.zernel.analyze.report.data.Report;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,0 +1,104 @@
+package io.dyber.zernel.analyze.report.data;
+
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.table.Quantity;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// A fact about what GPUs did, which only a profiler's trace tells.
+///
+/// @param label what it is about
+/// @param text the fact
+public record GpuActivity(String label, String text) {
+    public static final String HEADING = "GPU activity, by a trace of PyTorch's profiler";
+
+    private static final int MOST_KERNELS = 3;
+    private static final int MOST_CAUSES = 4;
+    /// Causes of less than this share of the time are left out.
+    private static final double LEAST_SHARE = 0.0005;
+
+    /// The facts, those of each GPU together; none without a trace.
+    public static List<GpuActivity> of(Report report) {
+        List<GpuActivity> facts = new ArrayList<>();
+        for (Table.Row device : report.section("gpu_time").rows()) {
+            String label = "GPU " + device.text("device") + " of pid " + device.text("pid");
+            facts.add(new GpuActivity(label, time(device)));
+            facts.add(new GpuActivity(label + " was idle for", causes(report, device)));
+            facts.add(new GpuActivity(label + " ran longest", kernels(report, device)));
+        }
+        report.section("gpu_traces").rows().forEach(trace -> facts.add(trace(trace)));
+        return facts;
+    }
+
+    /// What each GPU did over time, by its name: the rows of `gpu_curve`.
+    static Map<String, List<Table.Row>> curves(Report report) {
+        ThreadLabel labels = new ThreadLabel(report);
+        return report.section("gpu_curve").rows().stream()
+                .collect(Collectors.groupingBy(
+                        row -> labels.ofProcess(row) + ", GPU " + row.text("device"), LinkedHashMap::new, Collectors.toList()));
+    }
+
+    private static String time(Table.Row device) {
+        long communication = device.integer("communication_ns");
+        long profiled = Math.max(1, device.integer("profiled_ns"));
+        return "kernels ran " + Quantity.percent(device, "busy_share") + " of " + Quantity.time(profiled)
+                + (communication == 0
+                        ? ""
+                        : "; communication " + Quantity.percent((double) communication / profiled) + ", "
+                                + Quantity.percent(device, "exposed_communication_share") + " not hidden by compute")
+                + "; copies alone " + Quantity.percent((double) device.integer("exposed_copy_ns") / profiled)
+                + "; idle " + Quantity.percent(device, "idle_share");
+    }
+
+    private static String causes(Report report, Table.Row device) {
+        String causes = ofDevice(report, "gpu_idle_causes", device)
+                .filter(row -> Double.parseDouble(row.requiredText("share")) >= LEAST_SHARE)
+                .limit(MOST_CAUSES)
+                .map(row -> row.text("cause") + " " + Quantity.percent(row, "share"))
+                .collect(Collectors.joining(", "));
+        return causes.isEmpty() ? "nothing" : causes;
+    }
+
+    private static String kernels(Report report, Table.Row device) {
+        return ofDevice(report, "gpu_kernels", device)
+                .limit(MOST_KERNELS)
+                .map(row -> shortened(row.requiredText("name")) + " " + Quantity.percent(row, "share") + " ("
+                        + Quantity.count(row.integer("runs")) + " x " + Quantity.time(row.integer("p50_ns")) + ")")
+                .collect(Collectors.joining(", "));
+    }
+
+    /// The name of a kernel without its parameters and template arguments, which take hundreds of characters.
+    private static String shortened(String name) {
+        String bare = name.replaceFirst("^void ", "").replaceAll("\\(anonymous namespace\\)::", "");
+        int end = bare.startsWith("Mem") ? -1 : bare.replace('(', '<').indexOf('<');
+        return end <= 0 ? bare : bare.substring(0, end);
+    }
+
+    private static Stream<Table.Row> ofDevice(Report report, String section, Table.Row device) {
+        return report.section(section).rows().stream()
+                .filter(row -> List.of("recording", "pid", "device").stream()
+                        .allMatch(column -> row.integer(column) == device.integer(column)));
+    }
+
+    private static GpuActivity trace(Table.Row trace) {
+        String path = String.valueOf(trace.text("path"));
+        String skipped = trace.integer("skipped") == 0
+                ? ""
+                : "; " + Quantity.count(trace.integer("skipped")) + " events were skipped: " + trace.text("skipped_because");
+        if (trace.integer("activities") == 0) {
+            return new GpuActivity(
+                    path, "no GPU activity in it: profiled without a GPU, or with activities=[CPU] only" + skipped);
+        }
+        String clock = "calls".equals(trace.text("clock"))
+                ? "its clock was compared by " + Quantity.count(trace.integer("matched")) + " calls"
+                : "too few of its calls were recorded to compare clocks, so the time of day counts";
+        return new GpuActivity(
+                path,
+                Quantity.count(trace.integer("activities")) + " kernels and copies; " + clock + ", +-"
+                        + Quantity.time(trace.integer("error_ns")) + skipped);
+    }
+}

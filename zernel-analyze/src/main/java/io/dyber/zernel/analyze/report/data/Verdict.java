@@ -1,0 +1,177 @@
+package io.dyber.zernel.analyze.report.data;
+
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.table.Quantity;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/// What to fix first, in one sentence, and what that rests on.
+///
+/// @param kind what sort of answer it is
+/// @param sentence the answer
+/// @param reason what it rests on or what is missing for a better one; empty where the findings say it
+public record Verdict(Kind kind, String sentence, String reason) {
+    /// A gain that is not above this is within what steps vary anyway.
+    private static final double NO_SPEEDUP = 1.03;
+
+    /// So much of a step may be communication without a word about it.
+    private static final double NO_COMMUNICATION = 0.1;
+
+    private static final int MOST_REASONS = 3;
+    private static final int MOST_PROGRAM = 60;
+    private static final String NAME_PARTS = "For steps and phases, name its parts: record with "
+            + "--probe 'LIBRARY:FUNCTION(role=step)', role=data_wait, ..., or mark regions in Python with --probe py_region.";
+
+    /// Findings about the recording and not about the job.
+    private static final Set<String> LIMITS = Set.of("lost_events", "unattached_probes");
+
+    /// Sorts of answers.
+    public enum Kind {
+        /// Time can be gained.
+        BOTTLENECK,
+        /// No time can be gained, but something will go wrong or went wrong.
+        RISK,
+        /// Nothing is wrong.
+        HEALTHY,
+        /// There is too little to judge by.
+        UNKNOWN
+    }
+
+    static Verdict of(Report report) {
+        List<Finding> findings = report.diagnosis().findings().stream()
+                .filter(finding -> !LIMITS.contains(finding.name()))
+                .toList();
+        Optional<Finding> slow = findings.stream().filter(Verdict::isWorthIt).findFirst();
+        Optional<Finding> risk = findings.stream()
+                .filter(finding -> finding.lostMillisPerStep() == null && !finding.severity().equals("low"))
+                .findFirst();
+        if (slow.isPresent()) {
+            return new Verdict(Kind.BOTTLENECK, headline(slow.get()), risk.map(Verdict::also).orElse(""));
+        }
+        if (risk.isPresent()) {
+            String sentence = headline(risk.get()) + ", " + FindingWords.amount(risk.get());
+            boolean stands = risk.get().name().equals("hang");
+            return new Verdict(Kind.RISK, sentence, stands ? "" : "No finding says that time can be gained.");
+        }
+        if (report.section("step_mean").rows().isEmpty()) {
+            return withoutSteps(report);
+        }
+        return healthy(report, findings);
+    }
+
+    /// Says what was seen of processes that use the GPU.
+    private static Verdict withoutSteps(Report report) {
+        Table seen = report.sections().get("processes_without_steps");
+        if (seen == null || seen.rows().isEmpty()) {
+            Table programs = report.sections().get("programs_without_steps");
+            if (programs != null && !programs.rows().isEmpty()) {
+                return withoutFramework(programs);
+            }
+            return new Verdict(
+                    Kind.UNKNOWN, "No training steps were seen, so it cannot be said what limits the job.", "");
+        }
+        String reasons = seen.rows().stream()
+                .limit(MOST_REASONS)
+                .map(row -> "pid " + row.text("pid") + ": " + row.text("why"))
+                .collect(Collectors.joining("; "));
+        int more = seen.rows().size() - MOST_REASONS;
+        return new Verdict(
+                Kind.UNKNOWN,
+                "The GPU is used, but no steps were found, so it cannot be said what limits the job.",
+                reasons + (more > 0 ? "; and " + more + " more processes." : "."));
+    }
+
+    /// Says what was seen of programs of which nothing tells what a step is.
+    private static Verdict withoutFramework(Table programs) {
+        Table.Row first = programs.rows().getFirst();
+        String program = shortened(first.requiredText("program"));
+        int more = programs.rows().size() - 1;
+        return new Verdict(
+                Kind.UNKNOWN,
+                "No training framework was loaded by pid " + first.integer("pid") + " (" + program + ")"
+                        + (more > 0 ? " and " + more + " more" : "")
+                        + ", so nothing says what its steps are.",
+                "Seen: " + first.requiredText("seen") + ". " + NAME_PARTS);
+    }
+
+    private static String shortened(String program) {
+        return program.length() <= MOST_PROGRAM ? program : program.substring(0, MOST_PROGRAM) + "...";
+    }
+
+    private static boolean isWorthIt(Finding finding) {
+        return finding.lostMillisPerStep() != null
+                && (finding.maxSpeedup() == null || finding.maxSpeedup() > NO_SPEEDUP);
+    }
+
+    private static String headline(Finding finding) {
+        String title = finding.title().replaceFirst("\\.$", "");
+        return title + ": " + finding.subject() + FindingWords.gain(finding).replaceFirst("^;", "");
+    }
+
+    private static String also(Finding finding) {
+        return "Also: " + finding.title().replaceFirst("\\.$", "") + " (" + finding.subject() + ").";
+    }
+
+    private static Verdict healthy(Report report, List<Finding> findings) {
+        String small = findings.stream()
+                .filter(finding -> finding.maxSpeedup() != null)
+                .findFirst()
+                .map(finding -> String.format(
+                        Locale.ROOT, " The largest gain that was found is %.2fx at most.", finding.maxSpeedup()))
+                .orElse("");
+        Optional<Table.Row> busiest = busiest(report.section("gpu_limit"));
+        String evidence = busiest.map(row -> sentence(row.requiredText("evidence"))).orElse("");
+        return switch (busiest.map(row -> row.requiredText("limits")).orElse("unknown")) {
+            case "gpu" -> new Verdict(
+                    Kind.HEALTHY,
+                    "No bottleneck found; the GPU is the limit.",
+                    evidence + communication(report) + small);
+            case "close" -> new Verdict(
+                    Kind.HEALTHY,
+                    "No bottleneck found; the CPU and the GPU are close.",
+                    evidence + " Which of them is ahead needs more samples: record 30 s of steps or longer." + small);
+            case "cpu" -> new Verdict(
+                    Kind.UNKNOWN,
+                    "No bottleneck found, but the GPU is not always busy.",
+                    evidence + " No finding says why not more." + small);
+            default -> new Verdict(
+                    Kind.UNKNOWN,
+                    "No bottleneck found.",
+                    (PhaseWords.of(report).onCpuOnly()
+                                    ? "Nothing was launched on a GPU: the job runs on CPUs only."
+                                    : "Whether the CPU or a GPU limits the job cannot be known from here: "
+                                            + busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled")
+                                            + ".")
+                            + small);
+        };
+    }
+
+    /// The process whose GPU was busiest: ranks wait for the slowest one.
+    private static Optional<Table.Row> busiest(Table limits) {
+        return limits.rows().stream()
+                .max(Comparator.comparingInt((Table.Row row) -> row.requiredText("limits").equals("gpu") ? 1 : 0)
+                        .thenComparingDouble(row -> row.isNull("busy") ? -1 : Double.parseDouble(row.requiredText("busy"))));
+    }
+
+    private static String sentence(String evidence) {
+        return evidence.isEmpty() ? "" : Character.toUpperCase(evidence.charAt(0)) + evidence.substring(1) + ".";
+    }
+
+    /// A GPU that waits for the network in a collective is as busy as one that computes.
+    private static String communication(Report report) {
+        return report.section("unknowns").rows().stream()
+                .filter(row -> "how much communication overlaps with compute".equals(row.text("question")))
+                .filter(row -> !row.isNull("upper_share"))
+                .map(row -> Double.parseDouble(row.requiredText("upper_share")))
+                .max(Double::compare)
+                .filter(most -> most >= NO_COMMUNICATION)
+                .map(most -> " Collectives count as kernels: up to " + Quantity.percent(most)
+                        + " of a step may be waiting for them, which only a profiler's trace can tell.")
+                .orElse("");
+    }
+}

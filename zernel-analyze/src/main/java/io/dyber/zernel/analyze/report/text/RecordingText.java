@@ -1,0 +1,184 @@
+package io.dyber.zernel.analyze.report.text;
+
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.data.Started;
+import io.dyber.zernel.analyze.report.table.Page;
+import io.dyber.zernel.analyze.report.table.Quantity;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/// What a recording is, and what it cannot show.
+public record RecordingText(Page page, Report report) {
+    /// The recording in a line or more.
+    ///
+    /// @param whole whether more than the first line is shown
+    public void write(Table.Row recording, boolean whole) {
+        String path = recording.requiredText("path");
+        String state = recording.flag("complete") ? "complete" : page.severity("high", "INCOMPLETE");
+        String simulated = recording.flag("simulated") ? "  SIMULATED: not a real job" : "";
+        String recorded = Started.text(recording).map(moment -> "recorded " + moment).orElse("");
+        String date = whole || recorded.isEmpty() ? "" : "  " + recorded;
+        page.line(page.bold(path) + "  " + state + page.severity("medium", simulated) + date);
+        incompleteBecause(recording);
+        if (!whole) {
+            return;
+        }
+        page.paragraph("  ", facts(recording) + (recorded.isEmpty() ? "" : ", " + oneWord(recorded)));
+        String command = recording.text("command");
+        if (command != null && !command.isEmpty()) {
+            page.line("  $ " + page.fit(command, page.width() - 4));
+        }
+        limits(recording.integer("recording"));
+    }
+
+    /// A date is not broken.
+    private static String oneWord(String text) {
+        return text.replace(' ', '\u00A0');
+    }
+
+    private static String facts(Table.Row recording) {
+        List<String> facts = new ArrayList<>();
+        facts.add(Quantity.count(recording.integer("events")) + " events");
+        long length = recording.integer("ended_ns") - recording.integer("started_ns");
+        if (!recording.isNull("ended_ns") && length > 0) {
+            facts.add("in " + Quantity.time(length));
+        }
+        if (!recording.isNull("host")) {
+            boolean simulated = recording.flag("simulated");
+            facts.add("on " + (simulated ? "a simulated machine" : recording.text("host")) + " (" + recording.integer("cpus")
+                    + " CPUs" + (simulated ? "" : ", Linux " + recording.text("kernel")) + ")");
+        }
+        if (!recording.isNull("stop")) {
+            facts.add("until " + stop(recording.requiredText("stop")));
+        }
+        return String.join(" ", facts);
+    }
+
+    private static String stop(String stop) {
+        return switch (stop) {
+            case "command-exited" -> "the command ended";
+            case "target-exited" -> "the process ended";
+            case "duration" -> "the time limit";
+            case "signal" -> "it was stopped";
+            case "disk-full" -> "the disk was full";
+            default -> stop;
+        };
+    }
+
+    private void incompleteBecause(Table.Row recording) {
+        String note = recording.text("note");
+        if (note != null) {
+            page.paragraph("  note: ", note);
+        }
+        String why = recording.text("incomplete_because");
+        if (!recording.flag("complete") && why != null && !why.isEmpty()) {
+            page.paragraph("  incomplete: ", why);
+        }
+    }
+
+    /// Says what was looked for, without which an absence means nothing, and what recording cost.
+    private void limits(long recording) {
+        Map<String, List<String>> reasons = new LinkedHashMap<>();
+        for (Table.Row kind : report.section("kinds").rows()) {
+            String state = kind.requiredText("state");
+            // What is off was not asked for, which surprises nobody.
+            if (kind.integer("recording") == recording && !List.of("attached", "unstated", "off").contains(state)) {
+                reasons.computeIfAbsent(state + reason(kind.text("why")), _ -> new ArrayList<>())
+                        .add(kind.requiredText("kind"));
+            }
+        }
+        reasons.forEach((why, kinds) -> page.paragraph("  not probed: ", String.join(", ", kinds) + " (" + why + ")"));
+        page.paragraph("  lost: ", losses(recording) + overhead(recording));
+    }
+
+    /// How many events of each kind there are, and what was left alone on purpose.
+    void probed(Table.Row about) {
+        long recording = about.integer("recording");
+        page.heading("Recorded in " + about.text("path"));
+        List<String> attached = new ArrayList<>();
+        for (Table.Row kind : report.section("kinds").rows()) {
+            String name = kind.requiredText("kind");
+            boolean probed = List.of("attached", "unstated").contains(kind.requiredText("state"));
+            if (kind.integer("recording") == recording && probed && !name.equals("lost")) {
+                attached.add(name + " " + Quantity.count(kind.integer("events")));
+            }
+        }
+        page.paragraph("  events: ", attached.isEmpty() ? "none" : String.join(", ", attached));
+        List<String> off = new ArrayList<>();
+        for (Table.Row kind : report.section("kinds").rows()) {
+            if (kind.integer("recording") == recording && kind.requiredText("state").equals("off")) {
+                off.add(kind.requiredText("kind") + reason(kind.text("why")));
+            }
+        }
+        if (!off.isEmpty()) {
+            page.paragraph("  not asked for: ", String.join("; ", off));
+        }
+        Map<String, List<String>> reasons = new TreeMap<>();
+        for (Table.Row probe : report.section("probes").rows()) {
+            if (probe.integer("recording") == recording && "off".equals(probe.text("state"))) {
+                String why = probe.text("why");
+                reasons.computeIfAbsent(why == null ? "switched off" : why, _ -> new ArrayList<>())
+                        .add(String.valueOf(probe.text("symbol")));
+            }
+        }
+        reasons.forEach((why, symbols) -> page.paragraph("  functions not probed: ", symbols.stream()
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(", ", "", " (" + why + ")"))));
+    }
+
+    private static String reason(@Nullable String why) {
+        return why == null || why.isEmpty() ? "" : ": " + why;
+    }
+
+    private String losses(long recording) {
+        List<String> losses = new ArrayList<>();
+        for (Table.Row loss : report.section("losses").rows()) {
+            if (loss.integer("recording") == recording) {
+                losses.add(Quantity.count(loss.integer("lost")) + " of " + loss.text("kind") + " ("
+                        + Quantity.percent(loss, "share") + ")");
+            }
+        }
+        return losses.isEmpty() ? "nothing" : String.join(", ", losses);
+    }
+
+    /// What recording itself cost, which the times of the report include.
+    private String overhead(long recording) {
+        StringBuilder text = new StringBuilder();
+        for (Table.Row row : report.section("overhead").rows()) {
+            if (row.integer("recording") != recording || row.isNull("hits")) {
+                continue;
+            }
+            text.append("; recording cost: ").append(Quantity.count(row.integer("hits")))
+                    .append(" calls of probed functions, recorded or not,");
+            if (row.isNull("cost_ns")) {
+                text.append(" of unknown cost (").append(row.text("method")).append(")");
+            } else {
+                text.append(" x ").append(Quantity.time(row.integer("cost_ns"))).append(" = ");
+                text.append(Quantity.time(row.integer("cpu_ns"))).append(" of CPU time (");
+                text.append(Quantity.percent(row, "share")).append(" of one core").append(dearest(recording)).append(')');
+            }
+        }
+        return text.toString();
+    }
+
+    private String dearest(long recording) {
+        List<String> processes = report.section("overhead_by_process").rows().stream()
+                .filter(row -> row.integer("recording") == recording && shareOf(row) >= 0.0005)
+                .limit(4)
+                .map(row -> "pid " + row.text("pid") + " " + Quantity.percent(row, "share"))
+                .toList();
+        return processes.isEmpty() ? "" : "; " + String.join(", ", processes);
+    }
+
+    private static double shareOf(Table.Row row) {
+        Double share = row.real("share");
+        return share == null ? 0 : share;
+    }
+}

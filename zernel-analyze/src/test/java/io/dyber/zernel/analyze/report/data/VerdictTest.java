@@ -1,0 +1,201 @@
+package io.dyber.zernel.analyze.report.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.analyze.Diagnosis;
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.duckdb.Table;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class VerdictTest {
+    private static final Finding SLOW = finding("data_bound", "Training waits for data.", "high", 15.0, 1.43);
+    private static final Finding FULL = finding("near_oom", "GPU memory is used up.", "high", null, null);
+
+    @Test
+    void theFindingThatLosesMostIsTheVerdict() {
+        Verdict verdict = verdict(null, SLOW);
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.BOTTLENECK);
+        assertThat(verdict.sentence())
+                .isEqualTo("Training waits for data: pid 100 loses 15.0 ms per step; fixing it gains at most 1.43x");
+        assertThat(verdict.reason()).isEmpty();
+    }
+
+    @Test
+    void aRiskComesSecondWhereTimeCanBeGained() {
+        assertThat(verdict(null, SLOW, FULL).reason()).isEqualTo("Also: GPU memory is used up (pid 100).");
+    }
+
+    @Test
+    void aRiskIsTheVerdictWhereNoTimeCanBeGained() {
+        Verdict verdict = verdict("gpu", FULL);
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.RISK);
+        assertThat(verdict.sentence()).isEqualTo("GPU memory is used up: pid 100, 30 %");
+    }
+
+    @Test
+    void aGainThatNobodyWouldNoticeIsNoBottleneck() {
+        Verdict verdict = verdict("gpu", finding("slow_steps", "Some steps are slow.", "low", 1.0, 1.03));
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.HEALTHY);
+        assertThat(verdict.reason()).isEqualTo("A kernel ran. The largest gain that was found is 1.03x at most.");
+    }
+
+    @Test
+    void aBusyGpuLimitsAHealthyJob() {
+        assertThat(verdict("gpu"))
+                .isEqualTo(new Verdict(
+                        Verdict.Kind.HEALTHY, "No bottleneck found; the GPU is the limit.", "A kernel ran."));
+    }
+
+    @Test
+    void aBusyGpuMayWaitForTheNetwork() {
+        assertThat(verdictOfCommunication(0.5).reason())
+                .isEqualTo("A kernel ran. Collectives count as kernels: up to 50.0 % of a step"
+                        + " may be waiting for them, which only a profiler's trace can tell.");
+        assertThat(verdictOfCommunication(0.05).reason()).isEqualTo("A kernel ran.");
+    }
+
+    @Test
+    void anIdleGpuIsNoProofOfHealth() {
+        assertThat(verdict("cpu"))
+                .isEqualTo(new Verdict(
+                        Verdict.Kind.UNKNOWN,
+                        "No bottleneck found, but the GPU is not always busy.",
+                        "A kernel ran. No finding says why not more."));
+    }
+
+    @Test
+    void fewSamplesDoNotTellWhetherTheCpuOrTheGpuIsAhead() {
+        assertThat(verdict("close"))
+                .isEqualTo(new Verdict(
+                        Verdict.Kind.HEALTHY,
+                        "No bottleneck found; the CPU and the GPU are close.",
+                        "A kernel ran. Which of them is ahead needs more samples: record 30 s of steps or longer."));
+    }
+
+    @Test
+    void aJobIsLimitedByTheGpuOfOneOfItsProcesses() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", tableOf(
+                        List.of("limits", "busy", "evidence"),
+                        row("cpu", 0.9, "of a neighbour"), row("gpu", 0.6, "of a rank"), row("gpu", 0.7, "of another")),
+                "unknowns", table(List.of("question")));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.reason()).isEqualTo("Of another.");
+    }
+
+    @Test
+    void withoutSamplesOfTheGpuNobodyKnowsWhatLimitsAHealthyJob() {
+        Verdict verdict = verdict(null);
+        assertThat(verdict.sentence()).isEqualTo("No bottleneck found.");
+        assertThat(verdict.reason())
+                .isEqualTo("Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled.");
+    }
+
+    @Test
+    void whatLimitsTheRecordingIsNoFaultOfTheJob() {
+        assertThat(verdict("gpu", finding("lost_events", "Events were lost.", "high", null, null)).kind())
+                .isEqualTo(Verdict.Kind.HEALTHY);
+    }
+
+    @Test
+    void withoutStepsThereIsNothingToJudge() {
+        Report report = new Report(Map.of("step_mean", table(List.of("pid"))), new Diagnosis(List.of(), List.of()));
+        assertThat(report.verdict().kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+    }
+
+    @Test
+    void withoutStepsItSaysWhatWasSeen() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid")),
+                "processes_without_steps", table(List.of("pid", "why"), 100L, "4 threads launch, none of them most"));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(verdict.sentence())
+                .isEqualTo("The GPU is used, but no steps were found, so it cannot be said what limits the job.");
+        assertThat(verdict.reason()).isEqualTo("pid 100: 4 threads launch, none of them most.");
+    }
+
+    @Test
+    void aProgramWithoutAFrameworkIsToldWhatWasSeen() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid")),
+                "processes_without_steps", table(List.of("pid", "why")),
+                "programs_without_steps", table(List.of("pid", "program", "seen"), 100L, "python3 plain.py", "2.0 s asleep"));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(verdict.sentence()).isEqualTo(
+                "No training framework was loaded by pid 100 (python3 plain.py), so nothing says what its steps are.");
+        assertThat(verdict.reason()).isEqualTo("Seen: 2.0 s asleep. For steps and phases, name its parts: record with --probe"
+                + " 'LIBRARY:FUNCTION(role=step)', role=data_wait, ..., or mark regions in Python with --probe py_region.");
+    }
+
+    @Test
+    void stepsOfInferenceAreEngineSteps() {
+        Finding slow = new Finding("launch_bound", "The GPU waits for launches.", "pid 100", 288.0, "launches per step", "high",
+                8.0, 2.0, "median of 528 steps: 9.4 ms of a step", "larger batches", "zernel-analyze steps x.parquet", Map.of());
+        Table threads = table(List.of("pid", "purpose"), 100L, "inference");
+        Finding reworded = StepWords.of(Map.of("training_threads", threads))
+                .in(new Diagnosis(List.of(slow), List.of())).findings().getFirst();
+        assertThat(reworded.unit()).isEqualTo("launches per engine step");
+        assertThat(reworded.evidence()).isEqualTo("median of 528 engine steps: 9.4 ms of an engine step");
+        assertThat(reworded.nextCommand()).isEqualTo("zernel-analyze steps x.parquet");
+        assertThat(FindingWords.gain(reworded))
+                .isEqualTo("; loses 8.00 ms per engine step; fixing it gains at most 2.00x");
+        Table others = table(List.of("pid", "purpose"), 10L, "inference");
+        assertThat(StepWords.of(Map.of("training_threads", others)).in(new Diagnosis(List.of(slow), List.of())).findings())
+                .containsExactly(slow);
+    }
+
+    /// Of a job whose GPU is the limit.
+    private static Verdict verdictOfCommunication(double upper) {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", table(List.of("limits", "busy", "evidence"), "gpu", 0.9, "a kernel ran"),
+                "unknowns",
+                        table(List.of("question", "upper_share"), "how much communication overlaps with compute", upper));
+        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+    }
+
+    /// @param limits what limits the job; null where it launches nothing
+    private static Verdict verdict(@Nullable String limits, Finding... findings) {
+        List<String> columns = List.of("limits", "busy", "evidence");
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", limits == null ? table(columns) : table(columns, limits, 0.9, "a kernel ran"),
+                "unknowns", table(List.of("question"), "how long kernels run"));
+        return new Report(sections, new Diagnosis(List.of(findings), List.of())).verdict();
+    }
+
+    private static Object[] row(Object... values) {
+        return values;
+    }
+
+    /// A table of several rows.
+    private static Table tableOf(List<String> columns, Object[] first, Object[]... others) {
+        List<Table.Row> rows = new ArrayList<>(table(columns, first).rows());
+        for (Object[] other : others) {
+            rows.addAll(table(columns, other).rows());
+        }
+        return new Table(table(columns).columns(), rows);
+    }
+
+    /// A table of one row, or of none without values.
+    private static Table table(List<String> columns, Object... values) {
+        Map<String, Integer> positions = new HashMap<>();
+        columns.forEach(column -> positions.put(column, positions.size()));
+        List<Table.Row> rows = values.length == 0 ? List.of() : List.of(new Table.Row(positions, List.of(values)));
+        return new Table(columns.stream().map(name -> new Table.Column(name, "BIGINT")).toList(), rows);
+    }
+
+    private static Finding finding(
+            String name, String title, String severity, @Nullable Double lost, @Nullable Double speedup) {
+        return new Finding(
+                name, title, "pid 100", 30.0, "%", severity, lost, speedup, "evidence", "advice", "next", Map.of());
+    }
+}
