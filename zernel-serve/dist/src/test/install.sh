@@ -90,7 +90,7 @@ if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] && command -v setpriv > 
         tries=$((tries + 1))
         sleep 0.1
     done
-    # Allowed to fail where the kernel lets nobody probe, which the recorder's own tests tell.
+    # Allowed to fail where the kernel does not allow probes, which the recorder's own tests tell.
     if grep -q ': recording ' "$root/service.err"; then
         for file in 1 2 3 4 5 6 7 8 9; do cat "$archive" > /dev/null; done
         clean ZERNEL_JAVA_OPTS=-Dzernel.run="$root/run/zernel" "$system/usr/bin/zernel-record" mark 'by root' > /dev/null || fail "root cannot mark the service's recording"

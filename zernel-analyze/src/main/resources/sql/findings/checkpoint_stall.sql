@@ -234,7 +234,7 @@ SELECT
         END
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
         AS evidence, -- what it rests on
-    'write beside training: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
+    'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
         AS advice, -- what to try
     'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs

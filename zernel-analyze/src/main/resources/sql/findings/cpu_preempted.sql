@@ -31,7 +31,7 @@ SELECT
         || format('longest {}; {} CPUs; ', ms(max_ns), coalesce(CAST(cpus AS VARCHAR), 'unknown'))
         || CASE holder
             WHEN 'unknown' THEN ''
-            WHEN 'nobody' THEN format('nobody had a CPU that was free for it {} of that time; ', pct(nobody_share))
+            WHEN 'nobody' THEN format('no thread used a CPU that was free for it {} of that time; ', pct(nobody_share))
             WHEN 'threads' THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
             ELSE format('{} (pid {}) had it {} of that time; ',
                 coalesce(top_comm, 'a process'), top_pid, pct(top_share))
@@ -41,7 +41,7 @@ SELECT
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
         WHEN 'others' THEN format('keep the two apart: taskset or cpusets for pid {}, or nice it', top_pid)
-        WHEN 'nobody' THEN 'a higher CPU limit of the container (cpu.max), which nobody else used meanwhile'
+        WHEN 'nobody' THEN 'a higher CPU limit of the container (cpu.max): CPUs were idle meanwhile'
         ELSE CASE
             WHEN workers > 0
                 THEN 'free CPUs for it: fewer data workers, no other jobs on them, a higher limit of the container'

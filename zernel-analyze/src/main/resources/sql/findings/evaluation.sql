@@ -38,7 +38,7 @@ SELECT
     all_ns AS step_ns, -- [ns] step, with its part of the evaluation
     lost_ns, -- [ns] evaluation spread over all training steps
     lost_ns AS bound_ns, -- [ns] saved at most, without evaluation
-    format('{} evaluation{} of {}; {} for each of {} training steps, beside their mean of {}; ',
+    format('{} evaluation{} of {}; {} for each of {} training steps, in addition to their mean of {}; ',
         evaluations, CASE WHEN evaluations = 1 THEN '' ELSE 's' END, ms(mean_ns), ms(lost_ns), steps, ms(step_ns))
         AS evidence, -- what it rests on
     'evaluate less often or on fewer batches, under torch.inference_mode(), with a larger batch'

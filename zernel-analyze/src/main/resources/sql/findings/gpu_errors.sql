@@ -1,6 +1,6 @@
 -- A GPU reports errors. The driver told of an XID, or ECC found memory that it could not correct.
 --
--- An XID often ends the program that uses the GPU, and one of the hardware comes back until somebody sees to it. Memory
+-- An XID often ends the program that uses the GPU, and one of the hardware comes back until it is mended. Memory
 -- errors from before the recording are told too, as a risk.
 -- Does not apply to errors that the driver does not report to NVML; the kernel's log has all of them.
 --

@@ -208,7 +208,7 @@ SELECT
         AS evidence, -- what it rests on
     CASE
         WHEN before_copy
-            THEN 'make the next batch beside the step: DataLoader workers, a thread that prefetches, or on the GPU'
+            THEN 'make the next batch while the step runs: DataLoader workers, a thread that prefetches, or on the GPU'
         ELSE 'find it with py-spy or record_function; do it in another thread or process, less often, or on the GPU'
     END AS advice, -- what to try
     'zernel-analyze phases --parts {}' AS next_command -- to see more

@@ -5,8 +5,8 @@
 -- those of a slow machine, are one finding. Lost is what is gained if they came with the last of the others: at most
 -- the time in which the late rank's own GPU is idle, where the driver's samples say that. A GPU with a lower clock than
 -- the others makes its rank late without the CPU; lost is then its busy time less that at the clock of the others.
--- Without NCCL, as with gloo, all waits of a step in torch.distributed count as one collective: whoever waits least
--- came last, and what the others wait longer is lost.
+-- Without NCCL, as with gloo, all waits of a step in torch.distributed count as one collective: the rank that waits
+-- least came last, and what the others wait longer is lost.
 -- Does not apply where ranks take turns in being late, nor to delays below the error of the clocks of several machines,
 -- nor to checkpoints that one rank writes now and then (checkpoint_stall).
 --

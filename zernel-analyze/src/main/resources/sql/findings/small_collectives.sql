@@ -33,7 +33,7 @@ SELECT
                 WHEN round_trip_ns IS NULL THEN '20 us (assumed)'
                 ELSE format('{:.0f} us (the shortest seen)', round_trip_ns / 1e3)
             END)
-        || CASE WHEN alone THEN 'nothing runs beside them; ' ELSE '' END AS evidence, -- what it rests on
+        || CASE WHEN alone THEN 'nothing else runs at the same time; ' ELSE '' END AS evidence, -- what it rests on
     'send less often: larger buckets (bucket_cap_mb), larger FSDP units, or one flat tensor' AS advice, -- what to try
     'zernel-analyze nccl {}' AS next_command -- to see more
 FROM _small_collectives

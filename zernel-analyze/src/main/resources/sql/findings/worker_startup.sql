@@ -1,4 +1,4 @@
--- Workers start anew for every epoch. Old ones are joined, new ones forked, and the first batch waits for them.
+-- Workers start again for every epoch. Old ones are joined, new ones forked, and the first batch waits for them.
 --
 -- Counted is the time in which the old workers end, that of the forks, and that to the first batch of each new worker,
 -- without loading it, and what the first step takes longer, from the second pass on: the first start cannot be avoided.

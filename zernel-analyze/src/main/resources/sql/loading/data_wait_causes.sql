@@ -141,7 +141,7 @@ LEFT JOIN _role_waits AS named
 
 -- Why training waits for data: one row per training thread.
 --
--- Waits for workers that start anew are left to the view worker_starts. The cause of the rest is `few` (more workers
+-- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
 -- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
 -- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was
 -- recorded), `named` (a function with the role data_wait that does not read) or `late` (this rank of several is late by

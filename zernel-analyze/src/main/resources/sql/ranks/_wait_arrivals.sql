@@ -1,8 +1,9 @@
 -- When each rank came to the others in each step, by how long it waits for them in torch.distributed.
 --
--- Whoever waits least came last: all go on together when the slowest has come. What is compared are waits of a whole
--- step, so clocks do not matter, nor which call waits. Steps are those of the same number, from the first one that all
--- ranks have; on one machine those that lie beside each other, because recording may have begun between two of them.
+-- The rank that waits least came last: all go on together when the slowest has come. What is compared are waits of a
+-- whole step, so clocks do not matter, nor which call waits. Steps are those of the same number, from the first one
+-- that all ranks have; on one machine those that lie beside each other, because recording may have begun between two
+-- of them.
 --
 -- needs: _waiting_ranks, _rare_events, _step_counts, steps, recording_clocks
 CREATE TABLE _wait_arrivals AS

@@ -1,6 +1,6 @@
 -- What the counters of the host and of recorded processes grew by, from one sample to the next.
 --
--- Counters run since the machine, the process or the link started. One that is smaller than before started anew, and
+-- Counters run since the machine, the process or the link started. One that is smaller than before started again, and
 -- has no change there; idle time may go back by what the kernel estimated too much.
 --
 -- needs: events

@@ -11,7 +11,7 @@
 -- step has. Sameness: calls of kinds that are there all the time. Coverage: 1 where half of the thread's calls or time
 -- lie in the steps, down to 0.6. And what it is: 1 for backward passes, copies to the GPU and CUDA graphs, which come
 -- with a batch, 0.95 for other copies and syncs, 0.9 for kernels, 0.85 for collectives. Launches of graphs, whichever,
--- are as good as regular by 0.7, and come first: a graph is a unit that somebody made.
+-- are as good as regular by 0.7, and come first: a graph is a unit that the job made.
 -- A thread that launches less than half of what its process launches meanwhile has no steps, unless it hands work to
 -- the others: where they launch in turns, as forward and backward passes do.
 --

@@ -1,4 +1,4 @@
--- Calls of which somebody said what they are to a step.
+-- Calls of which the user said what they are to a step.
 --
 -- Functions have a role by `--probe 'libfoo.so:next_batch(role=data_wait)'`. A region says it by
 -- its name: `zernel.data_wait`, from PyTorch's `record_function` or from a Python program itself. Of probed functions

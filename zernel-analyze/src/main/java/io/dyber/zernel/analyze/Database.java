@@ -212,7 +212,7 @@ public final class Database implements AutoCloseable {
                 relation.columns().forEach(columns::putIfAbsent);
             }
         }
-        // Ours, also when somebody's file has a column of this name.
+        // Ours, also when a file of the user has a column of this name.
         columns.remove("recording");
         columns.put("recording", "BIGINT");
         return columns;

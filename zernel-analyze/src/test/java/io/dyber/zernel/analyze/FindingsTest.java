@@ -241,7 +241,7 @@ class FindingsTest {
         // Three loops of 5 x 20 ms and 1 ms for the end of the pass, in 1,303 ms; 29 of 30 steps are no warm-up.
         assertThat(finding.severity()).isEqualTo("low");
         assertThat(finding.evidence())
-                .startsWith("3 evaluations of 101.0 ms; 10.4 ms for each of 29 training steps, beside their mean of 30.0 ms; ");
+                .startsWith("3 evaluations of 101.0 ms; 10.4 ms for each of 29 training steps, in addition to their mean of 30.0 ms; ");
         assertThat(finding.maxSpeedup()).isEqualTo(1.35);
         assertThat(run("unexplained_time", evaluating(5))).isEmpty();
     }

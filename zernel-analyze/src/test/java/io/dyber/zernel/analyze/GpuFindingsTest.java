@@ -546,9 +546,9 @@ class GpuFindingsTest {
         RecordingFixture fixture = preempted(10);
         waitsForCpu(fixture, 4, 4711, "stress");
         Finding finding = only("cpu_preempted", fixture);
-        assertThat(finding.evidence()).contains("; nobody had a CPU that was free for it 90 % of that time; ");
+        assertThat(finding.evidence()).contains("; no thread used a CPU that was free for it 90 % of that time; ");
         assertThat(finding.advice())
-                .isEqualTo("a higher CPU limit of the container (cpu.max), which nobody else used meanwhile");
+                .isEqualTo("a higher CPU limit of the container (cpu.max): CPUs were idle meanwhile");
     }
 
     @Test

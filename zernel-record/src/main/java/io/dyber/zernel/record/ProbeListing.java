@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class ProbeListing {
     /// One function in one library file, or a kind as a whole.
     ///
-    /// @param state `kernel` for a kind seen in the kernel, `found`, `off` where probing would be too dear, `missing`, or `waiting` when no process has
+    /// @param state `kernel` for a kind seen in the kernel, `found`, `off` where probing would be too expensive, `missing`, or `waiting` when no process has
     ///     loaded the library
     /// @param cost `emulated` or `single-stepped`, empty when not found
     /// @param note the kind's summary, or why a function is missing or off
@@ -123,7 +123,7 @@ public final class ProbeListing {
         }
     }
 
-    /// Whether it is left alone where its probe would be too dear.
+    /// Whether it is left alone where its probe would be too expensive.
     private static boolean mayBeLeft(@Nullable FunctionProbe hook) {
         return hook != null && hook.optional() && !hook.vital();
     }
@@ -139,7 +139,7 @@ public final class ProbeListing {
     private void found(Probe probe, MappedFile file, Symbols.Found found, boolean mayBeLeft) {
         Site.Cost cost = found.site().cost();
         boolean off = cost == Site.Cost.SINGLE_STEPPED && mayBeLeft && Machine.isVirtual();
-        String note = off ? "a debug trap at each call is too dear in a virtual machine" : probe.summary();
+        String note = off ? "a debug trap at each call is too expensive in a virtual machine" : probe.summary();
         rows.add(new Row(probe.kind(), off ? "off" : "found", file.path(), found.symbol(), cost.label(), note));
     }
 

@@ -104,7 +104,7 @@ public final class MetricsServer implements AutoCloseable {
         return empty;
     }
 
-    /// A port that somebody else has.
+    /// A port that another process has.
     public static final class PortException extends IOException {
         private final int port;
         private final String option;

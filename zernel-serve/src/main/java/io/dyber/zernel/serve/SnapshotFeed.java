@@ -1,6 +1,6 @@
 package io.dyber.zernel.serve;
 
-/// Pushes snapshots to whoever has connected.
+/// Pushes snapshots to all connected clients.
 interface SnapshotFeed extends AutoCloseable {
     /// Where it listens.
     int port();

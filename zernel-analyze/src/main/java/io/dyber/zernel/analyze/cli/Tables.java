@@ -80,7 +80,7 @@ final class Tables {
             List.of(
                     "What GPUs did, by a trace of PyTorch's profiler.",
                     "Busy, communication that nothing hides, idle.",
-                    "Give the trace (.json or .json.gz, one of each rank) beside the recording of the same run."),
+                    "Give the trace (.json or .json.gz, one of each rank) together with the recording of the same run."),
             Answer.of("FROM gpu_time").ifEmpty(NO_GPU_ACTIVITY),
             List.of(
                     Choice.of("--idle", "Why GPUs were idle, and for how long.", Answer.of("FROM gpu_idle_causes").ifEmpty(NO_GPU_ACTIVITY)),

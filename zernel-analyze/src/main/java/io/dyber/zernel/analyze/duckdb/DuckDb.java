@@ -99,7 +99,7 @@ public final class DuckDb implements AutoCloseable {
         } catch (LinkageError e) {
             throw new RecordingException(
                     "starting DuckDB: its library cannot be loaded: " + Objects.requireNonNullElse(e.getCause(), e).getMessage(),
-                    "it is libduckdb_java.so beside Zernel's jars, else in DuckDB's jar: install Zernel again",
+                    "it is libduckdb_java.so next to Zernel's jars, else in DuckDB's jar: install Zernel again",
                     e);
         }
     }

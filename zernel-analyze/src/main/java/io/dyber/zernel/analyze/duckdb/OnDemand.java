@@ -40,7 +40,7 @@ public final class OnDemand {
     private final SqlLibrary library;
     private final List<String> columns;
     private final Set<String> created = new HashSet<>();
-    /// Views that could not be made: whoever reads one is told the same again.
+    /// Views that could not be made, and the error that each of their readers gets.
     private final Map<String, RecordingException> failed = new HashMap<>();
     private @Nullable Map<String, Set<String>> kinds;
 

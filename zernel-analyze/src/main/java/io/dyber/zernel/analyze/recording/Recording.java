@@ -31,7 +31,7 @@ public record Recording(
         metadata = Map.copyOf(metadata);
     }
 
-    /// The footer as typed records, parsed anew on each call.
+    /// The footer as typed records, parsed again on each call.
     public Footer footer() {
         return Footer.parse(metadata);
     }

@@ -87,7 +87,7 @@ final class DiffTables {
                 rows);
     }
 
-    /// What the column `change` is, where it is not what somebody would reckon from the two medians beside it.
+    /// What the column `change` is, where it is not the ratio of the two medians next to it.
     static Optional<String> explanation(Table steps) {
         boolean reckoned = steps.rows().stream().allMatch(row -> {
             String unit = row.requiredText("unit");

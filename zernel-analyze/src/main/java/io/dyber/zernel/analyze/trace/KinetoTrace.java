@@ -69,7 +69,7 @@ public final class KinetoTrace {
             String text = new String(start, StandardCharsets.ISO_8859_1).stripLeading();
             return text.startsWith("{") || isGzip(start);
         } catch (IOException _) {
-            return false; // whoever opens it says why
+            return false; // opening it says why
         }
     }
 

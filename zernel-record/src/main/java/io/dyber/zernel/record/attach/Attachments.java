@@ -349,7 +349,7 @@ public final class Attachments {
             return "from its code cannot be told where it is left, and a probe of its return could end the process";
         }
         boolean dear = found.site().cost() == Cost.SINGLE_STEPPED && virtualMachine;
-        return dear && hook.optional() && !hook.vital() ? "a debug trap at each call is too dear in a virtual machine" : "";
+        return dear && hook.optional() && !hook.vital() ? "a debug trap at each call is too expensive in a virtual machine" : "";
     }
 
     /// What the hooks mean in this file.
@@ -478,7 +478,7 @@ public final class Attachments {
         return attached;
     }
 
-    /// Of a file that was foreseen, it is said when somebody loads it.
+    /// Of a file that was foreseen, it is said when a process loads it.
     private void announce(MappedFile file, int attached) {
         if (attached > 0) {
             attachedTo.merge(file.identity(), attached, Integer::sum);

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 public enum CodeState {
     /// No probe means it.
     UNWANTED(1),
-    /// Probed before anybody had loaded it; to be told when somebody does.
+    /// Probed before any process had loaded it; to be told when one does.
     PROBED(2),
     /// Probed, and it is known that it was loaded.
     LOADED(3);

@@ -28,7 +28,7 @@ public final class ProbedFunctions {
     private final List<ProbedFunction> probed = new ArrayList<>();
     private final Map<Integer, Integer> places = new HashMap<>();
 
-    /// @param idle whether a library, by its path, was probed for the case that somebody loads it, and nobody has
+    /// @param idle whether a library, by its path, was probed for the case that a process loads it, and none has
     /// @param named what the user wants to have probed
     ProbedFunctions(BpfPrograms kernel, Predicate<String> idle, List<FunctionProbe> named) {
         this.kernel = kernel;

@@ -112,7 +112,7 @@ public final class ProbedLibraries {
         missed.add(path);
     }
 
-    /// A file that a probe means was foreseen. What becomes of it matters only when somebody loads it, unless a file of the
+    /// A file that a probe means was foreseen. What becomes of it matters only when a process loads it, unless a file of the
     /// same path is in use, as in another container.
     void foreseen(String path) {
         if (!busy.contains(path)) {

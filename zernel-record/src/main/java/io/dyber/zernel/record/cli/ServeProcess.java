@@ -25,7 +25,7 @@ final class ServeProcess implements AutoCloseable {
         Path zernel = Path.of(home, "bin", "zernel");
         if (home.isEmpty() || !Files.isExecutable(zernel)) {
             throw new RecorderException(
-                    "serving the recording: there is no zernel beside this program",
+                    "serving the recording: there is no zernel next to this program",
                     "start it with bin/zernel-record, or serve it from another terminal: zernel serve " + output);
         }
         owner.ifPresent(user -> command.addAll(List.of(

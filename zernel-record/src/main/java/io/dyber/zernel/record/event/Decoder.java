@@ -81,7 +81,7 @@ public final class Decoder {
         names[function] = texts.id(name);
     }
 
-    /// Has somebody look at the rows of a kind that is seen in the kernel.
+    /// Registers what completes the rows of a kind that is seen in the kernel.
     public void interpret(String kind, RowEnricher interpretation) {
         for (int i = 0; i < readers.size(); i++) {
             if (readers.get(i).isOf(texts.id(kind))) {
@@ -90,7 +90,7 @@ public final class Decoder {
         }
     }
 
-    /// Has somebody told of each process that is gone, when nothing of it can come any more.
+    /// Registers a listener that is told of each process that is gone, when nothing of it can come any more.
     public void onceGone(Consumer<Integer> listener) {
         gone = listener;
     }

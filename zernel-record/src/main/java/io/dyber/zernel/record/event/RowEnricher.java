@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.event;
 
-/// What somebody makes of the calls of a function. Called by the decoding thread only.
+/// Adds to the rows of a function's calls what other calls said. Called by the decoding thread only.
 @FunctionalInterface
 public interface RowEnricher {
     /// Makes nothing of them.

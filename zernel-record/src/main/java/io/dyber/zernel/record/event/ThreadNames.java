@@ -7,7 +7,7 @@ import java.util.Arrays;
 final class ThreadNames {
     private static final int FIRST_SIZE = 256;
 
-    /// With more names than half of this, all are looked up anew.
+    /// With more names than half of this, all are looked up again.
     private static final int MOST_SIZE = 1 << 17;
 
     private final StringDictionary texts;

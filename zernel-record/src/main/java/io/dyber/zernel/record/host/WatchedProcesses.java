@@ -25,10 +25,10 @@ final class WatchedProcesses implements AutoCloseable {
     /// Takes in new ones while there is room.
     ///
     /// @param recorded every process that is recorded now
-    /// @param anew whether to find out which are the largest, if there are too many
-    void update(Set<Integer> recorded, boolean anew) {
+    /// @param again whether to find out which are the largest, if there are too many
+    void update(Set<Integer> recorded, boolean again) {
         watched.keySet().stream().filter(pid -> !recorded.contains(pid)).toList().forEach(this::forget);
-        if (anew && recorded.size() > MOST) {
+        if (again && recorded.size() > MOST) {
             List<Integer> largest = largest(recorded);
             watched.keySet().stream().filter(pid -> !largest.contains(pid)).toList().forEach(this::forget);
             largest.forEach(this::watch);

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Calls of Python functions: keeps those that somebody wants.
+/// Calls of Python functions: keeps those that were asked for.
 final class PythonCalls implements RowEnricher {
     /// Bits of a text's `state`: in CPython 3.11 to 3.14 behind `interned` (2 bits) and `kind` (3 bits).
     private static final int COMPACT_ASCII = 0b11 << 5;

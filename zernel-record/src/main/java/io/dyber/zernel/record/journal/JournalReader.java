@@ -21,7 +21,7 @@ import org.apache.arrow.flatbuf.Schema;
 /// Reads a journal back as the batches that were written, up to the first message that is not what was written. A message
 /// without a checksum is none of a recorder's.
 ///
-/// Every journal numbers its strings anew, so [#texts] belongs to this journal alone.
+/// Every journal numbers its own strings, so [#texts] belongs to this journal alone.
 public final class JournalReader {
     private static final int NO_KIND = -1;
 

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// A moment that somebody named.
+/// A moment that a user named.
 ///
 /// @param monotonicNanos when, on CLOCK_MONOTONIC
 /// @param pid the process that marks

@@ -11,7 +11,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One line of JSON each way over a connection whose other end may be slow, silent or somebody else's program.
+/// One line of JSON each way over a connection whose other end may be slow, silent or another program.
 final class Messages {
     static final JsonMapper JSON = JsonMapper.shared();
 

@@ -1,4 +1,4 @@
-/// Marks: how a moment that somebody names finds its way into the recordings that are running.
+/// Marks: how a moment that a user names finds its way into the recordings that are running.
 @NullMarked
 package io.dyber.zernel.record.mark;
 

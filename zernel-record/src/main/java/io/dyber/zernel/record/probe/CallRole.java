@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// What a call is to a step of the job, as somebody says who knows it: `(role=data_wait)`.
+/// What a call is to a step of the job, as the user says: `(role=data_wait)`.
 ///
 /// It is the column `role` of each row of the call; the analyzer makes steps and phases of these rows.
 public enum CallRole {

@@ -112,7 +112,7 @@ public final class ProbeFile {
         List<String> kinds = KINDS.stream().filter(entry::containsKey).toList();
         boolean hasRole = kinds.contains(PythonProbe.KIND) && entry.containsKey(CallRole.COLUMN);
         if (!kinds.isEmpty() && entry.size() > kinds.size() + (hasRole ? 1 : 0)) {
-            throw error(where + " has other keys beside " + kinds.getFirst());
+            throw error(where + " has other keys besides " + kinds.getFirst());
         }
         for (String kind : kinds) {
             List<String> patterns = entry.get(kind) instanceof List ? texts(entry, kind, where) : List.of(text(entry, kind, where));

@@ -3,7 +3,7 @@ package io.dyber.zernel.record.probe;
 import io.dyber.zernel.record.schema.Constant;
 import java.util.List;
 
-/// What somebody wants to be probed, before any library has been looked at.
+/// What the user wants to be probed, before any library has been looked at.
 ///
 /// As text (the `--probe` option):
 ///

@@ -48,7 +48,7 @@ final class Claim {
                 folder.give(LiveFolder.LOCK); // Before it is locked: the JDK opens and closes the file for it, which unlocks.
             }
             if (!ours || !acquired(lock)) {
-                throw new OutputException(Reason.IN_USE, doing + ": somebody else uses '" + name + "'", "");
+                throw new OutputException(Reason.IN_USE, doing + ": another process uses '" + name + "'", "");
             }
             return signed(folder, lock);
         } catch (IOException e) {
@@ -114,7 +114,7 @@ final class Claim {
         throw new OutputException(Reason.EXISTS, doing + ": is " + what, "name a file");
     }
 
-    /// Somebody may have swapped the parent folder between the two calls.
+    /// Another process may have swapped the parent folder between the two calls.
     private static boolean isOurs(Folder parent, Folder live, String name) throws IOException {
         Optional<PosixFileAttributes> folder = parent.attributes(name);
         Optional<PosixFileAttributes> file = live.attributes(LiveFolder.LOCK);

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /// A [LiveFolder] that this process has locked and writes, and the place next to it where `run.parquet` will appear.
 ///
-/// It stays the recorder's own until it is given up, also when its files belong to somebody else, so nobody can
+/// It stays the recorder's own until it is given up, also when its files belong to another user, so nobody else can
 /// plant a file in it.
 final class ClaimedFolder implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(ClaimedFolder.class.getName());

@@ -35,7 +35,7 @@ final class FilePublisher implements AutoCloseable {
         return files.free(epochNanos, reserved);
     }
 
-    /// Makes the file in the background, when the one before is there: whoever writes must not get ahead of the disk.
+    /// Makes the file in the background, when the one before is there: the writer must not get ahead of the disk.
     void add(PendingFile part) throws IOException {
         await();
         files.withRoom(() -> {

@@ -18,7 +18,7 @@ import shaded.parquet.org.apache.thrift.TException;
 import shaded.parquet.org.apache.thrift.protocol.TCompactProtocol;
 import shaded.parquet.org.apache.thrift.transport.TIOStreamTransport;
 
-/// The footer of a segment, read as if somebody had forged it: nothing in it leads outside the file, and no number in it
+/// The footer of a segment, read as if it were forged: nothing in it leads outside the file, and no number in it
 /// is believed before it is compared with the file's size.
 final class SegmentFooter {
     private static final int DEEPEST = 16;

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /// The finished segments of a recording, each a Parquet file in the `.live` folder, encoded by a thread of its own.
 ///
-/// At most one segment is being encoded; whoever hands over the next waits for it.
+/// At most one segment is being encoded; the thread that hands over the next waits for it.
 final class Segments implements AutoCloseable {
     private static final String JOINED = "output.tmp";
     /// Of an event in a segment, before any was written.

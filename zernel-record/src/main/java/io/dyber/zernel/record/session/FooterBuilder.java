@@ -58,12 +58,12 @@ final class FooterBuilder {
         this.decoder = decoder;
     }
 
-    /// Has one more key in the footer, described anew each time.
+    /// Adds a key to the footer, described again each time.
     void add(String key, Supplier<Object> chapter) {
         chapters.put(key, chapter);
     }
 
-    /// Has more reasons why the recording is not complete, asked for anew each time.
+    /// Adds reasons why the recording is not complete, asked for each time.
     void caveat(Supplier<List<String>> reasons) {
         caveats.add(reasons);
     }

@@ -177,7 +177,7 @@ public final class Workload {
         gate.open();
     }
 
-    /// Asks the command to end, also when somebody has stopped it; it may take its time. One that is still held never
+    /// Asks the command to end, also when it was stopped; it may take its time. One that is still held never
     /// runs.
     public void terminate() {
         gate.close();

@@ -10,7 +10,7 @@ public enum Scenario {
     DATA_BOUND_CPU("the workers' transforms are too slow, on every CPU that the job has"),
     DATA_BOUND_STORAGE("the workers wait for reads of a slow file system"),
     TOO_FEW_WORKERS("one or two workers cannot keep up, while CPUs are idle"),
-    WORKER_STARTUP("each epoch starts its workers anew"),
+    WORKER_STARTUP("each epoch starts its workers again"),
     LAUNCH_BOUND("many small kernels, launched more slowly than they run"),
     SYNC_BOUND(".item() stops the program in the middle of each step, and the GPU runs dry"),
     PAGEABLE_COPIES("large batches are copied from pageable memory, and the program waits for that"),

@@ -13,7 +13,7 @@ import java.util.List;
 final class Training {
     private static final long FIRST_PID = 4001;
     private static final long PIDS_OF_RANK = 10_000;
-    /// How long a job that hangs is recorded before somebody looks.
+    /// How long a job that hangs is recorded before the recording is ended.
     static final long HANG_NANOS = 32_000_000_000L;
 
     private static final double BACKWARD_SHARE = 0.6;

@@ -62,7 +62,7 @@ final class ProbeFileTest {
                 new OperatorProbe("add"),
                 new PythonProbe("Trainer.*"),
                 new PythonProbe("PyObject_Call*"));
-        assertWrong("- torch_op: add\n  args: {}", "entry 1 has other keys beside torch_op");
+        assertWrong("- torch_op: add\n  args: {}", "entry 1 has other keys besides torch_op");
         assertWrong("- torch_op: []", "entry 1 has no torch_op");
     }
 

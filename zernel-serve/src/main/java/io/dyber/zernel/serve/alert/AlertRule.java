@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// A condition on the series of a metric that somebody wants to know of.
+/// A condition on the series of a metric that the user wants to know of.
 ///
 /// @param labels the values that a series must have; of a summary also its `quantile`
 /// @param holdFor how long the condition must hold before the alert fires

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         name = "demo",
         description = {
             "Record a small job and report it: a PyTorch training where PyTorch is installed, else a stand-in.",
-            "Where this machine lets nobody probe, a simulated recording takes its place. Says which and why."
+            "Where this machine does not allow probes, a simulated recording takes its place. Says which and why."
         },
         mixinStandardHelpOptions = true,
         footer = {

@@ -135,7 +135,7 @@ final class ServeCommand implements Callable<Integer> {
         if (!listen.isLoopbackAddress()) {
             err.println("zernel serve: warning: " + (token.isEmpty()
                     ? "anybody who reaches " + listen.getHostAddress() + " can read these metrics; --token-file FILE asks for a token"
-                    : "the token and the metrics go unencrypted to whoever listens on the way"));
+                    : "the token and the metrics go unencrypted: whatever is on the way can read them"));
         }
         Alerting alerting = new Alerting(rules.rules(), alert -> {
             err.println("zernel serve: alert: " + RuleOptions.line(alert));

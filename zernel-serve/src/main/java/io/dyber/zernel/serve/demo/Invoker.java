@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The user who typed the command: under sudo not root, but whoever called sudo.
+/// The user who typed the command: under sudo not root, but the user who called sudo.
 ///
 /// @param name null when this process runs as that user already
 /// @param home the user's home folder

@@ -18,7 +18,7 @@ public final class PortOwner {
 
     private PortOwner() {}
 
-    /// E.g. `python3 (pid 4711)`; empty when it belongs to somebody else, or nobody.
+    /// E.g. `python3 (pid 4711)`; empty when it belongs to another user, or to none.
     public static Optional<String> of(int port) {
         Set<String> sockets = new HashSet<>();
         for (String table : List.of("tcp", "tcp6")) {

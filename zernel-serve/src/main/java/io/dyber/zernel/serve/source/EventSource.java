@@ -14,7 +14,7 @@ public interface EventSource extends AutoCloseable {
     /// then only time has passed.
     Optional<EventBatch> next() throws IOException, InterruptedException;
 
-    /// After [#next] gave nothing: waits until there is more after all, because somebody sent a replay back; false when
+    /// After [#next] gave nothing: waits until there is more after all, because a client sent a replay back; false when
     /// there never will be.
     default boolean awaitMore() throws InterruptedException {
         return false;

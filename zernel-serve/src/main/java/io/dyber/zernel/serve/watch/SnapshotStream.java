@@ -76,7 +76,7 @@ public final class SnapshotStream {
         return switch (failure) {
             case WebSocketHandshakeException refused ->
                 "refused with HTTP status " + refused.getResponse().statusCode();
-            case ConnectException _ -> "nobody listens there";
+            case ConnectException _ -> "nothing listens there";
             default -> failure.getMessage() == null ? failure.toString() : failure.getMessage();
         };
     }

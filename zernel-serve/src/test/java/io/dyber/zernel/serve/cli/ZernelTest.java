@@ -92,7 +92,7 @@ final class ZernelTest {
         }
         assertThat(run("watch", "--once", "--host", "127.0.0.1", "--port", "" + free)).isEqualTo(1);
         assertThat(err.toString()).isEqualTo("zernel watch: watching 'ws://127.0.0.1:" + free
-                + "': nobody listens there\nhint: start a server: zernel serve run.parquet\n");
+                + "': nothing listens there\nhint: start a server: zernel serve run.parquet\n");
     }
 
     private int run(String... arguments) {

@@ -120,9 +120,9 @@ final class WatchScreenTest {
     @Test
     void aLostConnectionIsSaidAndTheLastSnapshotStays() {
         screen.accept(SNAPSHOT);
-        screen.disconnected("nobody listens there", Duration.ofSeconds(4));
+        screen.disconnected("nothing listens there", Duration.ofSeconds(4));
         assertThat(screen.draw(100, 40))
-                .contains("Zernel  not connected: nobody listens there; trying again in 4 s  ws://localhost:9092")
+                .contains("Zernel  not connected: nothing listens there; trying again in 4 s  ws://localhost:9092")
                 .contains("What to fix, first what costs most");
     }
 

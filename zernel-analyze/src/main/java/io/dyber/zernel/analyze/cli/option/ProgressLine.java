@@ -22,7 +22,7 @@ public final class ProgressLine implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("progress").unstarted(this::show);
     }
 
-    /// @param err where the line is shown, if somebody looks at standard error
+    /// @param err where the line is shown, if standard error is a terminal
     static ProgressLine on(PrintWriter err) {
         ProgressLine progress = new ProgressLine(err);
         if (TerminalOptions.isTerminal(2) && !TerminalOptions.isDumb(System.getenv())) {

@@ -30,7 +30,7 @@ public final class StandardOutput extends OutputStream {
         return failure.map(e -> String.valueOf(e.getMessage())).filter(message -> !isReadersEnd(message));
     }
 
-    /// Whether an error says that whoever reads our output has ended.
+    /// Whether an error says that the reader of our output has ended.
     public static boolean isReadersEnd(String message) {
         return message.contains("Broken pipe");
     }

@@ -9,7 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.Optional;
 
-/// When a recording began, by the clock on the wall of whoever reads the report.
+/// When a recording began, in the reader's time zone.
 public final class Started {
     private static final DateTimeFormatter FORM = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss xxx", Locale.ROOT);
 

@@ -19,7 +19,7 @@ public final class Noise {
         return new Noise(new SplittableRandom(seed + (part + 1) * GOLDEN).nextLong());
     }
 
-    /// Starts anew for a step, so that what a step draws does not depend on the steps before it: taking out a cause
+    /// Starts again for a step, so that what a step draws does not depend on the steps before it: taking out a cause
     /// leaves all other chance as it was.
     public void restart(long step) {
         random = new SplittableRandom(new SplittableRandom(seed ^ (step + 1) * GOLDEN).nextLong());
