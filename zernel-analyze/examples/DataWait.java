@@ -5,6 +5,7 @@
 //RUNTIME_OPTIONS --add-opens=java.base/java.nio=ALL-UNNAMED
 
 import io.dyber.zernel.analyze.*;
+import io.dyber.zernel.analyze.duckdb.Table;
 
 /// Says how long training waits for data: one finding, then SQL over any view. `jbang DataWait.java run.parquet`
 void main(String[] files) {

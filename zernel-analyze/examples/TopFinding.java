@@ -8,6 +8,7 @@
 import io.dyber.zernel.analyze.*;
 import io.dyber.zernel.record.*;
 import io.dyber.zernel.record.bpf.BpfException;
+import io.dyber.zernel.record.option.*;
 
 /// Records a running job for ten seconds and prints what to fix first. As root: `jbang TopFinding.java PID [SECONDS]`
 void main(String[] arguments) {

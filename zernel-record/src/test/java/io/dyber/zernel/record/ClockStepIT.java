@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.option.Progress;
 import io.dyber.zernel.record.option.RecordOptions;
-import io.dyber.zernel.record.session.RecordResult;
+import io.dyber.zernel.record.option.RecordResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import io.dyber.zernel.format.SizeText;
 import io.dyber.zernel.record.option.OutputPolicy;
 import io.dyber.zernel.record.option.Progress;
 import io.dyber.zernel.record.option.RecordOptions;
-import io.dyber.zernel.record.session.RecordResult;
+import io.dyber.zernel.record.option.RecordResult;
 import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Locale;

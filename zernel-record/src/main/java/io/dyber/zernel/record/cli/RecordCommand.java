@@ -2,7 +2,7 @@ package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.record.Recorder;
 import io.dyber.zernel.record.option.RecordOptions;
-import io.dyber.zernel.record.session.RecordResult;
+import io.dyber.zernel.record.option.RecordResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

@@ -17,6 +17,7 @@ import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.option.Progress;
 import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.option.RecordResult;
 import io.dyber.zernel.record.process.MappedInode;
 import io.dyber.zernel.record.recording.OutputException;
 import io.dyber.zernel.record.recording.RecordingFile;

@@ -1,4 +1,4 @@
-package io.dyber.zernel.record.session;
+package io.dyber.zernel.record.option;
 
 import java.nio.file.Path;
 import java.util.List;
