@@ -154,7 +154,7 @@ class GpuFindingsTest {
                 .isEqualTo("median of 19 steps: 11.0 ms of 20.0 ms on the CPU in no recorded call, 4.0 ms off it; launches: 3; "
                         + "most of it before a copy of 2.1 MB to the GPU; "
                         + "GPU use was not sampled, so between 0.0 ms and 11.0 ms are lost; saves at most 11.0 ms: 20.0 / (20.0 - 11.0) = 2.22x");
-        assertThat(finding.advice()).startsWith("make the next batch beside the step");
+        assertThat(finding.advice()).startsWith("make the next batch while the step runs");
     }
 
     @Test
