@@ -70,7 +70,7 @@ final class JBangIT {
     @Test
     void theExamplesHaveAliases() throws Exception {
         assertThat(run("data-wait@dyber", recording.toString())).contains("waits");
-        assertThat(run("gate@dyber", recording.toString(), recording.toString())).startsWith("fine ");
+        assertThat(run("gate@dyber", recording.toString(), recording.toString())).startsWith("kept ");
     }
 
     /// As from the web: a host on loopback would be trusted, so this one has a name, which only this JBang knows.
