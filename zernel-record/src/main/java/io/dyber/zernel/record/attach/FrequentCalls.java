@@ -26,8 +26,7 @@ public final class FrequentCalls {
 
     private record Probed(int id, FunctionProbe hook, String symbol, FunctionDefinition definition, ProbeLinks links) {}
 
-    public FrequentCalls(
-            BpfPrograms kernel, EventWriter writer, RecordOptions options) {
+    public FrequentCalls(BpfPrograms kernel, EventWriter writer, RecordOptions options) {
         this.kernel = kernel;
         this.writer = writer;
         this.launches = options.launches();

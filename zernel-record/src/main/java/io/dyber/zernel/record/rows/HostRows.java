@@ -36,10 +36,7 @@ public final class HostRows {
     private record State(long rounds, long missed, long cpuNanos, LeftOut leftOut) {}
 
     /// @param recorded the recorded processes, asked on the sampler's thread
-    public HostRows(
-            RecordOptions options,
-            EventWriter writer,
-            Supplier<Set<Integer>> recorded) {
+    public HostRows(RecordOptions options, EventWriter writer, Supplier<Set<Integer>> recorded) {
         this.writer = writer;
         this.recorded = recorded;
         this.interval = options.hostInterval();
