@@ -42,6 +42,7 @@ public record Footer(
     public static final String HOST = "zernel.host";
     public static final String OVERHEAD = "zernel.overhead";
     public static final String LAUNCHES = "zernel.launches";
+    public static final String DETAIL = "zernel.detail";
     public static final String GPUS = "zernel.gpus";
     public static final String SIMULATION = "zernel.simulation";
 
@@ -306,6 +307,29 @@ public record Footer(
     ///
     /// @param share of one CPU that the probes took before it
     public record LaunchChange(long tsNs, String from, String to, double share) {}
+
+    /// [#DETAIL]: how much is recorded of calls that come by the thousand in a step.
+    ///
+    /// @param asked as the option says
+    /// @param recorded what that came to: `all`, `windows`, `off`, `sample:N` or `count`
+    /// @param budget share of a step by which detail may make it longer; null for none
+    /// @param why it came to that, for people
+    /// @param kinds that are detail
+    /// @param windows when detail was recorded; null where that is all the time
+    public record Detail(
+            String asked,
+            String recorded,
+            @Nullable Double budget,
+            @Nullable String why,
+            List<String> kinds,
+            @Nullable List<DetailWindow> windows) {}
+
+    /// A time in which every call that is detail was recorded, from when all probes were there until the first was taken
+    /// away.
+    ///
+    /// @param reason why then: `start`, `trial`, `turn` or `trigger`
+    /// @param complete whether nothing of it was lost
+    public record DetailWindow(long startNs, long endNs, String reason, boolean complete) {}
 
     /// Writes an empty list as `null`.
     static final class NullIfEmpty extends StdSerializer<List<?>> {
