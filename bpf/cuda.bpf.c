@@ -3,7 +3,9 @@
  * CPU: enqueuing, allocating or blocked, never the execution on the GPU. */
 #include "zernel.bpf.h"
 
-EVENT(cuda_launch, "a kernel launch; dur_ns is the time to enqueue it")
+EVENT(cuda_launch, "a kernel launch; dur_ns is the time to enqueue it, of one in 16 calls of the "
+		   "driver, NULL of "
+		   "others")
 {
 	EVENT_HEAD;
 	STATUS_FIELD;

@@ -21,6 +21,8 @@ EVENT(call, "a call of a function the user named")
 
 #define SLOTS 12
 #define SMALL_SLOTS 2
+#define MEDIUM_SLOTS 4
+#define REGISTERS 6 /* that arguments are in */
 #define RETURN_SLOTS 4
 #define TEXT_SIZE 192
 
@@ -62,7 +64,8 @@ enum function_flags {
 	HAS_TEXT = 4,
 	VITAL = 8,
 	KEEP_ARGUMENT = 16, /* the session cookie keeps keep_argument instead of the start time */
-	IN_WINDOWS = 32,    /* sample changes while calls are open: only those taken at their entry have a return */
+	IN_WINDOWS = 32,    /* sample may change while a call is open */
+	PLAIN_ARGUMENTS = 64, /* the captures are arguments 1, 2, ... as they are */
 };
 
 struct function {
@@ -71,7 +74,7 @@ struct function {
 	__u8 captures;
 	__u8 return_captures;
 	__u8 keep_argument;
-	__u16 __pad;
+	__u16 ends;   /* of one in so many calls the end is recorded too, 0: of all */
 	__u32 sample; /* every n-th call is recorded, 0: none, all are counted */
 	struct capture capture[SLOTS];
 	struct capture on_return[RETURN_SLOTS];
@@ -83,6 +86,7 @@ struct function {
  * time, so a return has only what its entry cannot know, and small calls have small records.
  */
 #define RETURNED 0x8000 /* the other bits of __call: bit n, capture n could not be read */
+#define UNENDED 0x4000	/* no return record will follow */
 
 #define CALL_HEAD                                                                                 \
 	__u64 time; /* of a return record the end, else the start */                              \
@@ -101,6 +105,12 @@ struct wire_small {
 	CALL_HEAD;
 	char comm[16];
 	__u64 slot[SMALL_SLOTS];
+};
+
+struct wire_medium {
+	CALL_HEAD;
+	char comm[16];
+	__u64 slot[MEDIUM_SLOTS];
 };
 
 struct wire_large {
@@ -353,30 +363,48 @@ static __always_inline void fill_slots(struct wire_head *r, struct seen *s,
 	}
 }
 
+/* The same where they are the first arguments, one after the other: those on the stack are read at once. */
+static __always_inline void copy_arguments(struct wire_head *r, struct seen *s, __u64 *slot)
+{
+#pragma unroll
+	for (int i = 0; i < REGISTERS; i++)
+		slot[i] = s->argument[i];
+	if (bpf_probe_read_user(slot + REGISTERS, (SLOTS - REGISTERS) * sizeof(*slot),
+				(void *)(s->sp + 8)))
+		r->__call |= ((1 << SLOTS) - 1) & ~((1 << REGISTERS) - 1);
+}
+
 /* Sends an entry; 0 when the ring is full. */
-#define SEND_ENTRY(type, slots, and)                                                              \
+#define SEND_ENTRY(type, fill)                                                                    \
 	do {                                                                                      \
 		struct type *r = reserve(f, sizeof(*r));                                          \
 		if (!r)                                                                           \
 			return 0;                                                                 \
-		fill_wire((struct wire_head *)r, task, id, now, s->sp, 0);                        \
+		fill_wire((struct wire_head *)r, task, id, now, s->sp, call);                     \
 		copy_comm(r->comm, task);                                                         \
-		fill_slots((struct wire_head *)r, s, f->capture, f->captures, r->slot, slots);    \
-		and;                                                                              \
+		fill;                                                                             \
 		submit(r);                                                                        \
 	} while (0)
 
+#define CAPTURES(slots)                                                                           \
+	fill_slots((struct wire_head *)r, s, f->capture, f->captures, r->slot, slots)
+
 static __always_inline int send_entry(struct seen *s, const struct function *f, __u16 id,
-				      __u64 now)
+				      __u64 now, __u16 call)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (f->flags & HAS_TEXT)
-		SEND_ENTRY(wire_text, SLOTS, r->text_length = read_text(s, &f->text, r->text));
+		SEND_ENTRY(wire_text, CAPTURES(SLOTS);
+			   r->text_length = read_text(s, &f->text, r->text));
+	else if (f->flags & PLAIN_ARGUMENTS)
+		SEND_ENTRY(wire_large, copy_arguments((struct wire_head *)r, s, r->slot));
+	else if (f->captures > MEDIUM_SLOTS)
+		SEND_ENTRY(wire_large, CAPTURES(SLOTS));
 	else if (f->captures > SMALL_SLOTS)
-		SEND_ENTRY(wire_large, SLOTS, );
+		SEND_ENTRY(wire_medium, CAPTURES(MEDIUM_SLOTS));
 	else
-		SEND_ENTRY(wire_small, SMALL_SLOTS, );
+		SEND_ENTRY(wire_small, CAPTURES(SMALL_SLOTS));
 	return 1;
 }
 
@@ -438,6 +466,15 @@ static __always_inline int wanted(const struct function *f, struct counter *c)
 	return 1;
 }
 
+/*
+ * Spreads those whose end is recorded by the golden ratio: a plain count would pick the same calls of each step where
+ * a step has a multiple of them.
+ */
+static __always_inline int is_end_wanted(const struct function *f, struct counter *c)
+{
+	return f->ends <= 1 || (__u32)c->hits * 0x9e3779b1u < 0xffffffffu / f->ends;
+}
+
 /* Returns 1 when the return is wanted. *kept is what that should know of the entry. */
 static __always_inline int on_enter(struct pt_regs *regs, const struct function *f, __u32 id,
 				    __u64 *kept)
@@ -445,17 +482,20 @@ static __always_inline int on_enter(struct pt_regs *regs, const struct function 
 	struct counter *c = counter_of(id);
 	struct seen s;
 	__u64 now;
+	int ends;
 
 	if (!c || !wanted(f, c))
 		return 0;
 	now = bpf_ktime_get_ns();
 	see(&s, regs, 0);
 	*kept = f->flags & KEEP_ARGUMENT ? argument(&s, f->keep_argument) : now;
-	if (f->flags & SEND_ENTER && !send_entry(&s, f, id, now)) {
+	ends = f->flags & SEND_RETURN && is_end_wanted(f, c);
+	if (f->flags & SEND_ENTER &&
+	    !send_entry(&s, f, id, now, f->flags & SEND_RETURN && !ends ? UNENDED : 0)) {
 		count(&c->lost);
 		return 0;
 	}
-	return f->flags & SEND_RETURN;
+	return ends;
 }
 
 /* A USDT tracepoint: an instant whose values lie in any register. */
@@ -470,7 +510,7 @@ int tracepoint(struct pt_regs *regs)
 	if (!f || !c || !wanted(f, c))
 		return 0;
 	see_all(&s, regs);
-	if (!send_entry(&s, f, id, bpf_ktime_get_ns()))
+	if (!send_entry(&s, f, id, bpf_ktime_get_ns(), 0))
 		count(&c->lost);
 	return 0;
 }
@@ -584,7 +624,7 @@ int call_jump(struct pt_regs *regs)
 /* Whether not every call is taken, so that it is kept which were. */
 static __always_inline int takes_some(const struct function *f)
 {
-	return f->flags & IN_WINDOWS || f->sample != 1;
+	return f->flags & IN_WINDOWS || f->sample != 1 || f->ends > 1;
 }
 
 static __always_inline int keeps(const struct function *f)

@@ -5,7 +5,7 @@
  *     stepping SECONDS LAUNCHES ALLOCATIONS WORK_US
  *
  * Allocations are given back in the same step, so there are twice as many calls of the allocator. Says "ready" when it has
- * loaded its libraries and made a step, and in the end writes each step into the file STEPPING: when it began on
+ * loaded its libraries and made a step, and in the end, or at SIGTERM, writes each step into the file STEPPING: when it began on
  * CLOCK_MONOTONIC, and how long it took, ns.
  */
 #define _GNU_SOURCE
@@ -15,6 +15,7 @@
 #include "calls.h"
 #include "libtorch_cpu.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,14 @@ static long began[MOST_STEPS], took[MOST_STEPS];
 /* What a program launches a kernel by. */
 static void stub(void)
 {
+}
+
+static volatile sig_atomic_t ended;
+
+static void on_end(int signal)
+{
+	(void)signal;
+	ended = 1;
 }
 
 static void optimize(void)
@@ -78,7 +87,8 @@ int main(int argc, char **argv)
 	step(launches, allocations, work_ns);
 	printf("ready\n");
 	fflush(stdout);
-	for (long end = now_nanos() + seconds * 1000000000l; now_nanos() < end && steps < MOST_STEPS; steps++) {
+	signal(SIGTERM, on_end);
+	for (long end = now_nanos() + seconds * 1000000000l; !ended && now_nanos() < end && steps < MOST_STEPS; steps++) {
 		began[steps] = now_nanos();
 		step(launches, allocations, work_ns);
 		took[steps] = now_nanos() - began[steps];

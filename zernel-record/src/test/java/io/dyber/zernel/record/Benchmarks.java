@@ -22,6 +22,7 @@ final class Benchmarks {
             new Subject("size", "io.dyber.zernel.record.recording.SizeBenchmark", List.of()),
             new Subject("sink", "io.dyber.zernel.record.recording.SinkBenchmark", List.of()),
             new Subject("recorder", "io.dyber.zernel.record.live.RecorderBenchmark", List.of()),
+            new Subject("overhead", "io.dyber.zernel.record.live.OverheadBenchmark", List.of("2")),
             new Subject("probe", "io.dyber.zernel.record.live.ProbeCostBenchmark", List.of("3")),
             new Subject("attach", "io.dyber.zernel.record.AttachBenchmark", List.of()),
             new Subject("start", "io.dyber.zernel.record.StartBenchmark", List.of()),

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /// Translates a probed function for both ends: the `struct function` that the BPF programs interpret, and the
 /// [CallShape] by which its records become rows.
@@ -47,6 +48,9 @@ public final class FunctionTable {
     private static final int HAS_TEXT = 4;
     private static final int VITAL = 8;
     private static final int KEEP_ARGUMENT = 16;
+    private static final int PLAIN_ARGUMENTS = 64;
+    /// Fewer are read one by one.
+    private static final int FEWEST_PLAIN_ARGUMENTS = 7;
 
     private final Map<String, Integer> layout;
     private final int size;
@@ -80,6 +84,9 @@ public final class FunctionTable {
         List<Capture> captures = hook.probe().captures();
         ByteBuffer value = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
         putHead(value, hook, kind, sendsEnter(hook, joinsByStackPointer));
+        if (arePlainArguments(onEnter(captures)) && text(captures).isEmpty()) {
+            setFlag(value, PLAIN_ARGUMENTS);
+        }
         putCaptures(value, at("capture"), onEnter(captures).stream().map(FunctionTable::place).toList());
         putCaptures(value, at("on_return"), onReturn(captures).stream().map(FunctionTable::place).toList());
         value.put(at("return_captures"), (byte) onReturn(captures).size());
@@ -89,9 +96,24 @@ public final class FunctionTable {
                 .findFirst()
                 .ifPresent(capture -> {
                     value.put(at("keep_argument"), (byte) capture.argument());
-                    value.put(at("flags"), (byte) (value.get(at("flags")) | KEEP_ARGUMENT));
+                    setFlag(value, KEEP_ARGUMENT);
                 });
         return new FunctionDefinition(value.array());
+    }
+
+    private void setFlag(ByteBuffer value, int flag) {
+        value.put(at("flags"), (byte) (value.get(at("flags")) | flag));
+    }
+
+    /// Whether these are the first arguments, one after the other, as they are.
+    private static boolean arePlainArguments(List<Capture> captures) {
+        return captures.size() >= FEWEST_PLAIN_ARGUMENTS
+                && IntStream.range(0, captures.size()).allMatch(i -> {
+                    Capture capture = captures.get(i);
+                    return capture.source() == Source.ARGUMENT
+                            && capture.offsets().isEmpty()
+                            && capture.argument() == i + 1;
+                });
     }
 
     /// The same for a tracepoint at one of its places.
@@ -109,6 +131,7 @@ public final class FunctionTable {
         value.putShort(at("kind"), (short) kind);
         value.put(at("captures"), (byte) onEnter(captures).size());
         value.putInt(at("sample"), 1);
+        value.putShort(at("ends"), (short) hook.endsEvery());
         int flags = (sendsEnter ? SEND_ENTER : 0)
                 | (hook.role().returns() ? SEND_RETURN : 0)
                 | (hook.vital() ? VITAL : 0)

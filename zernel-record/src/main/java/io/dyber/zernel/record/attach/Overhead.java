@@ -41,7 +41,7 @@ public final class Overhead {
     /// @param hits all of them
     /// @param left those of functions that are probed where they are left
     /// @param counted those that were only counted
-    /// @param recordedNanos what the others cost; one whose end is not probed costs half
+    /// @param recordedNanos what the others cost; one whose end is not recorded costs half
     /// @param countedNanos what those cost that were only counted
     record Hits(long hits, long left, long counted, double recordedNanos, double countedNanos) {
         static final Hits NO = new Hits(0, 0, 0, 0, 0);
@@ -49,15 +49,17 @@ public final class Overhead {
         /// The sum of these and those of a function.
         ///
         /// @param counters of the kernel
-        Hits plus(long[] counters, Site.End end, CallCost cost) {
+        /// @param endsEvery of one in so many calls the end is recorded too
+        Hits plus(long[] counters, Site.End end, int endsEvery, CallCost cost) {
             CallCost.Price price = end == Site.End.EXITS ? cost.left() : cost.returned();
+            double ends = end == Site.End.NOT_SEEN ? 0 : 1.0 / endsEvery;
             long skipped = counters[FunctionCounts.FILTERED] + counters[FunctionCounts.SAMPLED_OUT];
             double taken = counters[FunctionCounts.HITS] - skipped;
             return new Hits(
                     hits + counters[FunctionCounts.HITS],
                     left + (end == Site.End.EXITS ? counters[FunctionCounts.HITS] : 0),
                     counted + skipped,
-                    recordedNanos + (end == Site.End.NOT_SEEN ? taken / 2 : taken) * price.recorded(),
+                    recordedNanos + taken * (0.5 + ends / 2) * price.recorded(),
                     countedNanos + skipped * price.counted());
         }
 

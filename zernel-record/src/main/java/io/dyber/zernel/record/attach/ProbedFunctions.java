@@ -193,7 +193,7 @@ public final class ProbedFunctions {
         Overhead.Hits hits = Overhead.Hits.NO;
         for (ProbedFunction row : probed) {
             if (row.isNumbered()) {
-                hits = hits.plus(kernel.counters(row.id()), Attachments.end(row.hook(), row.left()), cost);
+                hits = hits.plus(kernel.counters(row.id()), Attachments.end(row.hook(), row.left()), row.hook().endsEvery(), cost);
             }
         }
         return hits;

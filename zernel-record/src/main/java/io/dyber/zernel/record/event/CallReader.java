@@ -172,6 +172,10 @@ final class CallReader {
         int depth = shape.nests ? open.around(sp, shape.kindText) : 0;
         int frame = open.push();
         fill(open.frames(), frame, shape, data, at, function, sp, depth);
+        if ((data.getShort(at + Wire.CALL) & Wire.UNENDED) != 0) {
+            addUnreturned(open.frames(), frame);
+            open.drop(open.depth() - 1);
+        }
     }
 
     /// Calls of the runtime around this one are the same operation.

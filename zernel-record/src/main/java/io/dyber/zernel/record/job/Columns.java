@@ -65,6 +65,11 @@ final class Columns {
         this.generation = schema.index("generation");
     }
 
+    /// Whether it is not known to have failed: not of each call it is known how it ended.
+    boolean mayHaveSucceeded(Row row) {
+        return row.get(status) == 0 || row.get(status) == Row.NONE;
+    }
+
     /// Whether the call returned and did what it was asked to.
     boolean succeeded(Row row) {
         return row.get(status) == 0;

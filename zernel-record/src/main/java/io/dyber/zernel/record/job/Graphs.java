@@ -27,7 +27,7 @@ final class Graphs {
     }
 
     void launched(Row row) {
-        if (!capturing.isEmpty() && columns.isOutermost(row) && columns.succeeded(row)) {
+        if (!capturing.isEmpty() && columns.isOutermost(row) && columns.mayHaveSucceeded(row)) {
             long stream = row.get(columns.stream);
             capturing.get(row.pid(), stream).ifPresent(count -> capturing.put(row.pid(), stream, count + 1));
         }

@@ -14,6 +14,8 @@ import java.util.List;
 /// @param optional whether libraries without it are no reason to worry: versions differ
 /// @param vital whether its events go through the ring that a flood of others cannot fill
 public record FunctionProbe(ProbeSpec probe, Role role, boolean vital, CallMeaning meaning, Layer layer, boolean optional) {
+    private static final int LAUNCHES_WITH_ENDS = 16;
+
     /// A function of none of CUDA's layers.
     public FunctionProbe(ProbeSpec probe, Role role, boolean vital, CallMeaning meaning, boolean optional) {
         this(probe, role, vital, meaning, Layer.NONE, optional);
@@ -22,6 +24,12 @@ public record FunctionProbe(ProbeSpec probe, Role role, boolean vital, CallMeani
     /// A function that any version of the library has.
     public FunctionProbe(Function function, Role role, boolean vital) {
         this(function, role, vital, CallMeaning.NOTHING, false);
+    }
+
+    /// Of one in so many calls the end is recorded too. That of a launch costs the job as much as its beginning, and it says
+    /// how long it took to enqueue, which a sample does as well. The runtime's tell what is inside them.
+    public int endsEvery() {
+        return meaning == CallMeaning.LAUNCH && layer == Layer.DRIVER ? LAUNCHES_WITH_ENDS : 1;
     }
 
     /// What the user asked for with one probe.

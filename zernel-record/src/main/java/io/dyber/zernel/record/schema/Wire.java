@@ -25,10 +25,11 @@ public record Wire(int slot, int returnSlot, int textLength, int text) {
     public static final int STACK_POINTER = DURATION;
     public static final int END = DURATION;
 
-    /// In a call record, [#RETURNED] and a bit for each capture that could not be read.
+    /// In a call record, [#RETURNED], [#UNENDED] and a bit for each capture that could not be read.
     public static final int CALL = KIND;
 
     public static final int RETURNED = 0x8000;
+    public static final int UNENDED = 0x4000;
 
     /// Reads the layout of the call records, and checks that the heads are what this class says.
     ///

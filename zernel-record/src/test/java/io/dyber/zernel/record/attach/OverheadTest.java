@@ -38,8 +38,8 @@ final class OverheadTest {
     @Test
     void aCallCostsWhatWasMeasuredAndHalfOfItWithoutItsReturn() {
         Hits hits = Hits.NO
-                .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, COST)
-                .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, COST);
+                .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, 1, COST)
+                .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, COST);
         assertThat(hits).isEqualTo(new Hits(1_010, 0, 150, 855_000, 60_000));
         Footer.Overhead described = overhead(COST).describe(hits);
         assertThat(described.costNsPerHit()).isEqualTo(1_000.0);
@@ -53,8 +53,8 @@ final class OverheadTest {
     @Test
     void aCallOfAFunctionThatIsProbedWhereItIsLeftHasItsOwnPrice() {
         Hits hits = Hits.NO
-                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, COST)
-                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, COST);
+                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, COST)
+                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, 1, COST);
         Footer.Overhead described = overhead(COST).describe(hits);
         assertThat(described.costNsPerLeftHit()).isEqualTo(5_000.0);
         assertThat(described.costNsPerCountedLeftHit()).isEqualTo(3_000.0);

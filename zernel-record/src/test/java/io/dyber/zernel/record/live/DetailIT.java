@@ -75,8 +75,9 @@ class DetailIT {
                 }
             }
             assertThat(outside).isLessThan(detail.path("windows").size() * 50L);
-            assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch' AND dur_ns IS NULL"))
-                    .isLessThanOrEqualTo(detail.path("windows").size());
+            double ended = recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch' AND dur_ns IS NOT NULL");
+            long launches = recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch'");
+            assertThat(ended / launches).isCloseTo(1.0 / 16, within(0.01));
             assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'torch_free' AND bytes <> 4096")).isZero();
         }
     }
