@@ -35,7 +35,7 @@ class MemoryReadsTest {
     @Test
     void programsReadUserMemoryOnlyWhereDocumented() throws IOException {
         assertThat(places(Path.of("../bpf"), ".*\\.bpf\\.[ch]", IN_KERNEL))
-                .isEqualTo(Map.of("functions.bpf.c", 7L, "syscalls.bpf.c", 1L, "files.bpf.h", 1L));
+                .isEqualTo(Map.of("functions.bpf.c", 8L, "syscalls.bpf.c", 1L, "files.bpf.h", 1L));
     }
 
     @Test

@@ -126,7 +126,7 @@ class SimulationTest {
         assertThat(footer(file, "zernel.schema").get("columns")).isEmpty();
         assertThat(Duck.query(file, "SELECT decode(key) FROM parquet_kv_metadata($file) ORDER BY 1"))
                 .extracting(List::getFirst)
-                .containsExactly("zernel.clock", "zernel.format", "zernel.gpus", "zernel.kinds", "zernel.launches",
+                .containsExactly("zernel.clock", "zernel.detail", "zernel.format", "zernel.gpus", "zernel.kinds",
                         "zernel.losses", "zernel.probes", "zernel.processes", "zernel.recording", "zernel.schema",
                         "zernel.simulation", "zernel.threads");
         assertThat(footer(file, "zernel.threads").valueStream().mapToLong(row -> row.get("events").asLong()).sum())
