@@ -10,7 +10,7 @@ WITH
         SELECT
             recording,
             unnest(from_json(value, '[{"kind":"VARCHAR","name":"VARCHAR","library":"VARCHAR","symbol":"VARCHAR",
-                "cost":"VARCHAR","state":"VARCHAR","why":"VARCHAR","entries":"BIGINT","returns":"BIGINT",
+                "cost":"VARCHAR","end":"VARCHAR","state":"VARCHAR","why":"VARCHAR","entries":"BIGINT","returns":"BIGINT",
                 "events":"BIGINT","lost":"BIGINT","filtered":"BIGINT","no_return":"BIGINT"}]')) AS probe
         FROM footer
         WHERE key = 'zernel.probes'
@@ -24,6 +24,7 @@ SELECT
     probe.state AS state, -- attached, off, waiting (nobody loaded the library), missing or failed
     probe.why AS why, -- reason when it is not attached
     probe.cost AS cost, -- emulated (cheap) or single-stepped
+    probe.end AS call_end, -- how a call's end is seen: return, exits (a debug trap, expensive), none; NULL if not said
     probe.entries AS entries, -- calls seen
     probe.returns AS returns, -- returns seen
     probe.events AS events, -- events stored

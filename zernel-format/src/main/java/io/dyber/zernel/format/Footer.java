@@ -179,6 +179,8 @@ public record Footer(
             @JsonInclude(Include.NON_NULL) @Nullable Long covered) {}
 
     /// Of [#PROBES], one probed function in one library file, with its exact counters.
+    ///
+    /// @param end how the end of a call is seen: `return`, `exits` (a debug trap where the function is left) or `none`
     public record ProbeState(
             @Nullable String kind,
             @Nullable String layer,
@@ -188,6 +190,7 @@ public record Footer(
             @Nullable String symbol,
             long site,
             @Nullable String cost,
+            @JsonInclude(Include.NON_NULL) @Nullable String end,
             @Nullable String state,
             @Nullable String why,
             long entries,

@@ -73,11 +73,11 @@ final class FooterTest {
     @Test
     void probesAndLibraries() {
         assertThat(Footer.json(new Footer.ProbeState(
-                        "nccl", "", "ncclSend", "libnccl.so", "ab", "ncclSend", 16, "emulated", "attached", "", 1, 2, 3, 4,
+                        "nccl", "", "ncclSend", "libnccl.so", "ab", "ncclSend", 16, "emulated", "return", "attached", "", 1, 2, 3, 4,
                         5, 6, 7, 8, 9, 10)))
                 .isEqualTo("""
                         {"kind":"nccl","layer":"","name":"ncclSend","library":"libnccl.so","build_id":"ab",\
-                        "symbol":"ncclSend","site":16,"cost":"emulated","state":"attached","why":"","entries":1,"returns":2,\
+                        "symbol":"ncclSend","site":16,"cost":"emulated","end":"return","state":"attached","why":"","entries":1,"returns":2,\
                         "events":3,"lost":4,"filtered":5,"sampled_out":6,"covered":7,"no_return":8,"open_before":9,\
                         "open_after":10}""");
         assertThat(Footer.json(new Footer.LibraryInfo("libnccl.so", "ab", "foreseen", 1, null, null, 2, 3))).isEqualTo("""

@@ -122,6 +122,7 @@ record ProbedFunction(
                 symbol,
                 site,
                 cost,
+                isNumbered() ? left ? "exits" : hook.role().returns() ? "return" : "none" : null,
                 state,
                 why,
                 counts.entries(),
