@@ -1,0 +1,18 @@
+-- In what share of its time each recording holds the kinds that are detail.
+--
+-- needs: _detail, detail_windows, recordings
+CREATE TABLE _detail_shares AS
+WITH
+    sums AS (
+        SELECT recording, count(*) AS windows, sum(dur_ns) AS dur_ns
+        FROM detail_windows
+        GROUP BY recording
+    )
+SELECT
+    kinds.recording, -- recording
+    kinds.kind, -- kind that is detail
+    coalesce(sums.windows, 0) AS windows, -- windows in which it was recorded
+    least(coalesce(sums.dur_ns, 0) / (recordings.ended_ns - recordings.started_ns), 1) AS share -- of the time, 0 to 1
+FROM _detail AS kinds
+JOIN recordings ON recordings.recording = kinds.recording
+LEFT JOIN sums ON sums.recording = kinds.recording
