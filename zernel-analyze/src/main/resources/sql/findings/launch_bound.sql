@@ -164,6 +164,7 @@ SELECT
     lost_ns, -- [ns] longer than the GPU is busy, or time in launch calls
     bound_ns, -- [ns] saved at most, when dispatching costs nothing
     least_lost_ns, -- [ns] lost at least, as far as samples tell
+    CASE WHEN detailed_steps < all_steps THEN detailed_steps END AS detailed_steps, -- steps whose launches are known
     format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
         steps, launches, ms(dispatch_ns), ms(step_ns), ms(launch_ns), launch_ns / launches / 1e3)
         || CASE WHEN recording_ns > 0 THEN format('{} more is what recording adds; ', ms(recording_ns)) ELSE '' END

@@ -157,6 +157,7 @@ SELECT
     bound_ns, -- [ns] saved at most, when the waits vanish
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
+    CASE WHEN detailed_steps < steps THEN detailed_steps END AS detailed_steps, -- steps whose launches are known
     format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; ',
         steps, ms(blocked_ns), stops, ms(idle_ns))
         || CASE

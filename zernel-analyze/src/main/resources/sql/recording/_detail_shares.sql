@@ -3,10 +3,16 @@
 -- needs: _detail, detail_windows, recordings
 CREATE TABLE _detail_shares AS
 WITH
+    -- Of a part that was cut out, the windows in it.
     sums AS (
-        SELECT recording, count(*) AS windows, sum(dur_ns) AS dur_ns
-        FROM detail_windows
-        GROUP BY recording
+        SELECT
+            windows.recording,
+            count(*) AS windows,
+            sum(least(windows.end_ns, recordings.ended_ns) - greatest(windows.start_ns, recordings.started_ns)) AS dur_ns
+        FROM detail_windows AS windows
+        JOIN recordings ON recordings.recording = windows.recording
+        WHERE windows.start_ns < recordings.ended_ns AND windows.end_ns > recordings.started_ns
+        GROUP BY windows.recording
     )
 SELECT
     kinds.recording, -- recording

@@ -135,6 +135,13 @@ class DetailWindowsTest {
     }
 
     @Test
+    void aRecordingSaysWhatItHoldsOfItsDetailAndWhy() {
+        assertThat(query(launching(6).footer("zernel.detail", detail(30, 90, 100, 160)), "SELECT asked, recorded, why, windows, "
+                        + "round(time_share, 4) AS time_share FROM detail").toString())
+                .isEqualTo("asked\trecorded\twhy\twindows\ttime_share\nauto\twindows\tsteps get longer\t2\t0.012");
+    }
+
+    @Test
     void memoryOfAWindowIsWhatTheWindowHandedOut() {
         RecordingFixture fixture = RecordingFixture.recording()
                 .event("torch_alloc", "pytorch:malloc", 5, null, "device = 0, bytes = 4096, addr = 1")
