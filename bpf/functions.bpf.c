@@ -62,6 +62,7 @@ enum function_flags {
 	HAS_TEXT = 4,
 	VITAL = 8,
 	KEEP_ARGUMENT = 16, /* the session cookie keeps keep_argument instead of the start time */
+	IN_WINDOWS = 32,    /* sample changes while calls are open: only those taken at their entry have a return */
 };
 
 struct function {
@@ -580,9 +581,15 @@ int call_jump(struct pt_regs *regs)
 
 #if defined(BACKEND_MULTI)
 
+/* Whether not every call is taken, so that it is kept which were. */
+static __always_inline int takes_some(const struct function *f)
+{
+	return f->flags & IN_WINDOWS || f->sample != 1;
+}
+
 static __always_inline int keeps(const struct function *f)
 {
-	return f->flags & KEEP_ARGUMENT || f->sample != 1;
+	return f->flags & KEEP_ARGUMENT || takes_some(f);
 }
 
 SEC("kprobe")
@@ -615,7 +622,7 @@ int function_return(struct pt_regs *regs)
 
 		if (found)
 			value = *found;
-		else if (f->sample != 1)
+		else if (takes_some(f))
 			return 0;
 		bpf_map_delete_elem(&kept, &key);
 	}

@@ -42,10 +42,12 @@ public record Footer(
     public static final String KERNELS = "zernel.kernels";
     public static final String HOST = "zernel.host";
     public static final String OVERHEAD = "zernel.overhead";
-    public static final String LAUNCHES = "zernel.launches";
     public static final String DETAIL = "zernel.detail";
     public static final String GPUS = "zernel.gpus";
     public static final String SIMULATION = "zernel.simulation";
+
+    /// The kinds of which a step has calls by the thousand, which [#DETAIL] speaks of.
+    public static final List<String> DETAIL_KINDS = List.of("cuda_launch", "torch_alloc", "torch_free");
 
     /// Parses the JSON values of the footer's keys.
     ///
@@ -307,14 +309,6 @@ public record Footer(
 
     /// What they cost one process, as a share of one CPU.
     public record ProcessOverhead(int pid, long events, @Nullable Double share) {}
-
-    /// [#LAUNCHES]: how much is recorded of kernel launches at the end, and what the budget changed when.
-    public record Launches(String recorded, @Nullable Double budget, List<LaunchChange> changes) {}
-
-    /// A step to a cheaper way of recording launches.
-    ///
-    /// @param share of one CPU that the probes took before it
-    public record LaunchChange(long tsNs, String from, String to, double share) {}
 
     /// [#DETAIL]: how much is recorded of calls that come by the thousand in a step.
     ///

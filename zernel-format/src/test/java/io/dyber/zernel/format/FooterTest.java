@@ -125,9 +125,11 @@ final class FooterTest {
                         {"cost_ns_per_hit":1000.5,"cost_ns_per_counted_hit":null,"cost_ns_per_left_hit":null,\
                         "cost_ns_per_counted_left_hit":null,"method":"by hand","hits":1,"left_hits":2,"counted_hits":3,\
                         "cpu_ns_total":4,"share":0.25,"processes":[{"pid":7,"events":8,"share":null}]}""");
-        assertThat(Footer.json(new Footer.Launches("count", 0.01, List.of(new Footer.LaunchChange(5, "all", "count", 0.5)))))
+        assertThat(Footer.json(new Footer.Detail(
+                        "auto", "windows", 0.01, "why", List.of("cuda_launch"), List.of(new Footer.DetailWindow(5, 6, "turn", true)))))
                 .isEqualTo("""
-                        {"recorded":"count","budget":0.01,"changes":[{"ts_ns":5,"from":"all","to":"count","share":0.5}]}""");
+                        {"asked":"auto","recorded":"windows","budget":0.01,"why":"why","kinds":["cuda_launch"],\
+                        "windows":[{"start_ns":5,"end_ns":6,"reason":"turn","complete":true}]}""");
     }
 
     @Test

@@ -14,7 +14,7 @@ import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.event.Load;
 import io.dyber.zernel.record.job.Job;
-import io.dyber.zernel.record.option.LaunchDetail;
+import io.dyber.zernel.record.option.Detail;
 import io.dyber.zernel.record.option.Progress;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.option.RecorderException;
@@ -51,7 +51,7 @@ public final class Attachments {
     private final EventPump pump;
     private final Schema schema;
     private final Job job;
-    private final FrequentCalls frequent;
+    private final DetailProbes detail;
     private final boolean virtualMachine = Machine.isVirtual();
     private final Progress progress;
     private final List<FunctionProbe> hooks;
@@ -72,7 +72,7 @@ public final class Attachments {
             EventPump pump,
             Schema schema,
             Job job,
-            FrequentCalls frequent,
+            DetailProbes detail,
             RecordOptions options,
             ProbedLibraries account,
             Progress progress) {
@@ -83,9 +83,9 @@ public final class Attachments {
         this.pump = pump;
         this.schema = schema;
         this.job = job;
-        this.frequent = frequent;
+        this.detail = detail;
         this.progress = progress;
-        this.runtimes = new RuntimeLayer(pump, frequent, probed, job.kernels(), new RuntimeLayer.Attaching() {
+        this.runtimes = new RuntimeLayer(pump, detail, probed, job.kernels(), new RuntimeLayer.Attaching() {
             @Override
             public int attach(MappedFile file, List<Placed> functions, List<ProbeLinks> links) {
                 return attachInGroups(file, functions, links);
@@ -185,6 +185,36 @@ public final class Attachments {
                         MappedFiles.at(Path.of(library), false).ifPresent(file -> offer(file, Found.GIVEN)));
         program.flatMap(path -> MappedFiles.at(path, true)).ifPresent(file -> offer(file, Found.GIVEN));
         runtimes.settle(kernel::targets);
+    }
+
+    /// Attaches the probes of detail, which are not there yet.
+    ///
+    /// @param before done on the pump's thread before it decodes any of them
+    /// @return since when each call is recorded, on CLOCK_MONOTONIC
+    public long openDetail(Runnable before) {
+        detail.attach();
+        runtimes.settle(kernel::targets);
+        pump.later(_ -> before.run());
+        return detail.open();
+    }
+
+    /// Records no more calls that are detail, and takes their probes away when those have ended that are open.
+    ///
+    /// @param after done on the pump's thread when it has decoded the last that began
+    /// @return since when none is recorded, on CLOCK_MONOTONIC
+    public long closeDetail(Runnable after) {
+        long closed = detail.close();
+        pump.onceDecoded(_ -> after.run());
+        return closed;
+    }
+
+    /// Whether no probe of detail is there any more.
+    public boolean settleDetail() {
+        boolean settled = detail.settle();
+        if (settled) {
+            runtimes.settle(kernel::targets);
+        }
+        return settled;
     }
 
     /// Ends what has to end before the other probes do.
@@ -292,7 +322,7 @@ public final class Attachments {
         Tracepoints tracepoints = Tracepoints.resolve(elf, only(UsdtProbe.class, byProbe.keySet()));
         for (Tracepoints.Found tracepoint : tracepoints.found()) {
             FunctionProbe hook = hookOf(tracepoint.probe(), byProbe);
-            if (frequent.launches().attach(hook)) {
+            if (detail.detail().attach(hook)) {
                 placed.add(place(hook, tracepoint, functions, file, buildId));
             }
         }
@@ -342,8 +372,8 @@ public final class Attachments {
     /// Why a function that is there is not to be probed, or empty. What is vital is rare, so that a trap does not matter:
     /// ncclCommInitRankConfig, which tells who a rank is, is one that costs it.
     private String offBecause(FunctionProbe hook, Symbols.Found found) {
-        if (!frequent.launches().attach(hook)) {
-            return "left out by --launches " + frequent.launches();
+        if (!detail.detail().attach(hook)) {
+            return "left out by --detail " + detail.detail();
         }
         if (ProbedFunction.isProbedWhereLeft(hook, found) && found.end() == Symbols.End.UNKNOWN) {
             return "from its code cannot be told where it is left, and a probe of its return could end the process";
@@ -388,10 +418,9 @@ public final class Attachments {
 
     /// A probe that has its number and is about to be attached.
     record Placed(FunctionProbe hook, Site site, FunctionDefinition definition, ProbedFunction row) {
-        /// Those that may be taken away for themselves are attached for themselves.
+        /// Tracepoints and functions are attached in different ways.
         String group() {
-            String library = hook.probe() instanceof UsdtProbe ? "tracepoint" : "function";
-            return library + (LaunchDetail.concern(hook) ? " of many calls" : "");
+            return hook.probe() instanceof UsdtProbe ? "tracepoint" : "function";
         }
     }
 
@@ -426,14 +455,16 @@ public final class Attachments {
                 ProbedFunction.attached(id, hook, file.path(), buildId, found));
     }
 
-    private FunctionDefinition define(int id, FunctionProbe hook, FunctionDefinition definition, CallShape shape) {
+    private FunctionDefinition define(int id, FunctionProbe hook, FunctionDefinition encoded, CallShape shape) {
+        boolean comesAndGoes = Detail.concern(hook) && detail.detail().inWindows();
+        FunctionDefinition definition = comesAndGoes ? encoded.inWindows() : encoded;
         kernel.defineFunction(id, sampled(hook, definition));
         pump.later(decoder -> decoder.define(id, shape));
         return definition;
     }
 
     private FunctionDefinition sampled(FunctionProbe hook, FunctionDefinition definition) {
-        return LaunchDetail.concern(hook) ? definition.sampled(frequent.launches().sample(hook)) : definition;
+        return Detail.concern(hook) ? definition.sampled(detail.sample(hook)) : definition;
     }
 
     private int newFunction(FunctionProbe hook, String symbol, boolean sendsEnter) {
@@ -448,7 +479,13 @@ public final class Attachments {
         if (!ofRuntime.isEmpty()) {
             runtimes.add(file, ofRuntime);
         }
-        int attached = attachInGroups(file, others, new ArrayList<>());
+        List<Placed> frequent = others.stream().filter(one -> Detail.concern(one.hook())).toList();
+        List<Placed> rare = others.stream().filter(one -> !Detail.concern(one.hook())).toList();
+        int attached = attachInGroups(file, rare, new ArrayList<>());
+        if (!frequent.isEmpty()) {
+            MappedFile lasting = lasting(file);
+            attached += detail.add(links -> attachInGroups(lasting, frequent, links));
+        }
         Set<String> driven = new HashSet<>();
         others.stream()
                 .filter(one -> one.hook().layer() == Layer.DRIVER)
@@ -466,6 +503,13 @@ public final class Attachments {
             boolean known = found == Found.RUNNING || found == Found.LATE;
             kernel.decide(file.identity(), known ? CodeState.LOADED : CodeState.PROBED);
         }
+    }
+
+    /// The file as it can be opened again when the process that maps it has ended.
+    private MappedFile lasting(MappedFile file) {
+        return file.opened().startsWith("/proc") && detail.detail().inWindows()
+                ? new MappedFile(file.identity(), file.path(), kernel.hold(file.opened()), file.program(), file.deleted())
+                : file;
     }
 
     private int attachInGroups(MappedFile file, List<Placed> placed, List<ProbeLinks> links) {
@@ -505,8 +549,8 @@ public final class Attachments {
             attached.add(links);
             for (Placed one : group) {
                 probed.add(one.row());
-                if (LaunchDetail.concern(one.hook())) {
-                    frequent.add(one.site().function(), one.hook(), one.row().symbol(), one.definition(), links);
+                if (Detail.concern(one.hook())) {
+                    detail.attached(one.site().function(), one.hook(), one.row().symbol(), one.definition());
                 }
             }
             return group.size();

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.BpfMap;
 import io.dyber.zernel.record.bpf.BpfObject;
+import io.dyber.zernel.record.bpf.HeldFile;
 import io.dyber.zernel.record.bpf.PidSet;
 import io.dyber.zernel.record.bpf.RingBuffer;
 import io.dyber.zernel.record.bpf.UprobeProbes;
@@ -17,6 +18,7 @@ import io.dyber.zernel.record.schema.Btf;
 import io.dyber.zernel.record.schema.Schema;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,6 +57,7 @@ public final class BpfPrograms implements AutoCloseable {
     private final Map<Integer, long[]> counters = new HashMap<>();
     private final Map<String, Long> constants = new HashMap<>();
     private final Map<String, BpfObject> owners = new HashMap<>();
+    private final List<HeldFile> held = new ArrayList<>();
     private final KernelProbes probes;
     private final BpfObject process;
     private final Optional<UprobeProbes> functions;
@@ -331,6 +334,19 @@ public final class BpfPrograms implements AutoCloseable {
                 .orElseGet(() -> new long[FunctionCounts.COUNTERS]);
     }
 
+    /// Keeps a file at hand until [#close].
+    ///
+    /// @return where it is found; the same where it cannot be kept
+    Path hold(Path file) {
+        try {
+            HeldFile one = HeldFile.open(file);
+            held.add(one);
+            return one.path();
+        } catch (BpfException _) {
+            return file;
+        }
+    }
+
     /// Ends all probing; rings and counters stay readable.
     public void detach() {
         functions.ifPresent(UprobeProbes::detach);
@@ -342,6 +358,7 @@ public final class BpfPrograms implements AutoCloseable {
     @Override
     public void close() {
         detach();
+        held.forEach(HeldFile::close);
         vital.close();
         bulk.close();
         loads.close();

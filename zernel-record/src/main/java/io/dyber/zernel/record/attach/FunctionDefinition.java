@@ -8,6 +8,10 @@ public final class FunctionDefinition {
     /// Where `sample` lies in the struct.
     static final int SAMPLE = 8;
 
+    /// Where `flags` lies.
+    static final int FLAGS = 2;
+    private static final int IN_WINDOWS = 32;
+
     private final byte[] value;
 
     FunctionDefinition(byte[] value) {
@@ -18,6 +22,13 @@ public final class FunctionDefinition {
     FunctionDefinition sampled(int every) {
         byte[] changed = value.clone();
         ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(SAMPLE, every);
+        return new FunctionDefinition(changed);
+    }
+
+    /// The same function, of which all calls are recorded at times and none at others.
+    FunctionDefinition inWindows() {
+        byte[] changed = value.clone();
+        changed[FLAGS] |= IN_WINDOWS;
         return new FunctionDefinition(changed);
     }
 

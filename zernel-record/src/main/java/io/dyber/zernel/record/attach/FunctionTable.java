@@ -57,6 +57,9 @@ public final class FunctionTable {
         Btf.Struct function = btf.struct("function").orElseThrow();
         this.layout = function.members().stream().collect(Collectors.toMap(Btf.Member::name, Btf.Member::offset));
         this.size = function.size();
+        if (at("flags") != FunctionDefinition.FLAGS) {
+            throw new IllegalArgumentException("reading struct 'function': 'flags' lies at " + at("flags"));
+        }
         if (at("sample") != FunctionDefinition.SAMPLE) {
             throw new IllegalArgumentException("reading struct 'function': 'sample' lies at " + at("sample"));
         }

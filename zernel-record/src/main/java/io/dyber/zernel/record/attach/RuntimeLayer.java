@@ -3,7 +3,7 @@ package io.dyber.zernel.record.attach;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.ProbeLinks;
 import io.dyber.zernel.record.job.GpuKernels;
-import io.dyber.zernel.record.option.LaunchDetail;
+import io.dyber.zernel.record.option.Detail;
 import io.dyber.zernel.record.process.MappedFile;
 import io.dyber.zernel.record.process.MappedFiles;
 import io.dyber.zernel.record.rows.EventPump;
@@ -61,12 +61,20 @@ final class RuntimeLayer {
         }
 
         boolean isOfLaunches() {
-            return LaunchDetail.concern(functions.getFirst().hook());
+            return Detail.concern(functions.getFirst().hook());
+        }
+
+        /// Takes its probes away; what is recorded of them is as before.
+        void detach() {
+            links.forEach(ProbeLinks::detach);
+            links.clear();
+            attached = false;
+            open = Optional.empty();
         }
 
         /// Whether its calls tell what those of the driver inside them do not.
         boolean names() {
-            return isOfLaunches() && !LaunchDetail.isWrapper(functions.getFirst().hook());
+            return isOfLaunches() && !Detail.isWrapper(functions.getFirst().hook());
         }
     }
 
@@ -74,7 +82,7 @@ final class RuntimeLayer {
     private record Use(Map<String, MappedFile> runtimes, Set<String> kindsOfDriver, boolean ownRoot) {}
 
     private final EventPump pump;
-    private final FrequentCalls frequent;
+    private final DetailProbes detail;
     private final ProbedFunctions probed;
     private final GpuKernels kernels;
     private final Attaching attaching;
@@ -86,9 +94,9 @@ final class RuntimeLayer {
     private boolean ended;
 
     RuntimeLayer(
-            EventPump pump, FrequentCalls frequent, ProbedFunctions probed, GpuKernels kernels, Attaching attaching) {
+            EventPump pump, DetailProbes detail, ProbedFunctions probed, GpuKernels kernels, Attaching attaching) {
         this.pump = pump;
-        this.frequent = frequent;
+        this.detail = detail;
         this.probed = probed;
         this.kernels = kernels;
         this.attaching = attaching;
@@ -99,8 +107,8 @@ final class RuntimeLayer {
         Map<String, List<Attachments.Placed>> byGroup = new LinkedHashMap<>();
         for (Attachments.Placed one : functions) {
             probed.add(one.row().resting(RESTING));
-            String group = !LaunchDetail.concern(one.hook()) ? "calls"
-                    : LaunchDetail.isWrapper(one.hook()) ? "wrappers of launches" : "launches";
+            String group = !Detail.concern(one.hook()) ? "calls"
+                    : Detail.isWrapper(one.hook()) ? "wrappers of launches" : "launches";
             byGroup.computeIfAbsent(group, _ -> new ArrayList<>()).add(one);
         }
         groups.put(
@@ -167,8 +175,12 @@ final class RuntimeLayer {
     }
 
     private int settle(Group group) {
+        if (group.isOfLaunches() && !detail.isOpen()) {
+            group.attached &= !group.links.isEmpty();
+            return 0;
+        }
         boolean needed = group.kinds.stream().anyMatch(kind -> isNeeded(group, kind));
-        if (group.isOfLaunches() && !frequent.launches().isEach()) {
+        if (group.isOfLaunches() && !detail.detail().isEach()) {
             // Of samples and counts nobody can tell which calls are the same: one layer must do.
             needed &= group.kinds.stream().noneMatch(probed::hasDriver);
         }
@@ -199,8 +211,8 @@ final class RuntimeLayer {
 
     /// Whether a kernel whose name is found in no other way has turned up lately, and launches tell which call was made inside which.
     private boolean isNaming(Group group) {
-        return frequent.launches().isEach()
-                && System.nanoTime() - kernels.notFoundNanos() < NAMING_NANOS
+        return detail.detail().isEach()
+                && kernels.seeks(NAMING_NANOS)
                 && uses.values().stream().anyMatch(use -> use.runtimes().containsKey(group.file.identity()));
     }
 
@@ -210,9 +222,13 @@ final class RuntimeLayer {
         }
         group.attached = true;
         List<Attachments.Placed> wanted = group.functions.stream()
-                .filter(one -> frequent.launches().attach(one.hook()))
+                .filter(one -> detail.detail().attach(one.hook()))
                 .toList();
-        return wanted.isEmpty() ? 0 : attaching.attach(openable(group), wanted, group.links);
+        int attached = wanted.isEmpty() ? 0 : attaching.attach(openable(group), wanted, group.links);
+        if (group.isOfLaunches()) {
+            detail.takeAlong(group.links);
+        }
+        return attached;
     }
 
     /// The file as it can be opened now: perhaps only through a process.
@@ -228,7 +244,7 @@ final class RuntimeLayer {
     }
 
     private void detach(Group group) {
-        if (group.isOfLaunches() && !frequent.launches().isEach()) {
+        if (group.isOfLaunches() && !detail.detail().isEach()) {
             rest(group);
             return;
         }
@@ -253,10 +269,7 @@ final class RuntimeLayer {
 
     /// The calls that are still open when all that was sent is decoded are those whose ends nobody will see.
     private void rest(Group group) {
-        group.links.forEach(ProbeLinks::detach);
-        group.links.clear();
-        group.attached = false;
-        group.open = Optional.empty();
+        group.detach();
         group.functions.forEach(one -> {
             if (probed.isAttached(one.site().function())) {
                 probed.add(one.row().resting(RESTING));

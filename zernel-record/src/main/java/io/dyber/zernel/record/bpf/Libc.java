@@ -21,6 +21,7 @@ final class Libc {
     private static final int MAP_PRIVATE = 2;
     private static final int CLOSE_ON_EXEC = 1;
     private static final int O_CLOEXEC = 02000000;
+    private static final int O_PATH = 010000000;
     /// `struct pollfd` has the events in the lower half of its second word.
     private static final int POLLIN = 1;
     private static final int SYS_BPF = 321;
@@ -59,6 +60,14 @@ final class Libc {
     // int munmap(void *addr, size_t length)
     private static final MethodHandle MUNMAP =
             Native.bind(LIBC, "munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+
+    // int open(const char *pathname, int flags)
+    private static final MethodHandle OPEN = Native.bind(
+            LIBC,
+            "open",
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
+            Linker.Option.firstVariadicArg(2),
+            Native.capturesErrno());
 
     // int close(int fd)
     private static final MethodHandle CLOSE = Native.bind(LIBC, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
@@ -167,6 +176,22 @@ final class Libc {
             if ((long) WRITE.invokeExact(state, fd, bytes, bytes.byteSize()) != bytes.byteSize()) {
                 close(fd);
                 throw BpfException.refused("writing a file in memory", Native.errno(state), "");
+            }
+            return fd;
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// A file that is only named, not read. The descriptor is the caller's to close.
+    static int openPath(String path) {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment state = Native.state(call);
+            int fd = (int) OPEN.invokeExact(state, call.allocateFrom(path), O_PATH | O_CLOEXEC);
+            if (fd < 0) {
+                throw BpfException.refused("opening '" + path + "'", Native.errno(state), "");
             }
             return fd;
         } catch (RuntimeException e) {

@@ -3,7 +3,8 @@ package io.dyber.zernel.record.cli;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.builtin.Probe;
 import io.dyber.zernel.record.builtin.Probes;
-import io.dyber.zernel.record.option.LaunchDetail;
+import io.dyber.zernel.record.option.Detail;
+import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.probe.ProbeFile;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import java.nio.file.Path;
@@ -12,7 +13,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -63,19 +63,23 @@ final class EventOptions {
     Optional<Duration> hostInterval = Optional.empty();
 
     @Option(
-            names = "--launches",
+            names = {"--detail", "--launches"},
             paramLabel = "HOW",
-            converter = LaunchesOption.class,
-            defaultValue = "all",
-            description = "all, sample:N, count or off (default: ${DEFAULT-VALUE})")
-    LaunchDetail launches = LaunchDetail.ALL;
+            converter = DetailOption.class,
+            defaultValue = "auto",
+            description = {
+                "of launches and PyTorch's allocator: auto, all,",
+                "off, 5/100 steps, sample:N, count (default: ${DEFAULT-VALUE})"
+            })
+    Detail detail = Detail.AUTO;
 
     @Option(
             names = "--overhead-budget",
             paramLabel = "SHARE",
             converter = Share.class,
-            description = "of a CPU, e.g. 1%%: thin out launches above it")
-    OptionalDouble overheadBudget = OptionalDouble.empty();
+            defaultValue = "1%",
+            description = "of a step that --detail auto may cost (default: ${DEFAULT-VALUE})")
+    double overheadBudget = RecordOptions.OVERHEAD_BUDGET;
 
     @Option(
             names = "--hold",

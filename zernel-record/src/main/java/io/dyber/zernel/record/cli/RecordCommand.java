@@ -134,7 +134,7 @@ final class RecordCommand implements Callable<Integer> {
                 events.waitMin.orElse(defaults.waitMin()),
                 events.gpuInterval.orElse(defaults.gpuInterval()),
                 events.hostInterval.orElse(defaults.hostInterval()),
-                events.launches,
+                events.detail,
                 events.overheadBudget,
                 events.backend,
                 Invoker.owner(),

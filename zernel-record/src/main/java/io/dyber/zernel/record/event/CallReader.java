@@ -210,12 +210,21 @@ final class CallReader {
 
     /// The ends of open calls of these functions will not be seen, and the calls inside them are the rows.
     void coverOpen(Set<Integer> functions) {
+        endOpen(functions, true);
+    }
+
+    /// The ends of open calls of these functions will not be seen.
+    void giveUpOpen(Set<Integer> functions) {
+        endOpen(functions, false);
+    }
+
+    private void endOpen(Set<Integer> functions, boolean covered) {
         for (OpenThreads all : List.of(threads, vitalThreads)) {
             all.forEach(open -> {
                 for (int i = open.depth() - 1; i >= 0; i--) {
                     int frame = i * OpenCalls.FRAME;
                     if (functions.contains((int) open.frames()[frame + OpenCalls.FUNCTION])) {
-                        if (open.frames()[frame + OpenCalls.COVERED] == 0) {
+                        if (covered && open.frames()[frame + OpenCalls.COVERED] == 0) {
                             cover(open.frames(), frame);
                         }
                         addUnreturned(open.frames(), frame);

@@ -124,6 +124,11 @@ public final class Decoder {
         calls.coverOpen(functions);
     }
 
+    /// Says that the ends of open calls of these functions will not be seen: they are rows without a duration.
+    public void giveUpOpen(Set<Integer> functions) {
+        calls.giveUpOpen(functions);
+    }
+
     /// Decodes one record.
     public void read(ByteBuffer data, int at) {
         int function = Short.toUnsignedInt(data.getShort(at + Wire.FUNCTION));

@@ -108,6 +108,11 @@ final class DeviceMemory {
         }
     }
 
+    /// What is held was not watched for a while.
+    void forgetAll() {
+        live.clear();
+    }
+
     void forget(int pid) {
         live.forget(pid);
         devicesOfThreads.forget(pid);

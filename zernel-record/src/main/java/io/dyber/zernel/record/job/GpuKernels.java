@@ -4,6 +4,8 @@ import io.dyber.zernel.record.event.Row;
 import io.dyber.zernel.record.event.StringDictionary;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.UnaryOperator;
 
@@ -22,6 +24,10 @@ public final class GpuKernels {
     private final Queue<Unknown> unknown = new ConcurrentLinkedQueue<>();
 
     private volatile long notFoundNanos = System.nanoTime() - Long.MAX_VALUE / 2;
+
+    private final Set<Handle> sought = ConcurrentHashMap.newKeySet();
+
+    private record Handle(int pid, long func) {}
 
     /// A handle whose kernel is to be found out.
     ///
@@ -68,13 +74,14 @@ public final class GpuKernels {
     }
 
     /// Says that nothing tells what a handle means but the call of the runtime around its launch. Any thread may call this.
-    public void notFound() {
+    public void notFound(Unknown one) {
         notFoundNanos = System.nanoTime();
+        sought.add(new Handle(one.pid(), one.func()));
     }
 
-    /// When that was said last, by [System#nanoTime]. Any thread may call this.
-    public long notFoundNanos() {
-        return notFoundNanos;
+    /// Whether such a handle turned up in this last time, and has no name yet. Any thread may call this.
+    public boolean seeks(long nanos) {
+        return !sought.isEmpty() && System.nanoTime() - notFoundNanos < nanos;
     }
 
     private void ask(int pid, long func, long place) {
@@ -111,10 +118,12 @@ public final class GpuKernels {
     /// Says what was found out.
     public void name(int pid, long func, String name) {
         boolean _ = names.putIfAbsent(pid, func, texts.id(name));
+        sought.remove(new Handle(pid, func));
     }
 
     void forget(int pid) {
         names.forget(pid);
+        sought.removeIf(handle -> handle.pid() == pid);
         asked.forget(pid);
         askedByHost.forget(pid);
         namelessOfThreads.forget(pid);

@@ -8,13 +8,20 @@ final class Graphs {
     private final Columns columns;
     private final PerProcess<Long> capturing = new PerProcess<>();
     private final PerProcess<Long> launches = new PerProcess<>();
+    private boolean counts = true;
 
     Graphs(Columns columns) {
         this.columns = columns;
     }
 
+    /// Launches are seen from now on, or no longer: how many a capture that is under way has is not known.
+    void countLaunches(boolean seen) {
+        counts = seen;
+        capturing.clear();
+    }
+
     void begin(Row row) {
-        if (columns.isOutermost(row) && columns.succeeded(row)) {
+        if (counts && columns.isOutermost(row) && columns.succeeded(row)) {
             capturing.put(row.pid(), row.get(columns.stream), 0L);
         }
     }

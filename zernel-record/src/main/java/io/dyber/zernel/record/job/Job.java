@@ -103,6 +103,13 @@ public final class Job {
         };
     }
 
+    /// Launches and what PyTorch's allocator does are recorded from now on, or no longer: what was handed out, and which
+    /// graph a launch went to, is known no more.
+    public void detail(boolean recorded) {
+        torchMemory.forgetAll();
+        graphs.countLaunches(recorded);
+    }
+
     /// What to make of calls that mean this.
     public RowEnricher interpretation(CallMeaning meaning) {
         return switch (meaning) {

@@ -46,6 +46,11 @@ final class PerProcess<V> {
         return processes.isEmpty();
     }
 
+    /// Forgets every process.
+    void clear() {
+        processes.clear();
+    }
+
     void forget(int pid) {
         processes.remove(pid);
     }

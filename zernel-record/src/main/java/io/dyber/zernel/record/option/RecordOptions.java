@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 
 /// What to record and where to.
@@ -27,8 +26,8 @@ import java.util.Set;
 /// @param waitMin shorter waits are not recorded
 /// @param gpuInterval between two samples of the GPUs; zero for none
 /// @param hostInterval between two samples of the host; zero for none
-/// @param launches how much of the calls that come by the thousand
-/// @param overheadBudget share of one CPU that the probes may take from all recorded processes together
+/// @param detail how much of the calls that come by the thousand
+/// @param overheadBudget share of a step by which detail may make it longer in the mean, with [Detail.Mode#AUTO]
 /// @param backend forced instead of the best one
 /// @param owner of the files and of the command, when not the user running the recorder
 /// @param words of the command line, for the footer
@@ -45,14 +44,16 @@ public record RecordOptions(
         Duration waitMin,
         Duration gpuInterval,
         Duration hostInterval,
-        LaunchDetail launches,
-        OptionalDouble overheadBudget,
+        Detail detail,
+        double overheadBudget,
         Optional<Backend> backend,
         Optional<Owner> owner,
         List<String> words,
         boolean redact,
         OutputPolicy outputPolicy,
         boolean hold) {
+    /// Of [Detail.Mode#AUTO].
+    public static final double OVERHEAD_BUDGET = 0.01;
     static final Duration WAIT_MIN = Duration.ofNanos(50_000);
     static final Duration GPU_INTERVAL = Duration.ofSeconds(1);
     static final Duration HOST_INTERVAL = Duration.ofSeconds(1);
@@ -79,8 +80,8 @@ public record RecordOptions(
                 WAIT_MIN,
                 GPU_INTERVAL,
                 HOST_INTERVAL,
-                LaunchDetail.ALL,
-                OptionalDouble.empty(),
+                Detail.AUTO,
+                OVERHEAD_BUDGET,
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
@@ -92,19 +93,19 @@ public record RecordOptions(
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, hostInterval, launches, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, hostInterval, launches, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, hostInterval, launches, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// How command lines are written down.

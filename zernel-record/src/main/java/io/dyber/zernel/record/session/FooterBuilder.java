@@ -34,7 +34,7 @@ final class FooterBuilder {
     private final LossAccounting losses;
     private final KindStates states;
     private final Decoder decoder;
-    private final Map<String, Supplier<Object>> chapters = new LinkedHashMap<>();
+    private final Map<String, Chapter> chapters = new LinkedHashMap<>();
     private final List<Supplier<List<String>>> caveats = new ArrayList<>();
     private final String id = UUID.randomUUID().toString();
     private final long started = Clock.monotonicNanos();
@@ -58,8 +58,18 @@ final class FooterBuilder {
         this.decoder = decoder;
     }
 
+    /// What is said of the time between two moments, nanoseconds since the epoch.
+    interface Chapter {
+        Object between(long from, long to);
+    }
+
     /// Adds a key to the footer, described again each time.
     void add(String key, Supplier<Object> chapter) {
+        chapters.put(key, (_, _) -> chapter.get());
+    }
+
+    /// The same for what is different in each part of a recording.
+    void add(String key, Chapter chapter) {
         chapters.put(key, chapter);
     }
 
@@ -109,7 +119,7 @@ final class FooterBuilder {
                 .put(Footer.KINDS, kinds(from, to))
                 .put(Footer.PROBES, attachments.functions().describe(from.functions(), to.functions()))
                 .put(Footer.LOSSES, new Footer.Losses(rings, lost, sum(lost), to.ends() - from.ends()));
-        chapters.forEach((key, chapter) -> footer.put(key, chapter.get()));
+        chapters.forEach((key, chapter) -> footer.put(key, chapter.between(from.nanos(), to.nanos())));
         return footer.values();
     }
 

@@ -129,7 +129,7 @@ final class GpuKernelSymbolizer {
         for (Unknown unknown : unknowns) {
             String name = kernels.get(unknown.place());
             if (name == null) {
-                job.kernels().notFound();
+                job.kernels().notFound(unknown);
             } else {
                 name(unknown, name);
             }

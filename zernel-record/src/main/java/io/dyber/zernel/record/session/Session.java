@@ -5,12 +5,14 @@ import io.dyber.zernel.record.attach.Attachments;
 import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.CallCost;
 import io.dyber.zernel.record.attach.CompiledPrograms;
-import io.dyber.zernel.record.attach.FrequentCalls;
+import io.dyber.zernel.record.attach.DetailProbes;
 import io.dyber.zernel.record.attach.Overhead;
 import io.dyber.zernel.record.attach.ProbedLibraries.Found;
 import io.dyber.zernel.record.attach.ProbedLibraries;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.Demangler;
+import io.dyber.zernel.record.detail.DetailWindows;
+import io.dyber.zernel.record.detail.StepWatch;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.StringDictionary;
@@ -55,7 +57,9 @@ public final class Session {
     private final Attachments attachments;
     private final Holding holding;
     private final LoadedCode code;
-    private final FrequentCalls frequent;
+    private final DetailProbes detail;
+    private final DetailWindows windows;
+    private final StepWatch steps;
     private final LossAccounting losses;
     private final TargetSet targets;
     private final GpuRows gpus;
@@ -108,9 +112,10 @@ public final class Session {
         this.kernelNames = new GpuKernelSymbolizer(job, pump, demangler::demangled);
         this.decoder.interpret("process", job.processes());
         this.decoder.onceGone(job::gone);
-        this.frequent = new FrequentCalls(kernel, writer, options);
+        this.detail = new DetailProbes(kernel, pump, writer, options.detail());
         this.libraries = new ProbedLibraries(clock);
-        this.attachments = new Attachments(kernel, pump, schema, job, frequent, options, libraries, progress);
+        this.attachments = new Attachments(kernel, pump, schema, job, detail, options, libraries, progress);
+        this.windows = new DetailWindows(options, attachments, detail, writer, job, cost);
         this.holding = new Holding(kernel.loads(), CompiledPrograms.loadLayout(), controls::wake);
         this.code = new LoadedCode(kernel, options, attachments, holding, prepared.outlook());
         this.losses = new LossAccounting(kernel, writer);
@@ -126,7 +131,7 @@ public final class Session {
         footer.add(Footer.LIBRARIES, libraries::describe);
         footer.caveat(libraries::caveats);
         footer.add(Footer.KERNELS, kernelNames::describe);
-        footer.add(Footer.LAUNCHES, frequent::describe);
+        footer.add(Footer.DETAIL, windows::describe);
         footer.add(Footer.CLOCK, clocks::describe);
         footer.add(Footer.HOST, host::describe);
         footer.caveat(targets::caveats);
@@ -135,12 +140,16 @@ public final class Session {
         footer.caveat(texts::caveats);
         footer.add(Footer.OVERHEAD, () -> overhead.describe(attachments.functions().hits(cost)));
         this.triggers = new Triggers(options.outputPolicy().triggers(), schema, texts);
+        this.steps = new StepWatch(schema, texts);
+        steps.listen(triggers::watch);
+        steps.listen(windows::add);
         this.parts = new Rotation(options, file, pump, footer, this::count);
     }
 
     private void write(Batch batch) {
         overhead.add(batch);
         triggers.watch(batch);
+        steps.watch(batch);
         file.write(batch);
     }
 
@@ -148,7 +157,7 @@ public final class Session {
     private void count() {
         kernel.readCounters();
         losses.note();
-        frequent.note();
+        detail.note();
     }
 
     public RecordResult run() {
@@ -244,7 +253,6 @@ public final class Session {
                     nextDescription = System.nanoTime() + describe();
                 }
                 double share = overhead.shareSinceLast(attachments.functions().hits(overhead.cost()));
-                frequent.keepWithinBudget(share).ifPresent(progress::notice);
                 progress.going(new Progress.Status(
                         System.nanoTime() - start,
                         file.events(),
@@ -252,6 +260,7 @@ public final class Session {
                         file.bytes(),
                         share));
             }
+            windows.tick().ifPresent(progress::notice);
             targets.addUsers(code.handle());
             targets.addUsers(attachments.scan(targets.scan(), Found.LATE));
             kernelNames.resolve();
@@ -282,6 +291,7 @@ public final class Session {
             dump("requested", new Triggers.Fired("SIGUSR1", writer.epochNanos(Clock.monotonicNanos())));
         }
         Optional<Triggers.Fired> fired = triggers.take();
+        fired.ifPresent(_ -> windows.trigger());
         if (fired.isPresent() && System.nanoTime() >= quietUntil) {
             quietUntil = System.nanoTime() + options.outputPolicy().window().toNanos();
             dump("triggered", fired.get());
@@ -325,6 +335,7 @@ public final class Session {
 
     private void end() {
         marking.stop();
+        windows.end();
         try {
             attachments.detachOuter();
             kernel.detach();

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.session;
 
+import io.dyber.zernel.record.detail.Step;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.option.Trigger;
@@ -15,7 +16,6 @@ import java.util.concurrent.atomic.AtomicReference;
 /// Watches the rows that are recorded for what a flight recorder is to write its file for. The drain thread [#watch]es,
 /// the recording's thread [#take]s.
 final class Triggers {
-    private static final String STEP = "Optimizer.step#";
     private static final int STEPS = 100;
     /// The first steps of a training are slow: they compile, allocate and fill caches.
     private static final int FIRST_STEPS = 10;
@@ -28,25 +28,18 @@ final class Triggers {
 
     private final List<Trigger.SlowStep> slowSteps = new ArrayList<>();
     private final Map<Integer, Trigger.LongEvent> longEvents = new HashMap<>();
-    private final StringDictionary texts;
     private final int kind;
     private final int name;
     private final int start;
     private final int duration;
-    private final int tid;
-    private final int region;
-    private final Map<Integer, Boolean> isStep = new HashMap<>();
-    private final Map<Long, Steps> threads = new HashMap<>();
+    private final Map<Integer, Steps> threads = new HashMap<>();
     private final AtomicReference<Optional<Fired>> fired = new AtomicReference<>(Optional.empty());
 
     Triggers(List<Trigger> triggers, Schema schema, StringDictionary texts) {
-        this.texts = texts;
         this.kind = schema.index("kind");
         this.name = schema.index("name");
         this.start = schema.index("ts_ns");
         this.duration = schema.index("dur_ns");
-        this.tid = schema.index("tid");
-        this.region = texts.id("region");
         for (Trigger trigger : triggers) {
             switch (trigger) {
                 case Trigger.SlowStep step -> slowSteps.add(step);
@@ -58,20 +51,16 @@ final class Triggers {
 
     /// Looks at new rows.
     void watch(Batch batch) {
-        if (longEvents.isEmpty() && slowSteps.isEmpty()) {
-            return;
-        }
-        for (int row = 0; row < batch.rows(); row++) {
+        for (int row = 0; !longEvents.isEmpty() && row < batch.rows(); row++) {
             if (!batch.isNull(duration, row)) {
                 watchLong(batch, row, kind);
                 watchLong(batch, row, name);
-                watchStep(batch, row);
             }
         }
     }
 
     private void watchLong(Batch batch, int row, int column) {
-        if (longEvents.isEmpty() || batch.isNull(column, row)) {
+        if (batch.isNull(column, row)) {
             return;
         }
         Trigger.LongEvent event = longEvents.get((int) batch.value(column, row));
@@ -80,22 +69,17 @@ final class Triggers {
         }
     }
 
-    private void watchStep(Batch batch, int row) {
-        if (slowSteps.isEmpty() || batch.value(kind, row) != region || batch.isNull(name, row)) {
+    /// Looks at a step that has ended.
+    void watch(Step ended) {
+        if (slowSteps.isEmpty()) {
             return;
         }
-        boolean ends = isStep.computeIfAbsent(
-                (int) batch.value(name, row), id -> texts.text(id).startsWith(STEP));
-        if (!ends) {
-            return;
-        }
-        long end = end(batch, row);
-        Steps steps = threads.computeIfAbsent(batch.value(tid, row), _ -> new Steps());
+        Steps steps = threads.computeIfAbsent(ended.tid(), _ -> new Steps());
         long median = steps.median();
-        long length = steps.add(end);
+        steps.add(ended.nanos());
         for (Trigger.SlowStep step : slowSteps) {
-            if (median > 0 && length > step.factor() * median) {
-                fire(step.text() + ": " + millis(length) + " ms, median " + millis(median) + " ms", end);
+            if (median > 0 && ended.nanos() > step.factor() * median) {
+                fire(step.text() + ": " + millis(ended.nanos()) + " ms, median " + millis(median) + " ms", ended.endNanos());
             }
         }
     }
@@ -121,7 +105,6 @@ final class Triggers {
     private static final class Steps {
         private final long[] lengths = new long[STEPS];
         private int count;
-        private long lastEnd;
 
         /// Of the steps so far, 0 while they are too few.
         long median() {
@@ -134,14 +117,8 @@ final class Triggers {
             return sorted[size / 2];
         }
 
-        /// Takes in the end of a step; returns its length, 0 for the first.
-        long add(long end) {
-            long length = lastEnd == 0 ? 0 : end - lastEnd;
-            if (lastEnd != 0) {
-                lengths[count++ % STEPS] = length;
-            }
-            lastEnd = end;
-            return length;
+        void add(long length) {
+            lengths[count++ % STEPS] = length;
         }
     }
 }

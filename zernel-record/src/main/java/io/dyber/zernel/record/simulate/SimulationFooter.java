@@ -53,7 +53,7 @@ final class SimulationFooter {
                 .put(Footer.PROBES, List.of())
                 .put(Footer.LOSSES, new Footer.Losses(List.of(), Map.of(), 0, null))
                 .put(Footer.PROCESSES, processes())
-                .put(Footer.LAUNCHES, new Footer.Launches("all", null, List.of()))
+                .put(Footer.DETAIL, new Footer.Detail("all", "all", null, null, Footer.DETAIL_KINDS, null))
                 .put(Footer.GPUS, gpus())
                 .put(Footer.SIMULATION, simulation())
                 .values());

@@ -57,7 +57,7 @@ class ChangeOverIT {
         Path driver = Files.copy(
                 Programs.standIns().resolve("libcuda.so.580.159.04"), directory.resolve("driver-" + System.nanoTime()));
         Running.Outcome outcome;
-        try (Running running = Recorder.recordTo(file(), "--kinds", KINDS)
+        try (Running running = Recorder.recordTo(file(), "--detail", "all", "--kinds", KINDS)
                 .property(Machine.BARE_METAL, "true")
                 .environment("STANDIN_TRUTH", directory.resolve("truth").toString())
                 .environment("STANDIN_DRIVER", driver.toString())

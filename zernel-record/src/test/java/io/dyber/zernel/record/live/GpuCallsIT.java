@@ -72,7 +72,7 @@ class GpuCallsIT {
         List<String> arguments = new ArrayList<>(List.of("all", "4", programs.size() > 1 ? "12" : "36", "7"));
         arguments.addAll(programs.subList(1, programs.size()));
         Recorder recorder = Recorder.recordTo(directory.resolve("run.parquet"))
-                .with("--backend", backend, "--hold", "--kinds", kinds.replace(' ', ','));
+                .with("--backend", backend, "--detail", "all", "--hold", "--kinds", kinds.replace(' ', ','));
         recording = StandIns.record(directory, recorder, symbols, files, programs.getFirst(), arguments)
                 .recording();
         recording.define("""

@@ -32,7 +32,7 @@ class GpuMemoryIT {
     static void record(String backend, @TempDir Path directory) {
         Needs.bpf();
         Recorder recorder = Recorder.recordTo(directory.resolve("run.parquet"))
-                .with("--backend", backend, "--kinds", KINDS.replace(' ', ','))
+                .with("--backend", backend, "--detail", "all", "--kinds", KINDS.replace(' ', ','))
                 .environment("STANDIN_FAIL_EVERY", "50");
         StandIns run = StandIns.record(
                 directory,

@@ -25,8 +25,8 @@ final class TrainingCostBenchmark {
 
     private static Map<String, List<String>> ways() {
         Map<String, List<String>> ways = new LinkedHashMap<>();
-        ways.put("tier 0: --launches off", List.of("--launches", "off"));
-        ways.put("tier 2: --launches all", List.of("--launches", "all"));
+        ways.put("tier 0: --detail off", List.of("--detail", "off"));
+        ways.put("tier 2: --detail all", List.of("--detail", "all"));
         ways.put("and --probe 'torch_op:*'", List.of("--probe", "torch_op:*"));
         return ways;
     }

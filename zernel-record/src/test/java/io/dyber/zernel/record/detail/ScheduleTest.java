@@ -1,0 +1,196 @@
+package io.dyber.zernel.record.detail;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.dyber.zernel.record.option.Detail;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// The schedule against a job of which it is known what detail costs it.
+final class ScheduleTest {
+    private static final long MILLISECOND = 1_000_000;
+    private static final long SECOND = 1000 * MILLISECOND;
+    private static final long TICK = 20 * MILLISECOND;
+    private static final long LATE = 300 * MILLISECOND;
+    private static final double BUDGET = 0.01;
+
+    /// A job whose steps take `stepNanos` without detail, and `1 + cost` times as long with it.
+    private static final class Job {
+        final Schedule schedule;
+        final long stepNanos;
+        double cost;
+        double share;
+        final double noise;
+        final Random random = new Random(17);
+        final Deque<Step> onTheWay = new ArrayDeque<>();
+        boolean open = true;
+        boolean closing;
+        long now = SECOND;
+        double done;
+        long stepBegan = now;
+        long openNanos;
+        long lostNanos;
+        double length = 1;
+        int windows;
+        long lastOpened;
+        long longestPause;
+
+        Job(Detail asked, long stepNanos, double cost, double share, double noise) {
+            this.schedule = new Schedule(asked, BUDGET, now);
+            this.stepNanos = stepNanos;
+            this.cost = cost;
+            this.share = share;
+            this.noise = noise;
+        }
+
+        void run(long nanos) {
+            for (long end = now + nanos; now < end; now += TICK) {
+                work();
+                while (!onTheWay.isEmpty() && onTheWay.peek().endNanos() < now - LATE) {
+                    schedule.add(onTheWay.remove());
+                }
+                if (open) {
+                    schedule.load(share, now);
+                }
+                control();
+            }
+        }
+
+        private void work() {
+            double slower = open ? 1 + cost : 1;
+            openNanos += open ? TICK : 0;
+            lostNanos += (long) (TICK - TICK / slower);
+            if (stepNanos == 0) {
+                return;
+            }
+            done += TICK / slower / stepNanos / length;
+            if (done >= 1) {
+                onTheWay.add(new Step(7, stepBegan, now));
+                stepBegan = now;
+                done -= 1;
+                length = 1 + noise * random.nextGaussian();
+            }
+        }
+
+        private void control() {
+            boolean wanted = schedule.wantsOpen(now);
+            if (closing) {
+                closing = false;
+                schedule.settled(now);
+            } else if (open && !wanted) {
+                open = false;
+                closing = true;
+                schedule.closed(now);
+                lastOpened = now;
+            } else if (!open && wanted) {
+                schedule.opening(now);
+                longestPause = Math.max(longestPause, now - lastOpened);
+                schedule.opened(now);
+                open = true;
+                windows++;
+            }
+        }
+    }
+
+    private static Job auto(long stepNanos, double cost, double share, double noise) {
+        return new Job(Detail.AUTO, stepNanos, cost, share, noise);
+    }
+
+    @Test
+    void aJobWithoutSuchCallsIsNeverSwitched() {
+        Job job = auto(100 * MILLISECOND, 0, 0, 0.02);
+        job.run(60 * SECOND);
+        assertThat(job.windows).isZero();
+        assertThat(job.open).isTrue();
+        assertThat(job.schedule.recorded()).isEqualTo("all");
+        assertThat(job.schedule.why()).isEqualTo("no call that is detail was made");
+    }
+
+    @Test
+    void whatCostsTheJobNothingIsRecordedAllTheTimeAfterAFewTurns() {
+        Job job = auto(100 * MILLISECOND, 0, 0.05, 0.005);
+        job.run(120 * SECOND);
+        assertThat(job.schedule.recorded()).isEqualTo("all");
+        assertThat(job.windows).isBetween(3, 13);
+        assertThat(job.open).isTrue();
+        assertThat(job.openNanos).isGreaterThan(100 * SECOND);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"60, 0.2", "60, 0.5", "30, 0.1", "500, 0.2", "3000, 0.3"})
+    void whatCostsTooMuchIsRecordedInWindowsAndTheBudgetIsKept(long millis, double cost) {
+        Job job = auto(millis * MILLISECOND, cost, cost, 0.02);
+        job.run(600 * SECOND);
+        assertThat(job.schedule.recorded()).isEqualTo("windows");
+        assertThat((double) job.lostNanos / (600 * SECOND)).isLessThan(1.3 * BUDGET);
+        assertThat(job.windows).isGreaterThanOrEqualTo(8);
+    }
+
+    @Test
+    void shortStepsHaveAWindowEveryTenSeconds() {
+        Job job = auto(60 * MILLISECOND, 0.2, 0.2, 0.02);
+        job.run(120 * SECOND);
+        assertThat(job.longestPause).isLessThan(10_100 * MILLISECOND);
+        assertThat(job.windows).isGreaterThan(15);
+    }
+
+    @Test
+    void aShortRecordingSaysThatThereWasNoTime() {
+        Job job = auto(2 * SECOND, 0.2, 0.2, 0.02);
+        job.run(5 * SECOND);
+        assertThat(job.schedule.recorded()).isEqualTo("all");
+        assertThat(job.schedule.why()).isEqualTo("there was no time to try what it costs: 1 step");
+    }
+
+    @Test
+    void withoutStepsTheCostOfACallDecides() {
+        Job cheap = auto(0, 0, 0.005, 0);
+        cheap.run(60 * SECOND);
+        assertThat(cheap.schedule.recorded()).isEqualTo("all");
+        assertThat(cheap.open).isTrue();
+        Job dear = auto(0, 0.05, 0.05, 0);
+        dear.run(300 * SECOND);
+        assertThat(dear.schedule.recorded()).isEqualTo("windows");
+        assertThat((double) dear.openNanos / (300 * SECOND)).isCloseTo(BUDGET / 0.05, within(0.03));
+        assertThat(dear.schedule.why())
+                .isEqualTo("there are no steps to measure by, and detail takes 5.00 % of a CPU by the cost of a call");
+    }
+
+    @Test
+    void turnsOfStepsAreAsAsked() {
+        Job job = new Job(Detail.parse("5/100").orElseThrow(), 100 * MILLISECOND, 0.1, 0.1, 0.01);
+        job.run(300 * SECOND);
+        assertThat((double) job.openNanos / (300 * SECOND)).isCloseTo(0.06, within(0.015));
+        assertThat(job.schedule.why()).isEqualTo("as asked");
+    }
+
+    @Test
+    void aTriggerOpensAWindowAtOnce() {
+        Job job = auto(60 * MILLISECOND, 0.2, 0.2, 0.02);
+        job.run(60 * SECOND);
+        while (job.open || job.closing) {
+            job.run(TICK);
+        }
+        job.run(SECOND);
+        int before = job.windows;
+        job.schedule.trigger(job.now);
+        job.run(2 * TICK);
+        assertThat(job.windows).isEqualTo(before + 1);
+    }
+
+    @Test
+    void aJobThatBeginsToLaunchMoreIsTriedAgain() {
+        Job job = auto(100 * MILLISECOND, 0, 0.01, 0.005);
+        job.run(120 * SECOND);
+        assertThat(job.schedule.recorded()).isEqualTo("all");
+        job.cost = 0.3;
+        job.share = 0.3;
+        job.run(60 * SECOND);
+        assertThat(job.schedule.recorded()).isEqualTo("windows");
+    }
+}
