@@ -20,7 +20,7 @@ class DetailWindowsTest {
     @TempDir
     private Path folder;
 
-    /// The footer's text about windows [ms].
+    /// The footer's text about windows, in milliseconds.
     private static String detail(double... edges) {
         List<String> windows = new ArrayList<>();
         for (int i = 0; i < edges.length; i += 2) {

@@ -32,7 +32,7 @@ final class WindowedCopy {
         this.full = full;
     }
 
-    /// A time with detail [ns].
+    /// A time with detail, in nanoseconds.
     record Window(long startNs, long endNs) {
         String json() {
             return "{\"start_ns\":" + startNs + ",\"end_ns\":" + endNs + ",\"reason\":\"turn\",\"complete\":true}";
