@@ -8,7 +8,8 @@ WITH
         SELECT
             windows.recording,
             count(*) AS windows,
-            sum(least(windows.end_ns, recordings.ended_ns) - greatest(windows.start_ns, recordings.started_ns)) AS dur_ns
+            sum(least(windows.end_ns, recordings.ended_ns) - greatest(windows.start_ns, recordings.started_ns))
+                AS dur_ns
         FROM detail_windows AS windows
         JOIN recordings ON recordings.recording = windows.recording
         WHERE windows.start_ns < recordings.ended_ns AND windows.end_ns > recordings.started_ns

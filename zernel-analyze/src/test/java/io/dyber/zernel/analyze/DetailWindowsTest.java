@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.function.IntToDoubleFunction;
+import java.util.function.ObjDoubleConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -132,6 +133,36 @@ class DetailWindowsTest {
                 .isEqualTo("kind\ttime_share\ncuda_launch\t0.012\nregion\t1.0");
         assertThat(query(fixture, "SELECT DISTINCT kind, round(time_share, 4) AS time_share FROM process_percentiles WHERE kind = 'cuda_launch'").toString())
                 .isEqualTo("kind\ttime_share\ncuda_launch\t0.012");
+    }
+
+    /// Twelve kernels in each of 40 steps of 20 ms, and nothing else, but what `once` adds to a step.
+    private static RecordingFixture kernels(ObjDoubleConsumer<RecordingFixture> once) {
+        RecordingFixture fixture = RecordingFixture.recording();
+        for (int i = 0; i < 40; i++) {
+            once.accept(fixture, 20.0 * i);
+            for (int j = 0; j < 12; j++) {
+                boolean recorded = (i >= 5 && i < 17) || (i >= 25 && i < 37);
+                if (recorded) {
+                    fixture.event("cuda_launch", "cuLaunchKernel", 20 * i + 1 + j, 0.5, "kernel = 'k" + j + "', depth = 0");
+                }
+            }
+        }
+        return fixture.footer("zernel.detail", detail(100, 340, 500, 740));
+    }
+
+    @Test
+    void noStepThatLaunchesTellSpansTheTimeBetweenWindows() {
+        assertThat(query(kernels((_, _) -> {}), "SELECT count(*) AS steps, min(dur_ns) AS least_ns, max(dur_ns) AS most_ns FROM steps")
+                        .toString())
+                .isEqualTo("steps\tleast_ns\tmost_ns\n22\t20000000\t20000000");
+    }
+
+    @Test
+    void whatComesOnceAStepInWindowsTellsStepsOutsideToo() {
+        RecordingFixture fixture = kernels((recording, at) -> recording.copy("HtoD", "pinned", at, 0.4, 1 << 20));
+        assertThat(query(fixture, "SELECT count(*) AS steps, min(dur_ns) AS least_ns, max(dur_ns) AS most_ns, "
+                        + "count(*) FILTER (WHERE detailed) AS detailed FROM steps WHERE step < 40").toString())
+                .isEqualTo("steps\tleast_ns\tmost_ns\tdetailed\n39\t20000000\t20000000\t24");
     }
 
     @Test
