@@ -172,6 +172,27 @@ class DetailWindowsTest {
                 .isEqualTo("asked\trecorded\twhy\twindows\ttime_share\nauto\twindows\tsteps get longer\t2\t0.012");
     }
 
+    /// A training whose device memory grows by 10 MB in each step, with two pieces handed out and so many given back.
+    private List<Finding> growing(int givenBack) {
+        RecordingFixture fixture = RecordingFixture.recording().training(40, 5);
+        for (int i = 0; i < 40; i++) {
+            fixture.gpuAlloc(i * STEP_MS + 6, 0.1, 10_000_000, 0);
+            for (int j = 0; i >= 20 && i < 26 && j < 2; j++) {
+                fixture.torchAlloc(i * STEP_MS + 7 + j, 5_000_000);
+                if (j < givenBack) {
+                    fixture.torchFree(i * STEP_MS + 10 + j, 5_000_000);
+                }
+            }
+        }
+        return fixture.footer("zernel.detail", detail(800, 1040)).findings("memory_growth", folder);
+    }
+
+    @Test
+    void deviceMemoryThatGrowsIsALeakWherePiecesAreKept() {
+        assertThat(growing(1)).hasSize(1);
+        assertThat(growing(2)).isEmpty();
+    }
+
     @Test
     void memoryOfAWindowIsWhatTheWindowHandedOut() {
         RecordingFixture fixture = RecordingFixture.recording()
