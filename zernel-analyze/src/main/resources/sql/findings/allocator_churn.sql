@@ -90,7 +90,13 @@ WITH
         FROM surrounded AS calls
         JOIN sums ON sums.recording = calls.recording AND sums.pid = calls.pid
         UNION ALL
-        SELECT launched.recording, launched.pid, launched.tid, FALSE, launched.at_ns, launched.at_ns + launched.dur_ns
+        SELECT
+            launched.recording,
+            launched.pid,
+            launched.tid,
+            FALSE,
+            launched.at_ns,
+            launched.at_ns + coalesce(launched.dur_ns, 0)
         FROM _launched AS launched
         JOIN sums ON sums.recording = launched.recording AND sums.pid = launched.pid
         JOIN work ON work.recording = launched.recording AND work.pid = launched.pid

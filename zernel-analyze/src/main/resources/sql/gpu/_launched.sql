@@ -10,14 +10,14 @@ SELECT
     tid, -- thread
     FALSE AS graph, -- whether it is a launch of a CUDA graph
     ts_ns AS at_ns, -- [ns] when it was called
-    coalesce(dur_ns, 0) AS dur_ns -- [ns] time to enqueue
+    dur_ns -- [ns] time to enqueue; NULL where its end was not recorded
 FROM events
 WHERE kind = 'cuda_launch'
     AND count IS NULL
     AND coalesce(depth, 0) = 0
     AND recording NOT IN (SELECT recording FROM _detail WHERE kind = 'cuda_launch')
 UNION ALL
-SELECT events.recording, events.pid, events.tid, FALSE, events.ts_ns, coalesce(events.dur_ns, 0)
+SELECT events.recording, events.pid, events.tid, FALSE, events.ts_ns, events.dur_ns
 FROM events
 JOIN _window_buckets AS windows
     ON windows.recording = events.recording
@@ -29,6 +29,6 @@ WHERE events.kind = 'cuda_launch'
     AND events.ts_ns >= windows.start_ns
     AND events.ts_ns <= windows.end_ns
 UNION ALL
-SELECT recording, pid, tid, TRUE, ts_ns, coalesce(dur_ns, 0)
+SELECT recording, pid, tid, TRUE, ts_ns, dur_ns
 FROM _rare_events
 WHERE kind = 'cuda_graph' AND name LIKE '%GraphLaunch%'

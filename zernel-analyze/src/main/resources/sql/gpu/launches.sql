@@ -1,7 +1,8 @@
 -- Kernel launches per process and kernel: how many, and how long each took to enqueue.
 --
 -- The time is that of the call on the CPU, never that of the kernel. A call that takes long found the queue of the GPU
--- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels.
+-- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels. Where the end of
+-- some was not recorded, `sum_ns` takes them to be as long as the others.
 -- Launches that were only counted, not recorded, are one row without a process. Where launches were recorded in
 -- windows, `launches` and times are of these, `per_step` of detailed steps, and `all_launches` what that makes of all.
 --
@@ -117,7 +118,7 @@ WITH
             count(*) AS launches,
             sum(kernels) AS kernels,
             count(CASE WHEN status <> 0 THEN 1 END) AS failed,
-            sum(dur_ns) AS sum_ns,
+            sum(dur_ns) * count(*) / nullif(count(dur_ns), 0) AS sum_ns,
             quantiles(dur_ns, [0.5, 0.99]) AS q,
             max(dur_ns) AS max_ns
         FROM calls
@@ -164,10 +165,11 @@ WITH
             everything.*,
             counts.steps,
             everything.recording IN (SELECT recording FROM windowed) AND everything.kernel <> 'CUDA graph' AS is_part,
-            spread.mean,
+            CASE WHEN numbers.steps > 0 THEN coalesce(spread.mean, 0) END AS mean,
             student_t(spread.steps - 1) * spread.deviation / sqrt(spread.steps) AS error
         FROM everything
         LEFT JOIN _step_counts AS counts ON counts.recording = everything.recording AND counts.pid = everything.pid
+        LEFT JOIN numbers ON numbers.recording = everything.recording AND numbers.pid = everything.pid
         LEFT JOIN spread
             ON spread.recording = everything.recording
             AND spread.pid = everything.pid

@@ -59,6 +59,13 @@ final class WindowedCopy {
         return write(target, "SELECT * FROM read_parquet(" + quote(full) + ")", null);
     }
 
+    /// The recording with the end of one launch in 16.
+    Path withFewEnds(Path target) {
+        String sql = "SELECT * EXCLUDE (file_row_number) REPLACE (CASE WHEN kind <> 'cuda_launch' OR file_row_number % 16 = 0 "
+                + "THEN dur_ns END AS dur_ns) FROM read_parquet(" + quote(full) + ", file_row_number = true)";
+        return write(target, sql, null);
+    }
+
     /// The recording with detail in windows only.
     Path write(Path target, List<Window> windows) {
         String inside = any(windows, 0);
@@ -112,14 +119,5 @@ final class WindowedCopy {
 
     private static String quote(Object text) {
         return "'" + text.toString().replace("'", "''") + "'";
-    }
-
-    /// `FULL FOLDER START_NS END_NS COUNT LENGTH_NS` writes `full.parquet` and `windows.parquet`.
-    public static void main(String... args) {
-        WindowedCopy copy = new WindowedCopy(Path.of(args[0]));
-        copy.whole(Path.of(args[1], "full.parquet"));
-        copy.write(
-                Path.of(args[1], "windows.parquet"),
-                windows(Long.parseLong(args[2]), Long.parseLong(args[3]), Integer.parseInt(args[4]), Long.parseLong(args[5])));
     }
 }

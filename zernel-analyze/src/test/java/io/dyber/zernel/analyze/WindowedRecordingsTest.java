@@ -86,23 +86,27 @@ class WindowedRecordingsTest {
         Said whole = Said.of(copy.whole(folder.resolve("whole.parquet")));
         for (double share : new double[] {0.08, 0.5}) {
             List<WindowedCopy.Window> windows = windows(file, share);
-            Said part = Said.of(copy.write(folder.resolve("part.parquet"), windows));
-            SoftAssertions.assertSoftly(softly -> {
-                softly.assertThat(part.steps()).isEqualTo(whole.steps());
-                softly.assertThat(part.findings().keySet()).containsExactlyElementsOf(whole.findings().keySet());
-                whole.findings().forEach((name, numbers) -> {
-                    for (int i = 0; i < numbers.size() && part.findings().containsKey(name); i++) {
-                        softly.assertThat(part.findings().get(name).get(i))
-                                .as(name)
-                                .isCloseTo(numbers.get(i), within(TOLERANCE * numbers.get(i)));
-                    }
-                });
-                softly.assertThat(part.phases().keySet()).isEqualTo(whole.phases().keySet());
-                whole.phases().forEach((name, value) -> softly.assertThat(part.phases().getOrDefault(name, 0.0))
-                        .as(name)
-                        .isCloseTo(value, within(0.01)));
-            });
+            compare(whole, Said.of(copy.write(folder.resolve("part.parquet"), windows)));
         }
+        compare(whole, Said.of(copy.withFewEnds(folder.resolve("part.parquet"))));
+    }
+
+    private static void compare(Said whole, Said part) {
+        SoftAssertions.assertSoftly(softly -> {
+            softly.assertThat(part.steps()).isEqualTo(whole.steps());
+            softly.assertThat(part.findings().keySet()).containsExactlyElementsOf(whole.findings().keySet());
+            whole.findings().forEach((name, numbers) -> {
+                for (int i = 0; i < numbers.size() && part.findings().containsKey(name); i++) {
+                    softly.assertThat(part.findings().get(name).get(i))
+                            .as(name)
+                            .isCloseTo(numbers.get(i), within(TOLERANCE * numbers.get(i)));
+                }
+            });
+            softly.assertThat(part.phases().keySet()).isEqualTo(whole.phases().keySet());
+            whole.phases().forEach((name, value) -> softly.assertThat(part.phases().getOrDefault(name, 0.0))
+                    .as(name)
+                    .isCloseTo(value, within(0.01)));
+        });
     }
 
     /// So many that at least ten steps are wholly in one, or a share of the time.

@@ -27,7 +27,8 @@ public final class Metrics {
     public static final Metric GPU_MEMORY_PEAK = gauge("zernel_gpu_memory_peak_bytes",
             "Largest zernel_gpu_memory_used_bytes so far.", "pid", "gpu_id");
     public static final Metric CUDA_LAUNCH = summary("zernel_cuda_launch_latency_seconds",
-            "Time a kernel launch call took on the CPU.", "pid").from("cuda_launch", CALL_DURATION);
+            "Time a kernel launch call took on the CPU, of those whose end was recorded.", "pid")
+            .from("cuda_launch", CALL_DURATION);
     public static final Metric NCCL = summary("zernel_nccl_collective_duration_seconds",
             "Time a NCCL collective call took on the CPU.", "op", "pid").from("nccl", DURATION);
     public static final Metric DATALOADER_WAIT = summary("zernel_dataloader_wait_seconds",
