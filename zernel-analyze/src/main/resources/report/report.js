@@ -35,7 +35,9 @@ const TABLES = {
   marks: "Marks",
   kinds: "What was probed",
   losses: "Lost events",
-  overhead: "What recording cost",
+  detail_cost: "What recording cost",
+  detail_windows: "When detail was recorded",
+  overhead: "Probed calls and what they cost, predicted",
   processes: "Processes"};
 
 // ---- the data: what cannot be shown is replaced, and a number that a double cannot hold stays the text that it was
@@ -178,6 +180,8 @@ function recording(row) {
   for (const text of [row.command, row.note, row.incomplete_because]) {
     if (text) add(add(main, "p", "soft"), "code", "", text);
   }
+  report.detail_cost.filter(cost => cost.recording === row.recording)
+      .forEach(cost => add(main, "p", "soft", `Recording cost: ${cost.text}.`));
 }
 
 function verdict({kind, sentence, reason}) {

@@ -102,6 +102,15 @@ END;
 -- A share as text: 0.314 -> '31 %'.
 CREATE MACRO pct(share) AS format('{:.0f} %', 100.0 * share);
 
+-- A small share as text, with a digit after the point below a tenth: 0.0123 -> '1.2 %'.
+CREATE MACRO share_text(share) AS
+    CASE WHEN abs(share) < 0.0995 THEN format('{:.1f} %', 100.0 * share) ELSE pct(share) END;
+
+-- The 97.5 % quantile of Student's t, by degrees of freedom; beyond ten, 1.96 (1 + 1.3 / freedom) is within 1 %.
+CREATE MACRO student_t(freedom) AS coalesce(
+    [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23][CAST(freedom AS BIGINT)],
+    1.96 * (1 + 1.3 / freedom));
+
 -- The rank that a process was started with.
 CREATE MACRO _rank_of(recording_index, process) AS (
     SELECT any_value(coalesce(p.environment['RANK'], p.environment['SLURM_PROCID'], p.environment['OMPI_COMM_WORLD_RANK']))

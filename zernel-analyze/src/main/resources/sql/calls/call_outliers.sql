@@ -26,9 +26,9 @@ GROUP BY ALL;
 --
 -- Durations are compared by their logarithm: an outlier is six median deviations (scaled as standard deviations) over
 -- the median and at least three times as long. Names count that have 20 calls and at most a twentieth of outliers,
--- which together cost a thousandth of the process's time.
+-- which together cost a thousandth of the process's time, or of the part of it in which such calls were recorded.
 --
--- needs: _duration_buckets, _progress
+-- needs: _duration_buckets, _progress, _detail_shares
 CREATE VIEW call_outliers AS
 WITH
     thresholds AS (
@@ -119,9 +119,10 @@ SELECT
     CAST(outliers.sum_ns - outliers.times * outliers.median_ns AS BIGINT) AS excess_ns -- [ns] of all outliers
 FROM outliers
 JOIN _progress AS progress ON progress.recording = outliers.recording AND progress.pid = outliers.pid
+LEFT JOIN _detail_shares AS shares ON shares.recording = outliers.recording AND shares.kind = outliers.kind
 CROSS JOIN thresholds
 WHERE outliers.calls >= thresholds.min_calls
     AND outliers.times <= thresholds.max_share * outliers.calls
     AND outliers.sum_ns - outliers.times * outliers.median_ns
-        >= thresholds.min_cost * (progress.watched_ns - progress.first_ns)
+        >= thresholds.min_cost * (progress.watched_ns - progress.first_ns) * coalesce(shares.share, 1)
 ORDER BY excess_ns DESC, outliers.recording, outliers.pid, outliers.kind, outliers.name

@@ -5,8 +5,9 @@
 -- return, whatever happened in between. None is GPU execution time. Calls inside a call of the same kind are left out.
 -- Events without an end have no duration; they are counted apart. Percentiles are exact where the memory limit holds
 -- all durations (16 bytes an event in half of it), else of a histogram: `error` says which.
+-- Calls of kinds that are detail rest on a share of the time.
 --
--- needs: events
+-- needs: events, _detail_shares
 CREATE VIEW process_percentiles AS
 WITH
     groups AS (
@@ -29,11 +30,11 @@ WITH
         HAVING count(dur_ns) > 0
     )
 SELECT
-    recording, -- recording
+    groups.recording, -- recording
     pid, -- process
-    kind, -- kind of event
+    groups.kind, -- kind of event
     name, -- region, function or system call
-    duration_of(kind, waits) AS time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
+    duration_of(groups.kind, waits) AS time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
     count, -- events with a duration
     unfinished, -- events whose end was not seen
     CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] sum over all threads, so it may exceed the wall time
@@ -43,6 +44,8 @@ SELECT
     CAST(q[3] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
     CAST(q[4] AS BIGINT) AS p999_ns, -- [ns] 99.9th percentile
     max_ns, -- [ns] longest
-    quantile_error() AS error -- by how much the percentiles may be wrong, as a share: 0 where they are exact
+    quantile_error() AS error, -- by how much the percentiles may be wrong, as a share: 0 where they are exact
+    coalesce(shares.share, 1) AS time_share -- share of the time in which such calls were recorded, 0 to 1
 FROM groups
-ORDER BY recording, pid, sum_ns DESC, kind, name
+LEFT JOIN _detail_shares AS shares ON shares.recording = groups.recording AND shares.kind = groups.kind
+ORDER BY groups.recording, pid, sum_ns DESC, groups.kind, name

@@ -3,10 +3,11 @@
 -- A caching allocator should stop asking the driver after the first steps. Looked at is the second half of the steps.
 -- Lost is the time in these calls, with what a release waits for, and around them, where the allocator looks for what
 -- to release: the time from the call before and to the call after, beyond the usual between two launches and at most as
--- long as the call. It is lost at most as far as the GPU is idle by the driver's samples.
+-- long as the call; where launches were recorded in windows, as it is there. It is lost at most as far as the GPU is
+-- idle by the driver's samples.
 -- Does not apply while shapes still change for the first time, such as in a short recording of the begin of a job.
 --
--- needs: _rare_events, _launched, step_work, gpu_busy
+-- needs: _rare_events, _launched, step_work, gpu_busy, _detail, _window_buckets
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: PyTorch counts its retries in torch.cuda.memory_stats()["num_alloc_retries"]
 WITH
@@ -69,13 +70,33 @@ WITH
         HAVING count(*) >= any_value(thresholds.min_per_step * work.steps)
             AND count(CASE WHEN kind = 'gpu_free' THEN 1 END) >= any_value(thresholds.min_releases * work.steps)
     ),
+    -- Calls between which launches are known; in each window of detail, they are those of one sequence.
+    surrounded AS (
+        SELECT calls.recording, calls.pid, calls.tid, calls.start_ns, calls.end_ns
+        FROM calls
+        WHERE calls.recording NOT IN (SELECT recording FROM _detail WHERE kind = 'cuda_launch')
+        UNION ALL
+        SELECT calls.recording, calls.pid, calls.tid, calls.start_ns, calls.end_ns
+        FROM calls
+        JOIN _window_buckets AS windows
+            ON windows.recording = calls.recording
+            AND windows.kind = 'cuda_launch'
+            AND windows.bucket = calls.start_ns >> 30
+        WHERE calls.start_ns >= windows.start_ns AND calls.end_ns <= windows.end_ns
+    ),
     -- What the threads that allocate do, one after the other; launches of jobs that do not allocate are not read.
     sequence AS (
         SELECT calls.recording, calls.pid, calls.tid, TRUE AS allocates, calls.start_ns, calls.end_ns
-        FROM calls
+        FROM surrounded AS calls
         JOIN sums ON sums.recording = calls.recording AND sums.pid = calls.pid
         UNION ALL
-        SELECT launched.recording, launched.pid, launched.tid, FALSE, launched.at_ns, launched.at_ns + launched.dur_ns
+        SELECT
+            launched.recording,
+            launched.pid,
+            launched.tid,
+            FALSE,
+            launched.at_ns,
+            launched.at_ns + coalesce(launched.dur_ns, 0)
         FROM _launched AS launched
         JOIN sums ON sums.recording = launched.recording AND sums.pid = launched.pid
         JOIN work ON work.recording = launched.recording AND work.pid = launched.pid
@@ -116,6 +137,16 @@ WITH
         WHERE (gaps.allocates OR gaps.after_allocation) AND gaps.gap_ns > 0
         GROUP BY gaps.recording, gaps.pid
     ),
+    around AS (
+        SELECT
+            surroundings.recording,
+            surroundings.pid,
+            any_value(surroundings.around_ns) * any_value(sums.all_ns) / sum(seen.end_ns - seen.start_ns) AS around_ns
+        FROM surroundings
+        JOIN sums ON sums.recording = surroundings.recording AND sums.pid = surroundings.pid
+        JOIN surrounded AS seen ON seen.recording = surroundings.recording AND seen.pid = surroundings.pid
+        GROUP BY surroundings.recording, surroundings.pid
+    ),
     costs AS (
         SELECT
             work.recording,
@@ -133,7 +164,7 @@ WITH
             busy.least_idle_ns
         FROM work
         JOIN sums ON sums.recording = work.recording AND sums.pid = work.pid
-        LEFT JOIN surroundings AS around ON around.recording = work.recording AND around.pid = work.pid
+        LEFT JOIN around ON around.recording = work.recording AND around.pid = work.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
         WHERE work.steps >= thresholds.min_steps

@@ -3,7 +3,7 @@
 -- Compared are the peak of what was allocated from the driver and the peak of what was handed out of it. The rest is
 -- lost to blocks of the wrong size, and can make an allocation fail although enough memory is free in sum.
 -- Does not apply where other libraries of the process allocate device memory themselves, or where PyTorch's allocator
--- was not probed.
+-- was not recorded all the time.
 --
 -- needs: memory_use, files
 -- severity: high when an allocation failed, else medium

@@ -2,7 +2,8 @@
 --
 -- Dispatching is what is left of a step when waits for data, for the GPU and for other ranks, copies and allocations
 -- are taken off, time without a CPU (cpu_preempted), and what recording adds by its own measure; the median step
--- counts, so that single stalls do not. Lost is how much longer it takes than the GPU is busy besides: by the driver's
+-- counts, so that single stalls do not; where launches were recorded in windows, times are those of steps without, in
+-- which recording adds nothing. Lost is how much longer it takes than the GPU is busy besides: by the driver's
 -- samples, and at least as long as so many kernels take. Few samples give a range, and where that leaves room for a GPU
 -- that is as busy as the CPU, the two are close and there is no finding. Without a driver to sample, lost is at least
 -- the time inside launch calls, and in the middle of what the waits for the GPU leave open.
@@ -17,6 +18,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
+            3 AS min_detailed, -- of them, steps whose launches are known
             100 AS min_launches, -- launches per step
             0.6 AS min_dispatch, -- dispatching, as a share of the step
             0.05 AS min_share, -- what can be saved, as a share of the step
@@ -25,16 +27,35 @@ WITH
             0.1 AS max_unknown, -- time outside every recorded call up to which that is so, as a share of the step
             1500 AS kernel_ns -- [ns] from the start of the smallest kernel to that of the next
     ),
+    launching AS (
+        SELECT
+            work.recording,
+            work.pid,
+            count(*) AS all_steps,
+            count(work.launches) AS detailed_steps,
+            median(work.launches) AS launches,
+            median(work.launch_ns) AS launch_ns,
+            avg(work.dur_ns) AS mean_ns,
+            count(*) FILTER (WHERE work.detail_share = 0)
+                >= greatest(any_value(thresholds.min_steps), 0.5 * count(work.launches)) AS without
+        FROM step_work AS work
+        CROSS JOIN thresholds
+        WHERE work.step_kind = 'train'
+        GROUP BY work.recording, work.pid
+    ),
     work AS (
         SELECT
             work.recording,
             work.pid,
             any_value(work.tid) AS tid,
             count(*) AS steps,
+            any_value(launching.all_steps) AS all_steps,
+            any_value(launching.detailed_steps) AS detailed_steps,
+            any_value(launching.without) AS without,
             median(work.dur_ns) AS step_ns,
-            avg(work.dur_ns) AS mean_ns,
-            median(work.launches) AS launches,
-            median(work.launch_ns) AS launch_ns,
+            any_value(launching.mean_ns) AS mean_ns,
+            any_value(launching.launches) AS launches,
+            any_value(launching.launch_ns) AS launch_ns,
             median(work.sync_ns) AS sync_ns,
             median(steps.unknown_ns) AS unknown_ns,
             median(
@@ -42,12 +63,13 @@ WITH
                     - (work.sync_ns - work.collective_sync_ns) - work.copy_ns - work.alloc_ns
             ) AS dispatch_ns
         FROM step_work AS work
+        JOIN launching ON launching.recording = work.recording AND launching.pid = work.pid
         JOIN steps
             ON steps.recording = work.recording
             AND steps.pid = work.pid
             AND steps.tid = work.tid
             AND steps.step = work.step
-        WHERE work.step_kind = 'train'
+        WHERE work.step_kind = 'train' AND (work.detail_share = 0 OR NOT launching.without)
         GROUP BY work.recording, work.pid
     ),
     recorded AS (
@@ -81,7 +103,10 @@ WITH
             ON preemption.recording = work.recording
             AND preemption.pid = work.pid
             AND preemption.tid = work.tid
-        LEFT JOIN recorded ON recorded.recording = work.recording AND recorded.pid = work.pid
+        LEFT JOIN recorded
+            ON recorded.recording = work.recording
+            AND recorded.pid = work.pid
+            AND NOT work.without
     ),
     running AS (
         SELECT
@@ -120,6 +145,7 @@ WITH
             AND limited.pid = running.pid
             AND limited.limits = 'gpu'
         WHERE steps >= thresholds.min_steps
+            AND detailed_steps >= thresholds.min_detailed
             AND launches >= thresholds.min_launches
             AND dispatch_ns >= thresholds.min_dispatch * step_ns
             AND dispatch_ns <= launches * CASE
@@ -138,9 +164,15 @@ SELECT
     lost_ns, -- [ns] longer than the GPU is busy, or time in launch calls
     bound_ns, -- [ns] saved at most, when dispatching costs nothing
     least_lost_ns, -- [ns] lost at least, as far as samples tell
+    CASE WHEN detailed_steps < all_steps THEN detailed_steps END AS detailed_steps, -- steps whose launches are known
     format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
         steps, launches, ms(dispatch_ns), ms(step_ns), ms(launch_ns), launch_ns / launches / 1e3)
         || CASE WHEN recording_ns > 0 THEN format('{} more is what recording adds; ', ms(recording_ns)) ELSE '' END
+        || CASE
+            WHEN detailed_steps < all_steps
+                THEN format('launches of {} detailed steps of {}; ', detailed_steps, all_steps)
+            ELSE ''
+        END
         || format('waits for the GPU {}; ', ms(sync_ns))
         || CASE
             WHEN sampled THEN format('GPU busy {} of the time ({}: {} to {}), {} per step',

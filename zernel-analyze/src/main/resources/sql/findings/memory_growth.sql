@@ -1,10 +1,11 @@
 -- GPU memory grows from step to step. At the end of each step more is in use than at the end of the one before.
 --
 -- Looked at is what PyTorch has handed out at the end of each step, or what was allocated from the driver where that is
--- unknown, in the second half of the steps, after warm-up. The growth must be steady, not a single rise.
+-- unknown, in the second half of the steps, after warm-up. The growth must be steady, not a single rise. Where PyTorch's
+-- allocator was recorded in windows, it must hand out more pieces in a detailed step than are given back.
 -- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
 --
--- needs: step_memory, gpus, gpu_usage, files
+-- needs: step_memory, gpus, gpu_usage, files, events, _step_spans, _detail
 -- severity: high when the memory is full within 10,000 steps, else medium
 -- hint: torch.cuda.memory._record_memory_history() says which code allocated
 WITH
@@ -13,7 +14,8 @@ WITH
             10 AS min_steps, -- steps in the second half
             0.9 AS min_r2, -- how straight the line is
             0.02 AS min_growth, -- over the second half, as a share of the level
-            1048576 AS min_bytes -- [bytes] over the second half
+            1048576 AS min_bytes, -- [bytes] over the second half
+            0.02 AS min_pieces -- kept of a step, where PyTorch's allocator was recorded in windows
     ),
     levels AS (
         SELECT
@@ -51,6 +53,26 @@ WITH
         GROUP BY gpus.recording
         HAVING count(DISTINCT gpus.device) = 1
     ),
+    windowed AS (
+        SELECT DISTINCT recording
+        FROM _detail
+        WHERE kind LIKE 'torch\_%' ESCAPE '\'
+    ),
+    calls AS (
+        SELECT recording, pid, ts_ns AS at_ns, CASE kind WHEN 'torch_alloc' THEN 1 ELSE -1 END AS pieces
+        FROM events
+        WHERE (kind IN ('torch_alloc', 'torch_free')) IS TRUE AND recording IN (SELECT recording FROM windowed)
+    ),
+    detailed_steps AS (
+        SELECT recording, pid, step, from_ns, until_ns
+        FROM _step_spans
+        WHERE detailed AND trains AND recording IN (SELECT recording FROM windowed)
+    ),
+    kept AS (
+        SELECT recording, pid, sum(pieces) / count(DISTINCT step) AS pieces
+        FROM in_spans(calls, detailed_steps)
+        GROUP BY recording, pid
+    ),
     growing AS (
         SELECT
             lines.recording,
@@ -65,8 +87,10 @@ WITH
             CAST(room.free_bytes / lines.slope_bytes AS BIGINT) AS steps_left
         FROM lines
         LEFT JOIN room ON room.recording = lines.recording
+        LEFT JOIN kept ON kept.recording = lines.recording AND kept.pid = lines.pid
         CROSS JOIN thresholds
-        WHERE lines.steps >= thresholds.min_steps
+        WHERE coalesce(kept.pieces >= thresholds.min_pieces, TRUE)
+            AND lines.steps >= thresholds.min_steps
             AND lines.slope_bytes > 0
             AND lines.r2 >= thresholds.min_r2
             AND lines.last_bytes - lines.first_bytes

@@ -144,7 +144,7 @@ WITH
             pid,
             avg(greatest(dur_ns - launch_ns - copy_ns - sync_ns - collective_ns - dist_wait_ns, 0)) AS work_ns
         FROM step_work
-        WHERE step_kind <> 'warmup'
+        WHERE step_kind <> 'warmup' AND launch_ns IS NOT NULL
         GROUP BY ALL
         HAVING sum(launches + graph_launches) > 0
     ),

@@ -5,6 +5,7 @@
 -- the CPU does not get faster. The bound is for waits that vanish. Neither is more than the GPU is idle by the driver's
 -- samples. A gap counts twice the usual at most, so that rare stalls after a wait (checkpoint, garbage collection) are
 -- left to their own findings.
+-- Where launches were recorded in windows, gaps are those of detailed steps.
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
 -- only a sample of launches was recorded.
 --
@@ -15,6 +16,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
+            3 AS min_detailed, -- of them, steps whose launches are known
             0.05 AS min_share, -- what can be saved, as a share of step time
             2 AS max_usual -- times the usual gap (75th percentile) that one can count
     ),
@@ -24,19 +26,25 @@ WITH
         WHERE NOT for_collective
     ),
     waits AS (
-        SELECT recording, pid, at_ns AS start_ns, end_ns, dur_ns, step, until_ns AS step_end_ns
+        SELECT recording, pid, at_ns AS start_ns, end_ns, dur_ns, step, until_ns AS step_end_ns, detailed
         FROM in_spans(blocked, _step_spans)
         WHERE caller = tid AND trains
     ),
     work AS (
-        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, sum(dur_ns) AS all_ns
+        SELECT
+            recording,
+            pid,
+            any_value(tid) AS tid,
+            count(*) AS steps,
+            count(launches) AS detailed_steps,
+            sum(dur_ns) AS all_ns
         FROM step_work
         WHERE step_kind = 'train'
         GROUP BY recording, pid
     ),
     -- Where no more can be lost than is told of, launches are not looked at.
     suspects AS (
-        SELECT work.recording, work.pid
+        SELECT work.recording, work.pid, sum(waits.dur_ns) AS blocked_ns
         FROM work
         JOIN waits ON waits.recording = work.recording AND waits.pid = work.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
@@ -69,6 +77,7 @@ WITH
             ON loads.recording = waits.recording
             AND loads.pid = waits.pid
             AND loads.start_ns >= waits.end_ns
+        WHERE waits.detailed
     ),
     -- From the return of a wait to where the next launch must be.
     searched AS (
@@ -110,8 +119,7 @@ WITH
             gaps.recording,
             gaps.pid,
             count(*) AS stops,
-            sum(least(gaps.idle_ns, thresholds.max_usual * usual.gap_ns)) AS idle_ns,
-            sum(gaps.blocked_ns) AS blocked_ns
+            sum(least(gaps.idle_ns, thresholds.max_usual * usual.gap_ns)) AS idle_ns
         FROM gaps
         JOIN usual ON usual.recording = gaps.recording AND usual.pid = gaps.pid
         CROSS JOIN thresholds
@@ -123,18 +131,20 @@ WITH
             work.pid,
             work.tid,
             work.steps,
+            work.detailed_steps,
             work.all_ns / work.steps AS step_ns,
-            idle.stops / work.steps AS stops,
-            idle.idle_ns / work.steps AS idle_ns,
-            idle.blocked_ns / work.steps AS blocked_ns,
-            least(idle.idle_ns / work.steps, idle.blocked_ns / work.steps, busy.idle_ns) AS lost_ns,
-            least(idle.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns,
+            idle.stops / work.detailed_steps AS stops,
+            idle.idle_ns / work.detailed_steps AS idle_ns,
+            suspects.blocked_ns / work.steps AS blocked_ns,
+            least(idle.idle_ns / work.detailed_steps, suspects.blocked_ns / work.steps, busy.idle_ns) AS lost_ns,
+            least(suspects.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns
         FROM idle
         JOIN work ON work.recording = idle.recording AND work.pid = idle.pid
+        JOIN suspects ON suspects.recording = idle.recording AND suspects.pid = idle.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = idle.recording AND busy.pid = idle.pid
         CROSS JOIN thresholds
-        WHERE work.steps >= thresholds.min_steps
+        WHERE work.steps >= thresholds.min_steps AND work.detailed_steps >= thresholds.min_detailed
     )
 SELECT
     recording, -- recording
@@ -147,8 +157,14 @@ SELECT
     bound_ns, -- [ns] saved at most, when the waits vanish
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
+    CASE WHEN detailed_steps < steps THEN detailed_steps END AS detailed_steps, -- steps whose launches are known
     format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; ',
-        steps, ms(blocked_ns), stops, ms(idle_ns)) AS evidence, -- what it rests on
+        steps, ms(blocked_ns), stops, ms(idle_ns))
+        || CASE
+            WHEN detailed_steps < steps
+                THEN format('stops and launches of {} detailed steps of {}; ', detailed_steps, steps)
+            ELSE ''
+        END AS evidence, -- what it rests on
     'do not read results inside the step: collect costs on the GPU and call .item() every 50 steps, '
         || 'no print of tensors, non_blocking=True' AS advice, -- what to try
     'zernel-analyze sql {} "FROM syncs"' AS next_command -- to see more

@@ -11,9 +11,10 @@
 --
 -- Without either, `busy` is unknown and the calls give a range: the GPU has work while a thread waits for it, and has
 -- none from the end of such a wait to the next launch, as far as the process uses one stream; processes that use NCCL
--- have more. `idle_ns` is then the middle of the range.
+-- have more. Where launches were recorded in windows, waits with the next launch in the same one tell, for all.
+-- `idle_ns` is then the middle of the range.
 --
--- needs: events, _trained, steps, gpu_time, _syncs, _launched, _rare_events
+-- needs: events, _trained, steps, gpu_time, _syncs, _launched, _rare_events, _detail, detail_windows
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
@@ -24,10 +25,6 @@ WITH
             0.03 AS error, -- of samples, as a share of the time
             2 AS most_wrong, -- times a sample that the use of a GPU is at most, however few samples there are
             2 AS min_steps -- steps that a trace covers
-    ),
-    -- 97.5 % quantiles of Student's t for 1 to 10 degrees of freedom; beyond, 1.96 (1 + 1.3 / freedom) is within 1 %.
-    student AS (
-        SELECT [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23] AS t
     ),
     samples AS (
         SELECT
@@ -160,13 +157,9 @@ WITH
             least(sum(busy * span_ns) / sum(share * span_ns), 1) AS busy,
             avg(least_inside) AS least_busy,
             avg(most_inside) AS most_busy,
-            CASE
-                WHEN count(*) > 11 THEN 1.96 * (1 + 1.3 / (count(*) - 1))
-                WHEN count(*) > 1 THEN any_value(student.t)[count(*) - 1]
-            END * stddev_samp(most_inside) / sqrt(count(*)) + any_value(constants.error) AS margin,
+            student_t(count(*) - 1) * stddev_samp(most_inside) / sqrt(count(*)) + any_value(constants.error) AS margin,
             any_value(constants.most_wrong) * max(most_inside) + any_value(constants.error) AS most_sampled
         FROM counted
-        CROSS JOIN student
         CROSS JOIN constants
         GROUP BY recording, pid, trains
     ),
@@ -230,6 +223,29 @@ WITH
         JOIN unsampled ON unsampled.recording = _syncs.recording AND unsampled.pid = _syncs.pid
         WHERE _syncs.start_ns >= unsampled.start_ns AND _syncs.end_ns <= unsampled.end_ns
     ),
+    -- Until when it is known what was launched after a wait; in how much of the time that is so.
+    followed AS (
+        SELECT waits.recording, waits.pid, waits.end_ns, CAST(NULL AS BIGINT) AS until_ns
+        FROM waits
+        WHERE NOT waits.copies
+            AND waits.recording NOT IN (SELECT recording FROM _detail WHERE kind = 'cuda_launch')
+        UNION ALL
+        SELECT waits.recording, waits.pid, waits.end_ns, windows.end_ns
+        FROM (SELECT recording, pid, end_ns FROM waits WHERE NOT copies) AS waits
+        SEMI JOIN _detail ON _detail.recording = waits.recording AND _detail.kind = 'cuda_launch'
+        ASOF JOIN detail_windows AS windows
+            ON windows.recording = waits.recording
+            AND windows.start_ns <= waits.end_ns
+        WHERE windows.end_ns >= waits.end_ns
+    ),
+    watched AS (
+        SELECT steps.recording, steps.pid, sum(steps.detail_share * steps.dur_ns) / sum(steps.dur_ns) AS share
+        FROM steps
+        JOIN unsampled ON unsampled.recording = steps.recording AND unsampled.pid = steps.pid
+        SEMI JOIN _detail ON _detail.recording = steps.recording AND _detail.kind = 'cuda_launch'
+        WHERE steps.start_ns >= unsampled.start_ns AND steps.end_ns <= unsampled.end_ns
+        GROUP BY steps.recording, steps.pid
+    ),
     launched AS (
         SELECT _launched.recording, _launched.pid, _launched.at_ns
         FROM _launched
@@ -243,12 +259,12 @@ WITH
         SELECT pauses.recording, pauses.pid, sum(pauses.idle_ns) AS idle_ns
         FROM (
             SELECT waits.recording, waits.pid, launched.at_ns - min(waits.end_ns) AS idle_ns
-            FROM waits
+            FROM followed AS waits
             ASOF JOIN launched
                 ON launched.recording = waits.recording
                 AND launched.pid = waits.pid
                 AND launched.at_ns >= waits.end_ns
-            WHERE NOT waits.copies
+            WHERE coalesce(launched.at_ns <= waits.until_ns, TRUE)
             GROUP BY waits.recording, waits.pid, launched.at_ns
         ) AS pauses
         WHERE (pauses.recording, pauses.pid) NOT IN (SELECT (recording, pid) FROM _rare_events WHERE kind = 'nccl')
@@ -265,11 +281,15 @@ WITH
             unsampled.recording,
             unsampled.pid,
             unsampled.step_ns,
-            least(coalesce(drained.idle_ns, 0) / (unsampled.steps * unsampled.step_ns), 1) AS least_idle,
+            least(
+                coalesce(drained.idle_ns / coalesce(watched.share, 1), 0) / (unsampled.steps * unsampled.step_ns),
+                1
+            ) AS least_idle,
             least(coalesce(worked.busy_ns, 0) / (unsampled.steps * unsampled.step_ns), 1) AS least_busy
         FROM unsampled
         JOIN launching ON launching.recording = unsampled.recording AND launching.pid = unsampled.pid
         LEFT JOIN drained ON drained.recording = unsampled.recording AND drained.pid = unsampled.pid
+        LEFT JOIN watched ON watched.recording = unsampled.recording AND watched.pid = unsampled.pid
         LEFT JOIN worked ON worked.recording = unsampled.recording AND worked.pid = unsampled.pid
     ),
     bounded AS (

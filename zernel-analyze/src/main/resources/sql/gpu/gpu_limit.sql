@@ -23,7 +23,7 @@ WITH
             avg(dur_ns) AS mean_ns,
             median(sync_ns - collective_sync_ns) AS sync_ns,
             avg(launch_ns / nullif(launches, 0)) AS launch_ns,
-            sum(launch_ns) / sum(dur_ns) AS launch_share
+            sum(launch_ns) / sum(dur_ns) FILTER (WHERE launch_ns IS NOT NULL) AS launch_share
         FROM step_work
         WHERE step_kind = 'train'
         GROUP BY recording, pid

@@ -2,9 +2,9 @@
 --
 -- This is what tensors use. What the allocator holds (reserved) is in `device_memory`; the difference is cached or lost
 -- to fragmentation. Memory handed out before recording began is in neither. A recording that
--- holds only a sample of these events has no rows here.
+-- holds only a sample of these events, or windows, has no rows here: see `torch_memory_windows`.
 --
--- needs: events, _sampled
+-- needs: events, _sampled, _detail
 CREATE VIEW torch_memory AS
 WITH
     changes AS (
@@ -18,6 +18,7 @@ WITH
         WHERE kind IN ('torch_alloc', 'torch_free')
             AND bytes > 0
             AND recording NOT IN (SELECT recording FROM _sampled WHERE kind <> 'cuda_launch')
+            AND recording NOT IN (SELECT recording FROM _detail WHERE kind LIKE 'torch\_%' ESCAPE '\')
     )
 SELECT
     recording, -- recording

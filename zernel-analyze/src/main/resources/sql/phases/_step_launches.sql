@@ -1,6 +1,7 @@
 -- Kernel launches of each step, of all threads of its process, and where they are in uneven steps.
 --
--- One pass over the launches, of which there may be more than of all else, for everything that is asked of steps.
+-- One pass over the launches, of which there may be more than of all else, for everything that is asked of steps. Those
+-- whose end was not recorded take as long as the others of the step.
 --
 -- needs: _launched, _step_spans, _uneven_steps
 CREATE TABLE _step_launches AS
@@ -30,8 +31,8 @@ WITH
         SELECT
             number,
             count(*) AS launches,
-            sum(dur_ns) AS launch_ns,
-            list({'start_ns': at_ns, 'end_ns': at_ns + dur_ns}) FILTER (WHERE uneven) AS calls
+            sum(dur_ns) * count(*) / nullif(count(dur_ns), 0) AS launch_ns,
+            list({'start_ns': at_ns, 'end_ns': at_ns + coalesce(dur_ns, 0)}) FILTER (WHERE uneven) AS calls
         FROM in_spans(calls, numbered)
         GROUP BY number
     )

@@ -196,7 +196,10 @@ WITH
             pid,
             tid,
             step,
-            sync_ns + launch_ns + copy_ns - median(launch_ns + copy_ns) OVER thread AS blocked_ns,
+            sync_ns + coalesce(
+                launch_ns + copy_ns - median(launch_ns + copy_ns) OVER thread,
+                copy_ns - median(copy_ns) OVER thread
+            ) AS blocked_ns,
             median(syncs) OVER thread AS usual_syncs
         FROM step_work
         WHERE step_kind = 'train'

@@ -2,9 +2,10 @@
 --
 -- A step is one of the process's training thread with the most steps. Work of other threads, such as backward's, counts
 -- where it began. Times are those of calls on the CPU, summed over threads. Where only a sample of launches was
--- recorded, their number and time are scaled up.
+-- recorded, their number and time are scaled up; where they were recorded in windows of time, they are known of
+-- detailed steps.
 --
--- needs: _rare_events, _step_launches, steps, _step_counts, _step_spans, _syncs, _sampled
+-- needs: _rare_events, _step_launches, steps, _step_counts, _step_spans, _syncs, _sampled, _detail
 CREATE TABLE step_work AS
 WITH
     spans AS (
@@ -16,8 +17,12 @@ WITH
             steps.start_ns,
             steps.end_ns,
             steps.dur_ns,
-            steps.step_kind
+            steps.step_kind,
+            steps.detailed,
+            steps.detail_share,
+            CASE WHEN steps.detailed OR detail.kind IS NULL THEN 0 END AS no_launches
         FROM steps
+        LEFT JOIN _detail AS detail ON detail.recording = steps.recording AND detail.kind = 'cuda_launch'
         JOIN _step_counts AS counts
             ON counts.recording = steps.recording
             AND counts.pid = steps.pid
@@ -71,10 +76,12 @@ SELECT
     spans.end_ns, -- [ns] when it ended
     spans.dur_ns, -- [ns] wall time
     spans.step_kind, -- warmup, train, evaluation or checkpoint
-    CAST(round(coalesce(launched.launches, 0) * coalesce(_sampled.calls / _sampled.stored, 1)) AS BIGINT)
-        AS launches, -- kernel launches
-    CAST(coalesce(launched.launch_ns, 0) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)
-        AS launch_ns, -- [ns] time to enqueue them
+    spans.detailed, -- whether detail was recorded all through it
+    spans.detail_share, -- share of it with detail, 0 to 1
+    CAST(round(coalesce(launched.launches, no_launches) * coalesce(_sampled.calls / _sampled.stored, 1)) AS BIGINT)
+        AS launches, -- kernel launches; NULL where they are not known
+    CAST(coalesce(launched.launch_ns, no_launches) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)
+        AS launch_ns, -- [ns] time to enqueue them; NULL where that is not known
     coalesce(work.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
     coalesce(work.copies, 0) AS copies, -- copies and fills
     CAST(coalesce(work.copied_bytes, 0) AS BIGINT) AS copied_bytes, -- [bytes] of them
@@ -94,6 +101,7 @@ LEFT JOIN _step_launches AS launched
     ON launched.recording = spans.recording
     AND launched.pid = spans.pid
     AND launched.step = spans.step
+    AND spans.no_launches = 0
 LEFT JOIN work ON work.recording = spans.recording AND work.pid = spans.pid AND work.step = spans.step
 LEFT JOIN _sampled ON _sampled.recording = spans.recording AND _sampled.kind = 'cuda_launch'
 LEFT JOIN waits ON waits.recording = spans.recording AND waits.pid = spans.pid AND waits.step = spans.step

@@ -33,6 +33,7 @@ WITH
     sizes AS (
         SELECT recording, pid, max(position) AS calls, max(ts_ns) - min(ts_ns) + 1 AS span_ns
         FROM _repeated_calls
+        WHERE position IS NOT NULL
         GROUP BY ALL
     ),
     windows AS (
@@ -159,7 +160,7 @@ WITH
             ON candidates.number = windows.number
             AND candidates.marker = CASE WHEN candidates.is_same THEN calls.same ELSE calls.alike END
         WHERE calls.position > windows.before
-        WINDOW marker_order AS (PARTITION BY candidates.number, candidates.marker ORDER BY calls.position)
+        WINDOW marker_order AS (PARTITION BY candidates.number, candidates.marker, calls.part ORDER BY calls.position)
     ),
     measured AS (
         SELECT
@@ -251,6 +252,7 @@ WITH
             before,
             marker,
             is_same,
+            sort,
             what,
             n,
             first_ns,
@@ -303,6 +305,8 @@ SELECT
     best.marker, -- what its calls have in common
     best.is_same, -- whether they look the same, not only much the same
     best.before, -- number of the last call before those that were looked at
+    best.first_ns, -- [ns] when the first was called
+    best.sort, -- what kind of call it is
     best.what, -- function or kernel
     best.n, -- calls
     CAST(best.step_calls AS BIGINT) AS step_calls, -- calls on the GPU from one to the next

@@ -5,6 +5,7 @@
 -- recording did, may be either. So may be one without PyTorch, as with JAX.
 --
 -- needs: _without_regions, _thread_kinds, _rare_events, _kernel_names, _process_info, kinds, recordings
+-- needs: _detail_shares
 CREATE TABLE _purposes AS
 WITH
     counts AS (
@@ -12,11 +13,17 @@ WITH
             others.recording,
             others.pid,
             sum(CASE WHEN threads.kind = 'backward' THEN threads.events ELSE 0 END) AS backwards,
-            sum(CASE WHEN threads.kind = 'cuda_launch' THEN threads.events ELSE 0 END) AS launches,
+            sum(CASE
+                WHEN threads.kind = 'cuda_launch' THEN threads.events / greatest(coalesce(shares.share, 1), 1e-6)
+                ELSE 0
+            END) AS launches,
             sum(CASE WHEN threads.kind = 'cuda_graph' THEN threads.events ELSE 0 END) AS graphs,
             bool_or(threads.kind IN ('torch_alloc', 'torch_free', 'region', 'dist_wait')) AS calls_torch
         FROM _without_regions AS others
         JOIN _thread_kinds AS threads ON threads.recording = others.recording AND threads.pid = others.pid
+        LEFT JOIN _detail_shares AS shares
+            ON shares.recording = threads.recording
+            AND shares.kind = threads.kind
         GROUP BY others.recording, others.pid
     ),
     optimizing AS (

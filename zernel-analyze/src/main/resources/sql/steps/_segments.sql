@@ -1,8 +1,9 @@
 -- What `phase_rules` say about time in no recorded call, on threads whose steps were found by what repeats.
 --
--- A wait or read counts for the piece of time in which it began. Inference has no optimizer.
+-- A wait or read counts for the piece of time in which it began. Inference has no optimizer. Where launches were
+-- recorded in windows, time outside has some where most of the time in windows has that follows the same.
 --
--- needs: events, _pieces, _thread_numbers, _step_markers, _launched, _purposes, phase_rules
+-- needs: events, _pieces, _thread_numbers, _step_markers, _launched, _purposes, phase_rules, _detail, detail_windows
 CREATE TABLE _phase_guesses AS
 WITH
     threads AS (
@@ -66,6 +67,39 @@ WITH
         WHERE calls.at_ns < placed.end_ns
         GROUP BY ALL
     ),
+    windowed AS (
+        SELECT
+            placed.thread,
+            placed.start_ns,
+            placed.previous_part,
+            placed.end_ns - placed.start_ns AS dur_ns,
+            coalesce(windows.end_ns >= placed.end_ns, FALSE) AS inside
+        FROM (
+            SELECT placed.*
+            FROM placed
+            SEMI JOIN _detail ON _detail.recording = placed.recording AND _detail.kind = 'cuda_launch'
+            WHERE placed.part = 'unknown'
+        ) AS placed
+        ASOF LEFT JOIN detail_windows AS windows
+            ON windows.recording = placed.recording
+            AND windows.start_ns <= placed.start_ns
+    ),
+    outside AS (
+        SELECT thread, start_ns
+        FROM windowed
+        WHERE NOT inside
+    ),
+    usual AS (
+        SELECT
+            windowed.thread,
+            windowed.previous_part,
+            2 * coalesce(sum(windowed.dur_ns) FILTER (WHERE launching.launches > 0), 0) >= sum(windowed.dur_ns)
+                AS launches
+        FROM windowed
+        LEFT JOIN launching ON launching.thread = windowed.thread AND launching.start_ns = windowed.start_ns
+        WHERE windowed.inside
+        GROUP BY windowed.thread, windowed.previous_part
+    ),
     samples AS (
         SELECT events.recording, events.ts_ns, max(events.value) AS utilization
         FROM events
@@ -83,10 +117,15 @@ WITH
             placed.previous_part,
             coalesce(blocked.blocked_ns, 0) / (placed.end_ns - placed.start_ns) AS io_wait,
             coalesce(blocked.futex_waits, 0) AS futex_waits,
-            CASE WHEN launching.launches > 0 THEN 100 ELSE coalesce(samples.utilization, 0) END AS utilization
+            CASE
+                WHEN launching.launches > 0 OR (outside.start_ns IS NOT NULL AND usual.launches) THEN 100
+                ELSE coalesce(samples.utilization, 0)
+            END AS utilization
         FROM placed
         LEFT JOIN blocked ON blocked.thread = placed.thread AND blocked.start_ns = placed.start_ns
         LEFT JOIN launching ON launching.thread = placed.thread AND launching.start_ns = placed.start_ns
+        LEFT JOIN outside ON outside.thread = placed.thread AND outside.start_ns = placed.start_ns
+        LEFT JOIN usual ON usual.thread = placed.thread AND usual.previous_part = placed.previous_part
         ASOF LEFT JOIN samples
             ON samples.recording = placed.recording
             AND samples.ts_ns >= placed.end_ns

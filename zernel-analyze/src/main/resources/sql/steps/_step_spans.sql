@@ -9,7 +9,8 @@ SELECT
     steps.step, -- number of the step
     steps.start_ns AS from_ns, -- [ns] when it began
     steps.end_ns AS until_ns, -- [ns] when it ended
-    steps.step_kind = 'train' AS trains -- whether it is of kind train
+    steps.step_kind = 'train' AS trains, -- whether it is of kind train
+    steps.detailed -- whether detail was recorded all through it
 FROM steps
 JOIN _step_counts AS counts
     ON counts.recording = steps.recording

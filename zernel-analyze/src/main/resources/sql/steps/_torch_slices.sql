@@ -1,9 +1,9 @@
 -- What PyTorch's allocator handed out and took back in each 4 ms (2^22 ns) in which it did.
 --
 -- A recording has millions of these events, and to sort them all costs more than all else in a report. A recording that
--- holds only a sample of them has no rows here.
+-- holds only a sample of them, or windows, has no rows here.
 --
--- needs: events, _sampled
+-- needs: events, _sampled, _detail
 CREATE TABLE _torch_slices AS
 WITH
     slices AS (
@@ -19,6 +19,7 @@ WITH
         WHERE (kind IN ('torch_alloc', 'torch_free')) IS TRUE
             AND bytes > 0
             AND recording NOT IN (SELECT recording FROM _sampled WHERE kind <> 'cuda_launch')
+            AND recording NOT IN (SELECT recording FROM _detail WHERE kind LIKE 'torch\_%' ESCAPE '\')
         GROUP BY ALL
     )
 SELECT

@@ -2,6 +2,7 @@
 --
 -- Slow are training steps that take a fifth longer than the median; usual are the 20 longest of the others. Of each
 -- process, the thread with the most steps. Where Python's garbage collector itself was probed, nothing is looked for.
+-- What was called is known of detailed steps only.
 --
 -- needs: steps, _step_counts, probes
 CREATE TABLE _uneven_steps AS
@@ -12,7 +13,15 @@ WITH
             20 AS usual_steps -- to compare with
     ),
     trained AS (
-        SELECT steps.recording, steps.pid, steps.tid, steps.step, steps.start_ns, steps.end_ns, steps.dur_ns
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            steps.start_ns,
+            steps.end_ns,
+            steps.dur_ns,
+            steps.detailed
         FROM steps
         JOIN _step_counts AS counts
             ON counts.recording = steps.recording
@@ -33,6 +42,7 @@ WITH
         FROM trained
         JOIN medians ON medians.recording = trained.recording AND medians.pid = trained.pid
         CROSS JOIN constants
+        WHERE trained.detailed
     ),
     ranked AS (
         SELECT compared.*, row_number() OVER (PARTITION BY recording, pid, slow ORDER BY dur_ns DESC, step) AS place

@@ -106,7 +106,11 @@ WHERE generation > 0;
 -- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
 -- pass while the median step has one. All others are *train*, also slow ones, and those of inference.
 --
+-- What a step has of detail, such as launches, is known where it is `detailed`; of one with a `detail_share` of 0,
+-- nothing was recorded, and nothing made it longer. See `detail_windows`.
+--
 -- needs: _intervals, _segments, _evaluations, _step_markers, _role_steps, _checkpoint_opens, _compiles, _thread_numbers
+-- needs: _detail, detail_windows
 CREATE TABLE steps AS
 WITH
     threads AS (
@@ -332,6 +336,45 @@ WITH
         JOIN usual ON usual.thread = counted.thread
         LEFT JOIN firsts ON firsts.thread = counted.thread
         LEFT JOIN early ON early.thread = counted.thread
+    ),
+    windows AS (
+        SELECT
+            recording,
+            start_ns,
+            end_ns,
+            coalesce(
+                sum(dur_ns) OVER (
+                    PARTITION BY recording
+                    ORDER BY start_ns
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ),
+                0
+            ) AS before_ns
+        FROM detail_windows
+    ),
+    -- Steps of recordings with windows, and how long there was detail before they began, and before they ended.
+    begun AS (
+        SELECT
+            numbers.recording,
+            boundaries.thread,
+            boundaries.start_ns,
+            boundaries.end_ns,
+            windows.end_ns AS window_end_ns,
+            coalesce(windows.before_ns + least(boundaries.start_ns, windows.end_ns) - windows.start_ns, 0) AS before_ns
+        FROM boundaries
+        JOIN _thread_numbers AS numbers ON numbers.thread = boundaries.thread
+        SEMI JOIN _detail ON _detail.recording = numbers.recording
+        ASOF LEFT JOIN windows ON windows.recording = numbers.recording AND windows.start_ns <= boundaries.start_ns
+    ),
+    ended AS (
+        SELECT
+            begun.thread,
+            begun.start_ns,
+            coalesce(begun.window_end_ns >= begun.end_ns, FALSE) AS detailed,
+            coalesce(windows.before_ns + least(begun.end_ns, windows.end_ns) - windows.start_ns, 0) - begun.before_ns
+                AS detail_ns
+        FROM begun
+        ASOF LEFT JOIN windows ON windows.recording = begun.recording AND windows.start_ns <= begun.end_ns
     )
 SELECT
     numbers.recording, -- recording
@@ -356,7 +399,10 @@ SELECT
         WHEN judged.saves AND judged.is_long THEN 'checkpoint'
         WHEN judged.evaluates THEN 'evaluation'
         ELSE 'train'
-    END AS step_kind -- warmup, train, evaluation or checkpoint
+    END AS step_kind, -- warmup, train, evaluation or checkpoint
+    coalesce(ended.detailed, TRUE) AS detailed, -- whether all of it lies in a window of detail, or there are no windows
+    coalesce(ended.detail_ns / judged.dur_ns, 1) AS detail_share -- share of it with detail, 0 to 1
 FROM judged
 JOIN _thread_numbers AS numbers ON numbers.thread = judged.thread
+LEFT JOIN ended ON ended.thread = judged.thread AND ended.start_ns = judged.start_ns
 ORDER BY judged.thread, judged.start_ns

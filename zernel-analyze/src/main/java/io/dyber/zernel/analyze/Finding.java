@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,9 @@ public record Finding(
 
     /// What a finding may return besides: the least that can be lost, where `lost_ms_per_step` is in the middle of a range.
     private static final String LEAST_LOST = "least_lost_ms_per_step";
+
+    /// Facts that are no fact where they are NULL.
+    private static final Set<String> OPTIONAL = Set.of(LEAST_LOST, "detailed_steps");
 
     /// Makes [#COLUMNS] of the facts that a query returns.
     private static final String SHOWN = SqlLibrary.finding();
@@ -141,7 +145,7 @@ public record Finding(
     private static Finding of(SqlObject object, List<String> names, Table.Row row) {
         Map<String, @Nullable Object> more = new LinkedHashMap<>();
         for (String name : names) {
-            if (!COLUMNS.contains(name) && !(name.equals(LEAST_LOST) && row.value(name) == null)) {
+            if (!COLUMNS.contains(name) && !(OPTIONAL.contains(name) && row.value(name) == null)) {
                 more.put(name, row.value(name));
             }
         }

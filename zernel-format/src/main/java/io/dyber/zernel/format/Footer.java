@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -60,6 +61,13 @@ public record Footer(
                 listOf(read(metadata, PROBES, ProbeState[].class)),
                 orElse(read(metadata, LOSSES, Losses.class), new Losses(List.of(), Map.of(), 0, null)),
                 listOf(read(metadata, PROCESSES, ProcessInfo[].class)));
+    }
+
+    /// When detail was recorded, of a recording that holds it in windows only; it is asked each second.
+    ///
+    /// @throws RecordingException if the value is not the JSON that its key promises
+    public static Optional<Detail> detail(Map<String, String> metadata) {
+        return Optional.ofNullable(read(metadata, DETAIL, Detail.class)).filter(detail -> detail.windows() != null);
     }
 
     /// Of a key the value, from one of the records here, a list of them, or a map.
@@ -319,7 +327,11 @@ public record Footer(
             @Nullable Double budget,
             @Nullable String why,
             List<String> kinds,
-            @Nullable List<DetailWindow> windows) {}
+            @Nullable List<DetailWindow> windows) {
+        public Detail {
+            kinds = orElse(kinds, List.of());
+        }
+    }
 
     /// A time in which every call that is detail was recorded, from when all probes were there until the first was taken
     /// away.

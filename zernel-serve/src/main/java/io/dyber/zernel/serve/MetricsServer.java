@@ -99,6 +99,7 @@ public final class MetricsServer implements AutoCloseable {
             }
         });
         empty.overhead(source.overheadShare());
+        empty.detail(source::detail);
         alerting.startOver();
         charts.startOver();
         return empty;

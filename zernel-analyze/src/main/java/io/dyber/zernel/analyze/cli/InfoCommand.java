@@ -37,6 +37,7 @@ final class InfoCommand implements Runnable {
     enum Part {
         recordings("FROM recordings"),
         kinds("SELECT recording, kind, state, events, why FROM kinds"),
+        detail("SELECT recording, asked, recorded, kinds, windows, time_share, why FROM detail"),
         probes(
                 """
                 SELECT recording, kind, symbol, parse_filename(library) AS library, state, cost, entries, filtered,

@@ -40,6 +40,9 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
                 out.println("Incomplete: " + escaped(why) + "\n");
             }
         }
+        for (Table.Row cost : report.section("detail_cost").rows()) {
+            out.println("Recording cost: " + escaped(cost.requiredText("text")) + "\n");
+        }
         Verdict verdict = report.verdict();
         out.println(("**" + escaped(verdict.sentence()) + "** " + escaped(verdict.reason())).strip() + "\n");
         steps(report);

@@ -49,6 +49,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
             "unknowns",
             "memory_curve",
             "probes",
+            "detail_cost",
             "overhead",
             "overhead_by_process",
             "processes");

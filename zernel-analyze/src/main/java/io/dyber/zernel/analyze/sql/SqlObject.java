@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 /// One view or finding of the library: a statement of a `.sql` file, with the comment above it.
 ///
 /// The comment is its documentation: the first sentence is the title, paragraphs say why it matters, and
-/// lines `key: value` hold `needs` (what it reads), for findings also `severity` and `hint`.
+/// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity` and `hint`.
 ///
 /// @param name the object it defines
 /// @param role what it is for
@@ -101,7 +101,7 @@ public record SqlObject(
         for (String text : comment) {
             Matcher key = KEY.matcher(text);
             if (key.matches()) {
-                keys.put(key.group(1), key.group(2).strip());
+                keys.merge(key.group(1), key.group(2).strip(), (one, more) -> one + ", " + more);
             } else {
                 prose.add(text);
             }

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.live;
 
 import static io.dyber.zernel.serve.source.EventBatch.NULL;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.serve.alert.Readings;
 import io.dyber.zernel.serve.analysis.Inferences;
 import io.dyber.zernel.serve.analysis.Inferred;
@@ -16,9 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.function.ObjDoubleConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// What is known now: applies batches of events, and what the analyzer infers from them, to the series of [Metrics].
@@ -44,6 +47,7 @@ public final class LiveMetrics {
     private final Map<@Nullable String, Map<@Nullable String, List<Metric>>> routes = new HashMap<>();
     private long updatedMillis;
     private OptionalDouble overhead = OptionalDouble.empty();
+    private final DetailTime detail = new DetailTime();
     private final Watcher watcher;
     private long startNanos = NULL;
     private long nextSecondNanos;
@@ -105,6 +109,7 @@ public final class LiveMetrics {
         if (batch.rows() > 0 && batch.shiftNanos() != inferred.shiftNanos()) {
             inferred.readUntil(Long.MAX_VALUE, this::infer);
             inferred.startOver(batch.shiftNanos());
+            detail.startOver(batch.shiftNanos());
         }
         for (int row = 0; row < batch.rows(); row++) {
             moveTo(batch.number(LongColumn.TS_NS, row));
@@ -124,6 +129,7 @@ public final class LiveMetrics {
         if (startNanos == NULL) {
             startNanos = nanos;
             nextSecondNanos = nanos + SECOND_NANOS;
+            detail.start(nanos);
         }
         nextSecondNanos = Math.max(nextSecondNanos, nanos - LONGEST_SILENCE_NANOS);
         while (nextSecondNanos <= nanos) {
@@ -143,6 +149,11 @@ public final class LiveMetrics {
     /// What recording cost, as a share of one CPU.
     public synchronized void overhead(OptionalDouble share) {
         overhead = share;
+    }
+
+    /// Whom to ask each second in which windows launches and the like were recorded so far; empty where that is all time.
+    public synchronized void detail(Supplier<Optional<Footer.Detail>> windows) {
+        detail.source(windows);
     }
 
     /// No more events will come: what was inferred of the end holds.
@@ -263,6 +274,7 @@ public final class LiveMetrics {
         series.number(Metrics.SOURCE_ENDED, List.of()).value = ended ? 1 : 0;
         series.number(Metrics.PIDS_FOLDED, List.of()).value = pids.folded();
         overhead.ifPresent(share -> series.number(Metrics.OVERHEAD, List.of()).value = share);
+        series.number(Metrics.DETAIL_SECONDS, List.of()).value = detail.secondsUntil(nowNanos);
         series.forgetSamplesBefore(nowNanos - SAMPLE_LIFE_NANOS);
         deriveMemory();
         deriveSteps(nowNanos, ended);
@@ -278,7 +290,12 @@ public final class LiveMetrics {
             }
         });
         derive(gpuMemory, Metrics.GPU_MEMORY_USED, Metrics.GPU_MEMORY_PEAK);
-        derive(torchMemory, Metrics.TORCH_MEMORY_USED, Metrics.TORCH_MEMORY_PEAK);
+        if (detail.isWhole("torch_alloc")) {
+            derive(torchMemory, Metrics.TORCH_MEMORY_USED, Metrics.TORCH_MEMORY_PEAK);
+        } else {
+            series.numbers(Metrics.TORCH_MEMORY_USED).clear();
+            series.numbers(Metrics.TORCH_MEMORY_PEAK).clear();
+        }
         series.numbers(Metrics.TORCH_MEMORY_RESERVED).clear();
         gpuMemory.forEach((place, use) -> {
             if (torchMemory.knows(place.pid())) {

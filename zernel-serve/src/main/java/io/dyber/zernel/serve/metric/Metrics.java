@@ -27,7 +27,8 @@ public final class Metrics {
     public static final Metric GPU_MEMORY_PEAK = gauge("zernel_gpu_memory_peak_bytes",
             "Largest zernel_gpu_memory_used_bytes so far.", "pid", "gpu_id");
     public static final Metric CUDA_LAUNCH = summary("zernel_cuda_launch_latency_seconds",
-            "Time a kernel launch call took on the CPU.", "pid").from("cuda_launch", CALL_DURATION);
+            "Time a kernel launch call took on the CPU, of those whose end was recorded.", "pid")
+            .from("cuda_launch", CALL_DURATION);
     public static final Metric NCCL = summary("zernel_nccl_collective_duration_seconds",
             "Time a NCCL collective call took on the CPU.", "op", "pid").from("nccl", DURATION);
     public static final Metric DATALOADER_WAIT = summary("zernel_dataloader_wait_seconds",
@@ -49,7 +50,9 @@ public final class Metrics {
             "Time a backward pass took on the CPU.", "pid").from("backward", DURATION);
 
     public static final Metric CUDA_LAUNCHES = counter("zernel_cuda_launches_total",
-            "Kernel launches, also those that were only counted.", "pid").from("cuda_launch", CALLS);
+            "Kernel launches that were recorded or counted: those of zernel_detail_seconds_total, by whose rate theirs is "
+                    + "to be divided.",
+            "pid").from("cuda_launch", CALLS);
     public static final Metric CUDA_SYNC = summary("zernel_cuda_sync_seconds",
             "Time blocked in a CUDA synchronisation.", "pid").from("cuda_sync", DURATION);
     public static final Metric CUDA_COPIES = counter("zernel_cuda_copies_total",
@@ -65,7 +68,8 @@ public final class Metrics {
     public static final Metric TORCH_DIST_WAIT = summary("zernel_torch_dist_wait_seconds",
             "Time blocked on work of torch.distributed.", "pid").from("dist_wait", DURATION);
     public static final Metric TORCH_MEMORY_USED = gauge("zernel_torch_memory_used_bytes",
-            "Bytes PyTorch's caching allocator has given to tensors.", "pid", "gpu_id");
+            "Bytes PyTorch's caching allocator has given to tensors; not known where that is recorded in windows of time.",
+            "pid", "gpu_id");
     public static final Metric TORCH_MEMORY_PEAK = gauge("zernel_torch_memory_peak_bytes",
             "Largest zernel_torch_memory_used_bytes so far.", "pid", "gpu_id");
     public static final Metric TORCH_MEMORY_RESERVED = gauge("zernel_torch_memory_reserved_bytes",
@@ -133,6 +137,8 @@ public final class Metrics {
 
     public static final Metric EVENTS = counter("zernel_events_total",
             "Events read from the recording.", "kind").from("*", ONE);
+    public static final Metric DETAIL_SECONDS = counter("zernel_detail_seconds_total",
+            "Event time in which launches and the like were recorded: all of it, or windows.");
     public static final Metric LOST = counter("zernel_lost_events_total",
             "Events the recorder could not store, by kind.", "name").from("lost", COUNT);
     public static final Metric ALERTS = gauge("zernel_alerts",
@@ -162,7 +168,7 @@ public final class Metrics {
                     GPU_PCIE_RECEIVED, GPU_ECC_ERRORS, GPU_ECC_CORRECTED, GPU_XID, GPU_THROTTLE,
                     GPU_PROCESS_UTILIZATION, GPU_PROCESS_MEMORY)),
             new Group("Reads, waits and calls", List.of(IO, IO_BYTES, WAIT, CALL)),
-            new Group("Recorder and server", List.of(EVENTS, LOST, OVERHEAD, SOURCE_TIME, SOURCE_ENDED, PIDS_FOLDED,
+            new Group("Recorder and server", List.of(EVENTS, DETAIL_SECONDS, LOST, OVERHEAD, SOURCE_TIME, SOURCE_ENDED, PIDS_FOLDED,
                     ALERTS, ALERT_NOTIFICATIONS)));
 
     /// All of them, in the order of the exposition.

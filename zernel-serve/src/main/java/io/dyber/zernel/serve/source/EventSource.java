@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve.source;
 
+import io.dyber.zernel.format.Footer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -28,6 +29,11 @@ public interface EventSource extends AutoCloseable {
     /// What recording cost the recorded threads, as a share of one CPU; known when the recording is finished.
     default OptionalDouble overheadShare() {
         return OptionalDouble.empty();
+    }
+
+    /// In which windows of time launches and the like were recorded, so far; empty where that is all the time.
+    default Optional<Footer.Detail> detail() {
+        return Optional.empty();
     }
 
     /// The controls, where there is something to control.

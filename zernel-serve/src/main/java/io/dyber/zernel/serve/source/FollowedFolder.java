@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve.source;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
@@ -103,6 +104,12 @@ public final class FollowedFolder implements EventSource {
     public Optional<Recorded> recorded() {
         EventSource source = current;
         return source == null ? Optional.empty() : source.recorded();
+    }
+
+    @Override
+    public Optional<Footer.Detail> detail() {
+        EventSource source = current;
+        return source == null ? Optional.empty() : source.detail();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.source;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -34,6 +35,7 @@ public final class Replay implements EventSource {
     private final Pacer pacer;
     private final BufferAllocator allocator = new RootAllocator();
     private final OptionalDouble overheadShare;
+    private final Optional<Footer.Detail> detail;
     private long untilNanos = Long.MAX_VALUE;
     private final TimeWindows windows;
     private final Deque<EventBatch> ready = new ArrayDeque<>();
@@ -67,6 +69,7 @@ public final class Replay implements EventSource {
         this.version = FileVersion.of(path);
         this.database = Recordings.open(path.toString());
         this.overheadShare = readOverheadShare(database);
+        this.detail = Footer.detail(database.recordings().getFirst().metadata());
         this.windows = new TimeWindows(database.connection(), allocator);
         long first = windows.firstNanos();
         this.tickEnd = first;
@@ -223,6 +226,11 @@ public final class Replay implements EventSource {
     @Override
     public OptionalDouble overheadShare() {
         return overheadShare;
+    }
+
+    @Override
+    public Optional<Footer.Detail> detail() {
+        return detail;
     }
 
     @Override

@@ -54,6 +54,8 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "preemption",
             "marks",
             "probes",
+            "detail_windows",
+            "detail_cost",
             "overhead",
             "overhead_by_process",
             "percentiles",

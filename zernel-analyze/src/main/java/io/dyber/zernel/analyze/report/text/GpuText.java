@@ -135,9 +135,19 @@ record GpuText(Page page, Report report) {
         for (Table.Row row : rows.subList(0, Math.min(MOST_KERNELS, rows.size()))) {
             kernels.add(page.fit(row.requiredText("kernel"), 40) + " " + Quantity.count(row.integer("launches")));
         }
-        sentences.add(Quantity.count(sum(rows, "launches")) + " launches" + perStep(rows, "per_step") + " took "
+        sentences.add(launched(rows) + " took "
                 + Quantity.time(sum(rows, "sum_ns")) + " to enqueue: " + String.join(", ", kernels)
                 + (rows.size() > MOST_KERNELS ? ", and " + (rows.size() - MOST_KERNELS) + " more kernels" : ""));
+    }
+
+    /// How many; where they were recorded in windows, how many that makes of all.
+    private static String launched(List<Table.Row> rows) {
+        long recorded = sum(rows, "launches");
+        long all = sum(rows.stream().filter(row -> !row.isNull("all_launches")).toList(), "all_launches");
+        String launches = " launches" + perStep(rows, "per_step");
+        return all <= recorded
+                ? Quantity.count(recorded) + launches
+                : "about " + Quantity.count(all) + launches + ", of which the " + Quantity.count(recorded) + " recorded";
     }
 
     private void copies(Owner owner, List<String> sentences) {

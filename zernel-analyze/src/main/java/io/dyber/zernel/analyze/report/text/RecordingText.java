@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +107,9 @@ public record RecordingText(Page page, Report report) {
             String name = kind.requiredText("kind");
             boolean probed = List.of("attached", "unstated").contains(kind.requiredText("state"));
             if (kind.integer("recording") == recording && probed && !name.equals("lost")) {
-                attached.add(name + " " + Quantity.count(kind.integer("events")));
+                String why = kind.text("why");
+                boolean inWindows = why != null && !why.isEmpty();
+                attached.add(name + " " + Quantity.count(kind.integer("events")) + (inWindows ? " (" + why + ")" : ""));
             }
         }
         page.paragraph("  events: ", attached.isEmpty() ? "none" : String.join(", ", attached));
@@ -148,8 +151,17 @@ public record RecordingText(Page page, Report report) {
         return losses.isEmpty() ? "nothing" : String.join(", ", losses);
     }
 
-    /// What recording itself cost, which the times of the report include.
+    /// What recording itself cost, which the times of the report include: as the job's steps show, or by prediction.
     private String overhead(long recording) {
+        Optional<Table.Row> cost = report.section("detail_cost").rows().stream()
+                .filter(row -> row.integer("recording") == recording)
+                .findFirst();
+        boolean predicted = cost.map(row -> row.requiredText("method").startsWith("predicted")).orElse(true);
+        String words = cost.map(row -> row.requiredText("text")).orElse("");
+        return predicted ? predicted(recording, words) : "; recording cost: " + words;
+    }
+
+    private String predicted(long recording, String words) {
         StringBuilder text = new StringBuilder();
         for (Table.Row row : report.section("overhead").rows()) {
             if (row.integer("recording") != recording || row.isNull("hits")) {
@@ -161,8 +173,8 @@ public record RecordingText(Page page, Report report) {
                 text.append(" of unknown cost (").append(row.text("method")).append(")");
             } else {
                 text.append(" x ").append(Quantity.time(row.integer("cost_ns"))).append(" = ");
-                text.append(Quantity.time(row.integer("cpu_ns"))).append(" of CPU time (");
-                text.append(Quantity.percent(row, "share")).append(" of one core").append(dearest(recording)).append(')');
+                text.append(Quantity.time(row.integer("cpu_ns"))).append(" of CPU time, ");
+                text.append(words).append(words.endsWith("of one CPU") ? dearest(recording) : "");
             }
         }
         return text.toString();
@@ -174,7 +186,7 @@ public record RecordingText(Page page, Report report) {
                 .limit(4)
                 .map(row -> "pid " + row.text("pid") + " " + Quantity.percent(row, "share"))
                 .toList();
-        return processes.isEmpty() ? "" : "; " + String.join(", ", processes);
+        return processes.isEmpty() ? "" : " (" + String.join(", ", processes) + ")";
     }
 
     private static double shareOf(Table.Row row) {

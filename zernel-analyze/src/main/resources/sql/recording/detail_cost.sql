@@ -1,0 +1,211 @@
+-- What recording detail costs the job: measured by the job's own steps, with and without, else predicted.
+--
+-- Steps wholly inside a window of detail are compared with those of no window, of kind train. Each window is compared
+-- with what lies next to it, so that a job that drifts counts as little as single slow steps: the difference of the
+-- logarithms of the median of up to 10 steps on either side of its begin, and of its end. Their mean over windows is
+-- the effect, with its interval at 95 % by Student's t; windows of several processes count once. Steps within 20 ms of
+-- a window, in which probes are attached or taken away, count on neither side. Lost is what the effect makes of the
+-- share of the time of train steps that was in windows.
+--
+-- Recordings with detail all the time have nothing to compare: what a probed call costs, as it was measured before,
+-- times the calls in train steps is a prediction. Where there are no steps, its share is of one CPU.
+--
+-- needs: steps, _step_counts, _detail, detail_windows, overhead, overhead_by_process, step_work
+CREATE TABLE detail_cost AS
+WITH
+    constants AS (
+        SELECT
+            10 AS most_steps, -- on either side of an edge that are compared
+            3 AS min_windows, -- fewer do not tell
+            20000000 AS edge_ns -- [ns] around a window in which probes come and go
+    ),
+    trained AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.start_ns,
+            steps.end_ns,
+            steps.dur_ns,
+            steps.detailed,
+            steps.detail_share
+        FROM steps
+        JOIN _step_counts AS counts
+            ON counts.recording = steps.recording
+            AND counts.pid = steps.pid
+            AND counts.tid = steps.tid
+        WHERE steps.step_kind = 'train'
+            AND steps.dur_ns > 0
+            AND steps.recording IN (SELECT recording FROM _detail)
+    ),
+    numbered AS (
+        SELECT recording, number, start_ns, end_ns
+        FROM detail_windows
+    ),
+    -- The window that each step lies in, or else behind: 0 before the first.
+    placed AS (
+        SELECT
+            trained.*,
+            coalesce(numbered.number, 0) AS number,
+            numbered.end_ns AS window_end_ns
+        FROM trained
+        ASOF LEFT JOIN numbered ON numbered.recording = trained.recording AND numbered.start_ns <= trained.start_ns
+    ),
+    apart AS (
+        SELECT placed.recording, placed.pid, placed.number, placed.start_ns, placed.dur_ns
+        FROM placed
+        LEFT JOIN numbered ON numbered.recording = placed.recording AND numbered.number = placed.number + 1
+        CROSS JOIN constants
+        WHERE placed.detail_share = 0
+            AND coalesce(placed.start_ns >= placed.window_end_ns + constants.edge_ns, TRUE)
+            AND coalesce(placed.end_ns <= numbered.start_ns - constants.edge_ns, TRUE)
+    ),
+    -- Of each edge, by the number of its window, the steps of either side by how near they are.
+    sides AS (
+        SELECT recording, pid, number, TRUE AS begins, TRUE AS detailed, dur_ns,
+            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns) AS place
+        FROM placed
+        WHERE detailed
+        UNION ALL
+        SELECT recording, pid, number, FALSE, TRUE, dur_ns,
+            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns DESC)
+        FROM placed
+        WHERE detailed
+        UNION ALL
+        SELECT recording, pid, number + 1, TRUE, FALSE, dur_ns,
+            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns DESC)
+        FROM apart
+        UNION ALL
+        SELECT recording, pid, number, FALSE, FALSE, dur_ns,
+            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns)
+        FROM apart
+    ),
+    edges AS (
+        SELECT
+            sides.recording,
+            sides.pid,
+            sides.number,
+            sides.begins,
+            ln(median(sides.dur_ns) FILTER (WHERE sides.detailed))
+                - ln(median(sides.dur_ns) FILTER (WHERE NOT sides.detailed)) AS effect
+        FROM sides
+        CROSS JOIN constants
+        WHERE sides.place <= constants.most_steps
+        GROUP BY sides.recording, sides.pid, sides.number, sides.begins
+    ),
+    compared AS (
+        SELECT recording, number, avg(effect) AS effect
+        FROM (
+            SELECT recording, pid, number, avg(effect) AS effect
+            FROM edges
+            WHERE effect IS NOT NULL
+            GROUP BY recording, pid, number
+        )
+        GROUP BY recording, number
+    ),
+    means AS (
+        SELECT
+            compared.recording,
+            count(*) AS windows,
+            avg(compared.effect) AS effect,
+            student_t(count(*) - 1) * stddev_samp(compared.effect) / sqrt(count(*)) AS error
+        FROM compared
+        CROSS JOIN constants
+        GROUP BY compared.recording
+        HAVING count(*) >= any_value(constants.min_windows)
+    ),
+    shares AS (
+        SELECT
+            recording,
+            count(*) FILTER (WHERE detailed) AS detailed_steps,
+            count(*) FILTER (WHERE detail_share = 0) AS other_steps,
+            median(dur_ns) FILTER (WHERE detail_share = 0) AS other_ns,
+            sum(detail_share * dur_ns) / sum(dur_ns) AS on_share
+        FROM trained
+        GROUP BY recording
+    ),
+    measured AS (
+        SELECT
+            recordings.recording,
+            CASE WHEN means.effect IS NULL THEN 'too few windows' ELSE 'measured' END AS method,
+            coalesce(means.windows, 0) AS windows,
+            coalesce(shares.detailed_steps, 0) AS detailed_steps,
+            coalesce(shares.other_steps, 0) AS other_steps,
+            shares.other_ns,
+            shares.other_ns * exp(means.effect) AS detailed_ns,
+            exp(means.effect) - 1 AS effect,
+            exp(means.effect - means.error) - 1 AS least_effect,
+            exp(means.effect + means.error) - 1 AS most_effect,
+            shares.on_share,
+            shares.on_share * (1 - exp(-means.effect)) AS lost_share
+        FROM (SELECT DISTINCT recording FROM _detail) AS recordings
+        LEFT JOIN means ON means.recording = recordings.recording
+        LEFT JOIN shares ON shares.recording = recordings.recording
+    ),
+    -- What each process pays in train steps: its launches there tell how much of its calls that is.
+    paid AS (
+        SELECT
+            calls.recording,
+            calls.pid,
+            any_value(calls.events) * any_value(overhead.cost_ns) * coalesce(
+                sum(work.launches) FILTER (WHERE work.step_kind = 'train') / nullif(sum(work.launches), 0),
+                sum(work.dur_ns) FILTER (WHERE work.step_kind = 'train') / sum(work.dur_ns)
+            ) AS cost_ns,
+            sum(work.dur_ns) FILTER (WHERE work.step_kind = 'train') AS train_ns
+        FROM overhead_by_process AS calls
+        JOIN overhead ON overhead.recording = calls.recording
+        JOIN step_work AS work ON work.recording = calls.recording AND work.pid = calls.pid
+        GROUP BY calls.recording, calls.pid
+    ),
+    predicted AS (
+        SELECT
+            overhead.recording,
+            CASE WHEN sum(paid.train_ns) > 0 THEN 'predicted' ELSE 'predicted, of one CPU' END AS method,
+            coalesce(sum(paid.cost_ns) / nullif(sum(paid.train_ns), 0), any_value(overhead.share)) AS lost_share
+        FROM overhead
+        LEFT JOIN paid ON paid.recording = overhead.recording AND paid.train_ns > 0
+        WHERE overhead.hits > 0
+            AND overhead.cost_ns IS NOT NULL
+            AND overhead.recording NOT IN (SELECT recording FROM _detail)
+        GROUP BY overhead.recording
+    ),
+    costs AS (
+        SELECT measured.*
+        FROM measured
+        UNION ALL BY NAME
+        SELECT predicted.*, 1 AS on_share
+        FROM predicted
+    )
+SELECT
+    recording, -- recording
+    method, -- measured; too few windows; predicted; or predicted, of one CPU, where there are no steps
+    windows, -- windows of detail that were compared with what is next to them
+    detailed_steps, -- steps of kind train wholly in windows
+    other_steps, -- steps of kind train without any detail
+    other_ns, -- [ns] median of these
+    detailed_ns, -- [ns] how long one is with detail
+    effect, -- by what share that is longer
+    least_effect, -- the same at least, at 95 %
+    most_effect, -- the same at most, at 95 %
+    on_share, -- share of the time of train steps with detail, 0 to 1
+    lost_share, -- share of the time of train steps that the job lost; of one CPU where there are no steps
+    CASE method
+        WHEN 'measured' THEN CASE
+                WHEN least_effect <= 0 AND most_effect >= 0 THEN 'detail made no measurable difference to a step'
+                ELSE format('detail made a step {} {}',
+                    share_text(abs(effect)), CASE WHEN effect < 0 THEN 'shorter' ELSE 'longer' END)
+            END
+            || format(' ({} to {}, {} against {} steps, 95 %: {}..{}) and was on for {} of the time: the job lost {}',
+                ms(other_ns), ms(detailed_ns), detailed_steps, other_steps,
+                rtrim(share_text(least_effect), ' %'), share_text(most_effect), share_text(on_share),
+                CASE
+                    WHEN least_effect <= 0 AND most_effect >= 0
+                        THEN format('at most {}', share_text(on_share * (1 - 1 / (1 + most_effect))))
+                    ELSE share_text(greatest(lost_share, 0))
+                END)
+        WHEN 'too few windows' THEN format('detail was on for {} of the time, too seldom to tell what it cost: '
+                || '{} steps with it, {} without', coalesce(share_text(on_share), 'some'), detailed_steps, other_steps)
+        WHEN 'predicted' THEN format('predicted to cost {} of the time of a step', share_text(lost_share))
+        ELSE format('predicted to cost {} of one CPU', share_text(lost_share))
+    END AS text -- the same in words
+FROM costs
+ORDER BY recording

@@ -1,0 +1,289 @@
+package io.dyber.zernel.analyze;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.dyber.zernel.analyze.duckdb.Table;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.function.IntToDoubleFunction;
+import java.util.function.ObjDoubleConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Recordings that hold launches and PyTorch's allocator in windows of time.
+class DetailWindowsTest {
+    private static final double STEP_MS = 40;
+
+    @TempDir
+    private Path folder;
+
+    /// The footer's text about windows, in milliseconds.
+    private static String detail(double... edges) {
+        List<String> windows = new ArrayList<>();
+        for (int i = 0; i < edges.length; i += 2) {
+            windows.add(String.format(
+                    Locale.ROOT,
+                    "{\"start_ns\":%d,\"end_ns\":%d,\"reason\":\"turn\",\"complete\":true}",
+                    RecordingFixture.START_NS + Math.round(1e6 * edges[i]),
+                    RecordingFixture.START_NS + Math.round(1e6 * edges[i + 1])));
+        }
+        return "{\"asked\":\"auto\",\"recorded\":\"windows\",\"budget\":0.01,\"why\":\"steps get longer\",\"kinds\":[\"cuda_launch\","
+                + "\"torch_alloc\",\"torch_free\"],\"windows\":[" + String.join(",", windows) + "]}";
+    }
+
+    /// Steps of 40 ms, launches in all of them; as recorded in windows, those outside are no matter.
+    private static RecordingFixture launching(int steps) {
+        RecordingFixture fixture = RecordingFixture.recording().training(steps, 5);
+        for (int i = 0; i < steps; i++) {
+            for (int j = 0; j < 4; j++) {
+                fixture.launch("gemm", i * STEP_MS + 6 + j, 0.5);
+            }
+        }
+        return fixture;
+    }
+
+    private Table query(RecordingFixture fixture, String sql) {
+        try (Database database = Recordings.open(fixture.write(folder.resolve("run.parquet")).toString())) {
+            return database.query(sql);
+        }
+    }
+
+    @Test
+    void windowsAreThoseOfTheFooter() {
+        RecordingFixture fixture = launching(6).footer("zernel.detail", detail(80, 130, 10, 50));
+        assertThat(query(fixture, "SELECT number, (start_ns - " + RecordingFixture.START_NS + ") / 1e6 AS ms, dur_ns, reason, "
+                        + "complete FROM detail_windows").toString())
+                .isEqualTo("""
+                        number\tms\tdur_ns\treason\tcomplete
+                        1\t10.0\t40000000\tturn\ttrue
+                        2\t80.0\t50000000\tturn\ttrue""");
+    }
+
+    @Test
+    void aStepIsDetailedThatLiesInOneWindow() {
+        RecordingFixture fixture = launching(6).footer("zernel.detail", detail(30, 90, 100, 160));
+        assertThat(query(fixture, "SELECT step, detailed, round(detail_share, 3) AS share FROM steps").toString())
+                .isEqualTo("""
+                        step\tdetailed\tshare
+                        1\tfalse\t0.25
+                        2\ttrue\t1.0
+                        3\tfalse\t0.75
+                        4\ttrue\t1.0
+                        5\tfalse\t0.0
+                        6\tfalse\t0.0""");
+    }
+
+    @Test
+    void withoutWindowsAllStepsAreDetailed() {
+        String always = "{\"asked\":\"all\",\"recorded\":\"all\",\"kinds\":[\"cuda_launch\"],\"windows\":null}";
+        RecordingFixture fixture = launching(2).footer("zernel.detail", always);
+        assertThat(query(fixture, "SELECT step, detailed, detail_share FROM steps").toString())
+                .isEqualTo("step\tdetailed\tdetail_share\n1\ttrue\t1.0\n2\ttrue\t1.0");
+    }
+
+    @Test
+    void withNoWindowYetNoStepIsDetailed() {
+        RecordingFixture fixture = launching(2).footer("zernel.detail", detail());
+        assertThat(query(fixture, "SELECT step, detailed, detail_share, launches FROM steps JOIN step_work USING (recording, "
+                        + "pid, tid, step, detailed, detail_share)").toString())
+                .isEqualTo("step\tdetailed\tdetail_share\tlaunches\n1\tfalse\t0.0\tnull\n2\tfalse\t0.0\tnull");
+    }
+
+    @Test
+    void launchesOfAStepAreKnownWhereItIsDetailed() {
+        RecordingFixture fixture = launching(6).footer("zernel.detail", detail(30, 90, 100, 160));
+        assertThat(query(fixture, "SELECT step, launches, launch_ns, graph_launches FROM step_work").toString())
+                .isEqualTo("""
+                        step\tlaunches\tlaunch_ns\tgraph_launches
+                        1\tnull\tnull\t0
+                        2\t4\t2000000\t0
+                        3\tnull\tnull\t0
+                        4\t4\t2000000\t0
+                        5\tnull\tnull\t0
+                        6\tnull\tnull\t0""");
+    }
+
+    @Test
+    void launchesOfAllStepsAreThoseOfDetailedStepsTimesTheirNumber() {
+        RecordingFixture fixture = launching(20).launch("rare", 45, 0.5).footer("zernel.detail", detail(30, 90, 95, 215));
+        assertThat(query(fixture, "SELECT kernel, launches, per_step, all_launches, least_launches, most_launches FROM launches")
+                        .toString())
+                .isEqualTo("""
+                        kernel\tlaunches\tper_step\tall_launches\tleast_launches\tmost_launches
+                        gemm\t20\t4.0\t80\t80\t80
+                        rare\t1\t0.3333333333333333\t7\t0\t35""");
+    }
+
+    @Test
+    void aKindInWindowsSaysInWhatShareOfTheTime() {
+        RecordingFixture fixture = launching(6)
+                .footer("zernel.kinds", "[{\"kind\":\"cuda_launch\",\"state\":\"attached\",\"why\":null,\"events\":10}]")
+                .footer("zernel.detail", detail(30, 90, 100, 160));
+        assertThat(query(fixture, "SELECT kind, why, round(time_share, 4) AS time_share FROM kinds WHERE kind IN ('cuda_launch', 'region')").toString())
+                .isEqualTo("""
+                        kind\twhy\ttime_share
+                        cuda_launch\tin 2 windows, 1.2 % of the time\t0.012
+                        region\tnull\t1.0""");
+        assertThat(query(fixture, "SELECT DISTINCT kind, round(time_share, 4) AS time_share FROM percentiles WHERE kind IN ('cuda_launch', 'region') "
+                        + "ORDER BY kind").toString())
+                .isEqualTo("kind\ttime_share\ncuda_launch\t0.012\nregion\t1.0");
+        assertThat(query(fixture, "SELECT DISTINCT kind, round(time_share, 4) AS time_share FROM process_percentiles WHERE kind = 'cuda_launch'").toString())
+                .isEqualTo("kind\ttime_share\ncuda_launch\t0.012");
+    }
+
+    /// Twelve kernels in each of 40 steps of 20 ms, and nothing else, but what `once` adds to a step.
+    private static RecordingFixture kernels(ObjDoubleConsumer<RecordingFixture> once) {
+        RecordingFixture fixture = RecordingFixture.recording();
+        for (int i = 0; i < 40; i++) {
+            once.accept(fixture, 20.0 * i);
+            for (int j = 0; j < 12; j++) {
+                boolean recorded = (i >= 5 && i < 17) || (i >= 25 && i < 37);
+                if (recorded) {
+                    fixture.event("cuda_launch", "cuLaunchKernel", 20 * i + 1 + j, 0.5, "kernel = 'k" + j + "', depth = 0");
+                }
+            }
+        }
+        return fixture.footer("zernel.detail", detail(100, 340, 500, 740));
+    }
+
+    @Test
+    void noStepThatLaunchesTellSpansTheTimeBetweenWindows() {
+        assertThat(query(kernels((_, _) -> {}), "SELECT count(*) AS steps, min(dur_ns) AS least_ns, max(dur_ns) AS most_ns FROM steps")
+                        .toString())
+                .isEqualTo("steps\tleast_ns\tmost_ns\n22\t20000000\t20000000");
+    }
+
+    @Test
+    void whatComesOnceAStepInWindowsTellsStepsOutsideToo() {
+        RecordingFixture fixture = kernels((recording, at) -> recording.copy("HtoD", "pinned", at, 0.4, 1 << 20));
+        assertThat(query(fixture, "SELECT count(*) AS steps, min(dur_ns) AS least_ns, max(dur_ns) AS most_ns, "
+                        + "count(*) FILTER (WHERE detailed) AS detailed FROM steps WHERE step < 40").toString())
+                .isEqualTo("steps\tleast_ns\tmost_ns\tdetailed\n39\t20000000\t20000000\t24");
+    }
+
+    @Test
+    void aRecordingSaysWhatItHoldsOfItsDetailAndWhy() {
+        assertThat(query(launching(6).footer("zernel.detail", detail(30, 90, 100, 160)), "SELECT asked, recorded, why, windows, "
+                        + "round(time_share, 4) AS time_share FROM detail").toString())
+                .isEqualTo("asked\trecorded\twhy\twindows\ttime_share\nauto\twindows\tsteps get longer\t2\t0.012");
+    }
+
+    /// A training whose device memory grows by 10 MB in each step, with two pieces handed out and so many given back.
+    private List<Finding> growing(int givenBack) {
+        RecordingFixture fixture = RecordingFixture.recording().training(40, 5);
+        for (int i = 0; i < 40; i++) {
+            fixture.gpuAlloc(i * STEP_MS + 6, 0.1, 10_000_000, 0);
+            for (int j = 0; i >= 20 && i < 26 && j < 2; j++) {
+                fixture.torchAlloc(i * STEP_MS + 7 + j, 5_000_000);
+                if (j < givenBack) {
+                    fixture.torchFree(i * STEP_MS + 10 + j, 5_000_000);
+                }
+            }
+        }
+        return fixture.footer("zernel.detail", detail(800, 1040)).findings("memory_growth", folder);
+    }
+
+    @Test
+    void deviceMemoryThatGrowsIsALeakWherePiecesAreKept() {
+        assertThat(growing(1)).hasSize(1);
+        assertThat(growing(2)).isEmpty();
+    }
+
+    @Test
+    void memoryOfAWindowIsWhatTheWindowHandedOut() {
+        RecordingFixture fixture = RecordingFixture.recording()
+                .event("torch_alloc", "pytorch:malloc", 5, null, "device = 0, bytes = 4096, addr = 1")
+                .event("torch_alloc", "pytorch:malloc", 12, null, "device = 0, bytes = 1000, addr = 2")
+                .event("torch_free", "pytorch:free", 13, null, "device = NULL, bytes = NULL, addr = 1")
+                .event("torch_alloc", "pytorch:malloc", 14, null, "device = 0, bytes = 500, addr = 3")
+                .event("torch_free", "pytorch:free", 15, null, "device = 0, bytes = 1000, addr = 2")
+                .event("torch_alloc", "pytorch:malloc", 21, null, "device = 0, bytes = 70, addr = 2")
+                .footer("zernel.detail", detail(10, 20));
+        assertThat(query(fixture, "SELECT number, device, allocs, frees, handed_out_bytes, peak_bytes, left_bytes "
+                        + "FROM torch_memory_windows").toString())
+                .isEqualTo("""
+                        number\tdevice\tallocs\tfrees\thanded_out_bytes\tpeak_bytes\tleft_bytes
+                        1\t0\t2\t1\t1500\t1500\t500
+                        1\tnull\t0\t1\tnull\tnull\tnull""");
+        assertThat(query(fixture, "FROM torch_memory").rows()).isEmpty();
+        assertThat(query(fixture, "SELECT torch_peak_bytes FROM memory_use").rows()).isEmpty();
+    }
+
+    /// A training whose steps last what is said of each, with windows of five steps in each forty.
+    private static RecordingFixture paying(int steps, IntToDoubleFunction millis) {
+        RecordingFixture fixture = RecordingFixture.recording();
+        List<Double> edges = new ArrayList<>();
+        double at = 0;
+        for (int i = 0; i < steps; i++) {
+            if (i % 40 == 20 || i % 40 == 25) {
+                edges.add(at - 1);
+            }
+            double length = millis.applyAsDouble(i);
+            fixture.region(RecordingFixture.NEXT, at, 2).backward(at + 3, length - 10).region(RecordingFixture.STEP, at + length - 5, 5);
+            at += length;
+        }
+        // Each window ends after the step before, so that five are in it.
+        for (int i = 1; i < edges.size(); i += 2) {
+            edges.set(i, edges.get(i) + 2);
+        }
+        return fixture.footer("zernel.detail", detail(edges.stream().mapToDouble(Double::doubleValue).toArray()));
+    }
+
+    private static boolean detailed(int step) {
+        return step % 40 >= 20 && step % 40 < 25;
+    }
+
+    @Test
+    void theCostIsWhatStepsWithDetailTakeLongerThanThoseBesideThem() {
+        Random random = new Random(7);
+        // The job gets 60 % slower while it runs, and each twentieth step takes ten times as long.
+        RecordingFixture fixture = paying(400, i -> 20
+                * (1 + 0.0015 * i)
+                * (detailed(i) ? 1.18 : 1)
+                * (1 + 0.02 * random.nextGaussian())
+                * (i % 20 == 7 ? 10 : 1));
+        Table.Row cost = query(fixture, "FROM detail_cost").only();
+        assertThat(cost.text("method")).isEqualTo("measured");
+        assertThat(cost.integer("windows")).isEqualTo(10);
+        assertThat(cost.integer("detailed_steps")).isEqualTo(50);
+        assertThat(cost.real("effect")).isCloseTo(0.18, within(0.02));
+        assertThat(cost.real("least_effect")).isBetween(0.14, 0.18);
+        assertThat(cost.real("most_effect")).isBetween(0.18, 0.22);
+        assertThat(cost.text("text")).matches("detail made a step 1\\d % longer \\(\\d\\d\\.\\d ms to \\d\\d\\.\\d ms, 50 against 3\\d\\d "
+                + "steps, 95 %: 1\\d\\.\\.\\d\\d %\\) and was on for \\d+(\\.\\d)? % of the time: the job lost 1\\.\\d %");
+    }
+
+    @Test
+    void aCostThatDoesNotShowIsGivenAsABound() {
+        Random random = new Random(8);
+        Table.Row cost = query(paying(400, _ -> 20 * (1 + 0.02 * random.nextGaussian())), "FROM detail_cost").only();
+        assertThat(cost.real("least_effect")).isNegative();
+        assertThat(cost.real("most_effect")).isPositive().isLessThan(0.03);
+        assertThat(cost.text("text")).startsWith("detail made no measurable difference to a step (").contains("the job lost at most 0.");
+    }
+
+    @Test
+    void twoWindowsTellNoCost() {
+        Table.Row cost = query(paying(80, i -> detailed(i) ? 24 : 20), "FROM detail_cost").only();
+        assertThat(cost.text("method")).isEqualTo("too few windows");
+        assertThat(cost.text("text"))
+                .isEqualTo("detail was on for 15 % of the time, too seldom to tell what it cost: 10 steps with it, 65 without");
+    }
+
+    @Test
+    void aPredictedCostIsAShareOfTrainSteps() {
+        // 40 launches of 1 ms each would be 40 ms of 400 ms in steps; the recording is 10 s long.
+        RecordingFixture fixture = launching(10).footer(
+                "zernel.overhead",
+                "{\"cost_ns_per_hit\":1000000,\"method\":\"measured\",\"hits\":40,\"cpu_ns_total\":40000000,\"share\":0.004,"
+                        + "\"processes\":[{\"pid\":100,\"events\":40,\"share\":0.004}]}");
+        Table.Row cost = query(fixture, "FROM detail_cost").only();
+        assertThat(cost.text("method")).isEqualTo("predicted");
+        assertThat(cost.real("lost_share")).isCloseTo(0.1, within(1e-6));
+        assertThat(cost.text("text")).isEqualTo("predicted to cost 10 % of the time of a step");
+    }
+}
