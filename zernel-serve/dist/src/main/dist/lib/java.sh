@@ -64,7 +64,8 @@ run_java() {
         # Without JFR: DuckDB's driver registers an event with it, which takes longer than a query.
         short) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djfr.unsupported.vm=true' ;;
         # Compiled at once: C2 deoptimises under load and the ring fills meanwhile. The smallest heap: little is allocated.
-        record) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20' ;;
+        record) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms16m -XX:MaxNewSize=12m
+            -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20' ;;
         *) mode_flags='' ;;
     esac
     # What lib/make-aot left; another JDK than it ran on goes without, and says nothing.

@@ -58,11 +58,16 @@ final class CallReader {
         final int kindText;
         final int nameText;
         final int[] enterColumns;
+        final Slot[] enterSlots;
         final int[] returnColumns;
+        final Slot[] returnSlots;
         final int textColumn;
         final int[] constantColumns;
         final long[] constants;
         final boolean nests;
+        final boolean interpreted;
+        /// The columns that every row has.
+        final long[] present;
 
         Shape(int function, CallShape call) {
             this.function = function;
@@ -70,7 +75,10 @@ final class CallReader {
             this.kindText = texts.id(call.kind());
             this.nameText = texts.id(call.name());
             this.enterColumns = columns(call.onEnter());
+            this.enterSlots = call.onEnter().toArray(Slot[]::new);
             this.returnColumns = columns(call.onReturn());
+            this.returnSlots = call.onReturn().toArray(Slot[]::new);
+            this.interpreted = !RowEnricher.NONE.equals(call.interpretation());
             this.textColumn = call.textColumn().isEmpty() ? -1 : schema.index(call.textColumn());
             this.constantColumns = call.constants().stream().mapToInt(constant -> schema.index(constant.column())).toArray();
             this.constants = call.constants().stream()
@@ -79,6 +87,10 @@ final class CallReader {
             this.nests = schema.kinds().stream()
                     .filter(kind -> kind.kind().equals(call.kind()))
                     .anyMatch(kind -> kind.fields().stream().anyMatch(field -> field.name().equals("depth")));
+            this.present = rows.columns(rows.name, rows.start, rows.pid, rows.tid, rows.cpu, rows.comm);
+            for (int column : constantColumns) {
+                present[column >> 6] |= 1L << column;
+            }
         }
 
         /// Calls of one thread that come through the same ring come in order.
@@ -281,8 +293,8 @@ final class CallReader {
         addEntered(shape, frames, frame);
         long end = data.getLong(at + Wire.TIME);
         rows.put(rows.duration, end - frames[frame + OpenCalls.START]);
-        rows.put(rows.cpu, data.getInt(at + Wire.CPU));
-        putSlots(shape.returnColumns, shape.call.onReturn(), data, at, wire.returnSlot());
+        rows.set(rows.cpu, data.getInt(at + Wire.CPU));
+        putSlots(shape.returnColumns, shape.returnSlots, data, at, wire.returnSlot());
         complete(shape, frames, frame);
     }
 
@@ -302,18 +314,18 @@ final class CallReader {
 
     private void addEntered(Shape shape, long[] frames, int frame) {
         counts.event((int) frames[frame + OpenCalls.FUNCTION]);
-        rows.add(shape.kindText);
+        rows.add(shape.kindText, shape.present);
         int text = (int) frames[frame + OpenCalls.TEXT];
         putName(shape, text);
-        rows.put(rows.start, frames[frame + OpenCalls.START] + clockOffset);
-        rows.put(rows.pid, frames[frame + OpenCalls.PID]);
-        rows.put(rows.tid, frames[frame + OpenCalls.TID]);
-        rows.put(rows.cpu, frames[frame + OpenCalls.CPU]);
-        rows.put(rows.comm, frames[frame + OpenCalls.COMM]);
+        rows.set(rows.start, frames[frame + OpenCalls.START] + clockOffset);
+        rows.set(rows.pid, frames[frame + OpenCalls.PID]);
+        rows.set(rows.tid, frames[frame + OpenCalls.TID]);
+        rows.set(rows.cpu, frames[frame + OpenCalls.CPU]);
+        rows.set(rows.comm, frames[frame + OpenCalls.COMM]);
         for (int i = 0; i < shape.enterColumns.length; i++) {
             if (shape.enterColumns[i] >= 0 && (frames[frame + OpenCalls.BAD] & (1L << i)) == 0) {
                 long raw = frames[frame + OpenCalls.SLOTS + i];
-                rows.put(shape.enterColumns[i], value(shape.call.onEnter().get(i), raw));
+                rows.put(shape.enterColumns[i], value(shape.enterSlots[i], raw));
             }
         }
         putConstants(shape);
@@ -334,7 +346,7 @@ final class CallReader {
 
     private void putConstants(Shape shape) {
         for (int i = 0; i < shape.constants.length; i++) {
-            rows.put(shape.constantColumns[i], shape.constants[i]);
+            rows.set(shape.constantColumns[i], shape.constants[i]);
         }
     }
 
@@ -350,7 +362,9 @@ final class CallReader {
 
     /// The row has all that its records say.
     private void complete(Shape shape, long note) {
-        shape.call.interpretation().complete(row, note);
+        if (shape.interpreted) {
+            shape.call.interpretation().complete(row, note);
+        }
         if (rows.isLeftOut()) {
             rows.drop();
             counts.leaveOut(shape.function);
@@ -367,42 +381,42 @@ final class CallReader {
         }
         addHead(shape, data, at, function, NO_TEXT, start);
         rows.put(rows.duration, data.getLong(at + Wire.END) - start);
-        putSlots(shape.returnColumns, shape.call.onReturn(), data, at, wire.slot());
+        putSlots(shape.returnColumns, shape.returnSlots, data, at, wire.slot());
         complete(shape, 0);
     }
 
     private void addInstant(Shape shape, ByteBuffer data, int at, int function) {
         long note = shape.call.interpretation().entered(data.getInt(at + Wire.PID), slot(data, at + wire.slot(), 0));
         addHead(shape, data, at, function, text(shape, data, at), data.getLong(at + Wire.START));
-        putSlots(shape.enterColumns, shape.call.onEnter(), data, at, wire.slot());
+        putSlots(shape.enterColumns, shape.enterSlots, data, at, wire.slot());
         complete(shape, note);
     }
 
     private void addHead(Shape shape, ByteBuffer data, int at, int function, int text, long start) {
         counts.event(function);
-        rows.add(shape.kindText);
+        rows.add(shape.kindText, shape.present);
         putName(shape, text);
-        rows.put(rows.start, start + clockOffset);
-        rows.put(rows.pid, data.getInt(at + Wire.PID));
-        rows.put(rows.tid, data.getInt(at + Wire.TID));
-        rows.put(rows.cpu, data.getInt(at + Wire.CPU));
-        rows.put(rows.comm, comm(data, at));
+        rows.set(rows.start, start + clockOffset);
+        rows.set(rows.pid, data.getInt(at + Wire.PID));
+        rows.set(rows.tid, data.getInt(at + Wire.TID));
+        rows.set(rows.cpu, data.getInt(at + Wire.CPU));
+        rows.set(rows.comm, comm(data, at));
         putConstants(shape);
     }
 
     private void putName(Shape shape, int text) {
         boolean named = text != NO_TEXT && shape.textColumn == rows.name;
-        rows.put(rows.name, named ? text : shape.nameText);
+        rows.set(rows.name, named ? text : shape.nameText);
         if (text != NO_TEXT && shape.textColumn >= 0 && !named) {
             rows.put(shape.textColumn, text);
         }
     }
 
-    private void putSlots(int[] columns, List<Slot> slots, ByteBuffer data, int at, int first) {
+    private void putSlots(int[] columns, Slot[] slots, ByteBuffer data, int at, int first) {
         int bad = data.getShort(at + Wire.CALL);
         for (int i = 0; i < columns.length; i++) {
             if (columns[i] >= 0 && (bad & (1 << i)) == 0) {
-                rows.put(columns[i], value(slots.get(i), slot(data, at + first, i)));
+                rows.put(columns[i], value(slots[i], slot(data, at + first, i)));
             }
         }
     }
