@@ -72,6 +72,7 @@ record Recorder(
         // As bin/zernel-record starts it.
         command.addAll(List.of(
                 "-XX:TieredStopAtLevel=1",
+                "-XX:C1MaxInlineSize=60",
                 "-XX:+UseSerialGC",
                 "-Xms16m",
                 "-XX:MaxNewSize=12m",
