@@ -92,33 +92,43 @@ const volatile __u8 watch_everyone = 0;
 #define SIGCONT_NUMBER 18
 #define SIGSTOP_NUMBER 19
 
-/* "libnccl" begins "libnccl.so.2" and "libnccl-1a2b.so.2", not "libnccl_tuner.so". */
-static __always_inline int begins(const char *name, struct stem *stem)
+struct file_name {
+	char text[STEM_SIZE];
+};
+
+/*
+ * "libnccl" begins "libnccl.so.2" and "libnccl-1a2b.so.2", not "libnccl_tuner.so". Not static, as tell_names and
+ * has_wanted_name are not.
+ */
+__noinline int begins(struct file_name *name, struct stem *stem)
 {
 	__u32 i;
 
+	if (!name || !stem)
+		return 0;
 	for (i = 0; i < STEM_SIZE - 1; i++) {
 		if (i >= stem->length)
 			break;
-		if (name[i] != stem->text[i])
+		if (name->text[i] != stem->text[i])
 			return 0;
 	}
-	return name[i] == '.' || name[i] == '-';
+	return name->text[i] == '.' || name->text[i] == '-';
 }
 
-static __noinline int has_wanted_name(struct dentry *dentry)
+__noinline int has_wanted_name(__u64 dentry)
 {
-	char name[STEM_SIZE] = {};
+	struct file_name name = {};
 	struct stem *stem;
 
-	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(dentry, d_name.name));
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text),
+				  BPF_CORE_READ((struct dentry *)dentry, d_name.name));
 	for (__u32 i = 0; i < MOST_STEMS; i++) {
 		__u32 at = i;
 
 		stem = bpf_map_lookup_elem(&stems, &at);
 		if (!stem || !stem->length)
 			break;
-		if (begins(name, stem))
+		if (begins(&name, stem))
 			return 1;
 	}
 	return 0;
@@ -155,7 +165,7 @@ static __always_inline void tell_load(struct file *file, __u32 how)
 	struct code_key key = {};
 	struct inode *inode;
 	struct load *load;
-	struct path at;
+	__u64 dentry, mount;
 	int wanted;
 	__u8 *state;
 
@@ -169,10 +179,10 @@ static __always_inline void tell_load(struct file *file, __u32 how)
 		note_code_change(task->tgid);
 	if (state && *state == CODE_LOADED)
 		return;
-	at.dentry = BPF_CORE_READ(file, f_path.dentry);
-	at.mnt = BPF_CORE_READ(file, f_path.mnt);
+	dentry = (__u64)BPF_CORE_READ(file, f_path.dentry);
+	mount = (__u64)BPF_CORE_READ(file, f_path.mnt);
 	/* The number of a deleted file may have passed to another, which is told only by its name. */
-	wanted = has_wanted_name(at.dentry);
+	wanted = has_wanted_name(dentry);
 	if (state && *state == CODE_UNWANTED && !wanted)
 		return;
 	load = bpf_ringbuf_reserve(&loads, sizeof(*load), 0);
@@ -190,10 +200,7 @@ static __always_inline void tell_load(struct file *file, __u32 how)
 	if (!state && (how & LOAD_PROGRAM ? hold_programs : wanted) && may_be_held(task) &&
 	    !bpf_send_signal(SIGSTOP_NUMBER))
 		load->how |= LOAD_HELD;
-	for (int i = 0; i < MOST_NAMES; i++) {
-		if (!step_up(&load->file, &at))
-			break;
-	}
+	tell_names(&load->file, dentry, mount);
 	bpf_ringbuf_submit(load, 0);
 }
 

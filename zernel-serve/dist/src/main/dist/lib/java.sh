@@ -63,8 +63,10 @@ run_java() {
     case $mode in
         # Without JFR: DuckDB's driver registers an event with it, which takes longer than a query.
         short) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djfr.unsupported.vm=true' ;;
-        # Compiled at once: C2 deoptimises under load and the ring fills meanwhile. The smallest heap: little is allocated.
-        record) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20' ;;
+        # Compiled at once: C2 deoptimises under load and the ring fills meanwhile. C1 alone inlines too little for what reads
+        # records by small methods. The smallest heap: little is allocated.
+        record) mode_flags='-XX:TieredStopAtLevel=1 -XX:C1MaxInlineSize=60 -XX:+UseSerialGC -Xms16m -XX:MaxNewSize=12m
+            -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20' ;;
         *) mode_flags='' ;;
     esac
     # What lib/make-aot left; another JDK than it ran on goes without, and says nothing.

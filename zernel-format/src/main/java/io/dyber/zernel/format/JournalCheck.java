@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Whether a journal's messages are what a recorder writes: BIGINT columns, and VARCHAR columns that share one
 /// dictionary, in buffers that hold all they are said to hold, and, where there is a checksum, the bytes that were written.
-/// No number in a damaged or forged file may make a reader allocate, loop or reach beyond what the file holds.
+/// No number in a damaged or forged file may make a reader allocate, loop or reach beyond what the file holds; compressed rows
+/// become as many as the message has bytes, at most.
 final class JournalCheck {
     private static final int LARGEST_BODY = 1 << 28;
     /// Far above what a recorder writes.
@@ -50,6 +51,9 @@ final class JournalCheck {
         try {
             String stored = JournalChecksum.stored(header);
             JournalMessage message = new JournalMessage(header, body, bytes, !stored.isEmpty());
+            if (header.headerType() == MessageHeader.RecordBatch && CompressedBatch.isOne(message.batch())) {
+                return expanded(message, stored);
+            }
             boolean sound = switch (header.headerType()) {
                 case MessageHeader.Schema -> widths.isEmpty() && isSound(message.schema());
                 case MessageHeader.DictionaryBatch -> isDictionary(message);
@@ -62,6 +66,18 @@ final class JournalCheck {
             // Flatbuffers are read as they are; nonsense in them surfaces here.
             return Optional.empty();
         }
+    }
+
+    private Optional<JournalMessage> expanded(JournalMessage message, String stored) {
+        RecordBatch batch = message.batch();
+        int columns = widths.size();
+        boolean sound = columns > 0
+                && batch.length() <= message.body().capacity()
+                && hasParts(batch, columns, 2 * columns, message.body())
+                && (stored.isEmpty() || stored.equals(JournalChecksum.ofCompressed(message)));
+        return sound
+                ? Optional.of(CompressedBatch.plain(message, widths)).filter(this::isBatch)
+                : Optional.empty();
     }
 
     private boolean isSound(Schema schema) {
@@ -109,7 +125,10 @@ final class JournalCheck {
 
     private boolean isDictionary(JournalMessage message) {
         RecordBatch batch = message.batch();
-        boolean known = !widths.isEmpty() && message.dictionary().id() == JournalFile.DICTIONARY_ID;
+        boolean known = !widths.isEmpty()
+                && message.dictionary().id() == JournalFile.DICTIONARY_ID
+                && batch.compression() == null
+                && batch.length() <= message.body().capacity() / Integer.BYTES;
         if (!known || !hasParts(batch, 1, 3, message.body()) || batch.nodes(0).nullCount() != 0) {
             return false;
         }
@@ -139,7 +158,8 @@ final class JournalCheck {
     private boolean isBatch(JournalMessage message) {
         RecordBatch batch = message.batch();
         int columns = widths.size();
-        if (columns == 0 || !hasParts(batch, columns, 2 * columns, message.body())) {
+        boolean fits = batch.length() <= message.body().capacity() / Integer.BYTES;
+        if (columns == 0 || !fits || !hasParts(batch, columns, 2 * columns, message.body())) {
             return false;
         }
         for (int c = 0; c < columns; c++) {
@@ -172,11 +192,10 @@ final class JournalCheck {
     /// Whether the batch has so many columns and buffers, and these lie in the body one behind the other.
     private static boolean hasParts(RecordBatch batch, int columns, int buffers, ByteBuffer body) {
         long rows = batch.length();
-        boolean plain = batch.compression() == null && batch.variadicBufferCountsLength() == 0;
-        if (!plain || batch.nodesLength() != columns || batch.buffersLength() != buffers) {
+        if (batch.variadicBufferCountsLength() != 0 || batch.nodesLength() != columns || batch.buffersLength() != buffers) {
             return false;
         }
-        if (rows < 0 || rows > body.capacity() / Integer.BYTES || rows * columns > MOST_CELLS) {
+        if (rows < 0 || rows > MOST_CELLS || rows * columns > MOST_CELLS) {
             return false;
         }
         for (int n = 0; n < columns; n++) {

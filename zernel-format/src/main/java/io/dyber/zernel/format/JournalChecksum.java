@@ -9,8 +9,8 @@ import org.apache.arrow.flatbuf.Message;
 import org.apache.arrow.flatbuf.RecordBatch;
 
 /// The checksum of a message of a journal, as the recorder writes it and readers compute it again: CRC-32C, in
-/// hexadecimal, of the body's buffers and of the layout. Columns without values, and values outside [StoredRows], are
-/// left out: they are zero, and often holes of the file.
+/// hexadecimal, of the body and of the layout. In a body that is not compressed, columns without values, and values outside
+/// [StoredRows], are left out: they are zero, and often holes of the file.
 public final class JournalChecksum {
     /// The key of a message's metadata.
     public static final String KEY = "zernel.crc32c";
@@ -39,13 +39,30 @@ public final class JournalChecksum {
         return (size + 7) & ~7;
     }
 
-    /// Of a message whose layout is sound.
-    static String of(JournalMessage message) {
-        RecordBatch batch = message.batch();
+    private static List<Node> nodes(RecordBatch batch) {
         List<Node> nodes = new ArrayList<>();
         for (int n = 0; n < batch.nodesLength(); n++) {
             nodes.add(new Node(batch.nodes(n).length(), batch.nodes(n).nullCount()));
         }
+        return nodes;
+    }
+
+    /// Of a message whose buffers are compressed: of its body as it is.
+    static String ofCompressed(JournalMessage message) {
+        RecordBatch batch = message.batch();
+        List<Span> buffers = new ArrayList<>();
+        for (int b = 0; b < batch.buffersLength(); b++) {
+            buffers.add(new Span(batch.buffers(b).offset(), batch.buffers(b).length()));
+        }
+        CRC32C crc = new CRC32C();
+        crc.update(message.body().duplicate());
+        return of(crc, nodes(batch), buffers);
+    }
+
+    /// Of a message whose layout is sound.
+    static String of(JournalMessage message) {
+        RecordBatch batch = message.batch();
+        List<Node> nodes = nodes(batch);
         CRC32C crc = new CRC32C();
         List<Span> buffers = new ArrayList<>();
         int buffersPerNode = batch.buffersLength() / nodes.size();

@@ -75,7 +75,6 @@ public final class JournalFile {
         boolean begins = prefix.getInt(0) == CONTINUATION && length > 0 && length <= LARGEST_METADATA;
         Optional<JournalMessage> message = begins ? load(length) : Optional.empty();
         damaged = message.isEmpty();
-        position += message.map(whole -> whole.bytes().remaining()).orElse(0);
         return message;
     }
 
@@ -90,6 +89,7 @@ public final class JournalFile {
         }
         ByteBuffer bytes = bytes(head + body);
         ByteBuffer metadata = bytes.slice(PREFIX, metadataLength).order(ByteOrder.LITTLE_ENDIAN);
+        position += head + body;
         return check.checked(
                 Message.getRootAsMessage(metadata), bytes.slice(head, body).order(ByteOrder.LITTLE_ENDIAN), bytes);
     }

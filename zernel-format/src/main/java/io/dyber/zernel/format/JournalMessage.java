@@ -13,7 +13,7 @@ import org.apache.arrow.flatbuf.Schema;
 ///
 /// @param header what it is
 /// @param body its buffers
-/// @param bytes all of it as it is in the file
+/// @param bytes all of it, as in the file where that is not compressed
 /// @param checksummed whether it has a checksum, which then is right
 public record JournalMessage(Message header, ByteBuffer body, ByteBuffer bytes, boolean checksummed) {
 

@@ -2,19 +2,15 @@ package io.dyber.zernel.format;
 
 import java.nio.ByteBuffer;
 
-/// The rows of a journal batch from the first to the last that has a value in a column. Only these are stored and
+/// The rows of a plain journal batch from the first to the last that has a value in a column. Only these are stored and
 /// checksummed: what is outside them is zero, and often a hole of the file.
 ///
 /// @param width bytes of a value
-public record StoredRows(int firstRow, int endRow, int width, int rows) {
-    public static StoredRows all(int rows, int width) {
-        return new StoredRows(0, rows, width, rows);
-    }
-
+record StoredRows(int firstRow, int endRow, int width, int rows) {
     /// Of a column in which some rows have a value.
     ///
     /// @param validity Arrow's: one bit a row, at least one of them set
-    public static StoredRows of(ByteBuffer validity, int rows, int width) {
+    static StoredRows of(ByteBuffer validity, int rows, int width) {
         int first = 0;
         while (!isSet(validity, first)) {
             first = validity.get(first >> 3) == 0 ? (first | 7) + 1 : first + 1;
@@ -27,12 +23,12 @@ public record StoredRows(int firstRow, int endRow, int width, int rows) {
     }
 
     /// Where the stored bytes of the column's buffer begin: on a word.
-    public int from() {
+    int from() {
         return firstRow * width & ~7;
     }
 
     /// Where they end: on a word, as buffers do.
-    public int to() {
+    int to() {
         return JournalChecksum.padded(endRow * width);
     }
 

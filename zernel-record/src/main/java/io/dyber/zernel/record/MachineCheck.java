@@ -2,6 +2,8 @@ package io.dyber.zernel.record;
 
 import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.attach.RingSizes;
+import io.dyber.zernel.record.host.MemoryLimit;
 import io.dyber.zernel.record.bpf.Backend;
 import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.bpf.UprobeProbes;
@@ -69,7 +71,10 @@ public final class MachineCheck {
 
     private void tryToLoad() {
         try (BpfPrograms kernel =
-                new BpfPrograms(RecordOptions.to(Path.of("run.parquet")), CompiledPrograms.schema(List.of()))) {
+                new BpfPrograms(
+                        RecordOptions.to(Path.of("run.parquet")),
+                        CompiledPrograms.schema(List.of()),
+                        RingSizes.within(MemoryLimit.ofThisProcess()))) {
             add("probes", true, true, "this user may load and attach eBPF programs", "");
             addBackend(kernel);
             for (Probe probe : Probes.all()) {

@@ -3,16 +3,19 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.CallCost;
 import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.attach.RingSizes;
 import io.dyber.zernel.record.attach.UserColumns;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.host.MemoryLimit;
 import io.dyber.zernel.record.option.Progress;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.option.RecordResult;
 import io.dyber.zernel.record.option.RecorderException;
 import io.dyber.zernel.record.recording.OutputException;
 import io.dyber.zernel.record.recording.RecordingFile;
+import io.dyber.zernel.record.rows.MemoryFull;
 import io.dyber.zernel.record.schema.Schema;
 import io.dyber.zernel.record.session.Controls;
 import io.dyber.zernel.record.session.Outlook;
@@ -21,6 +24,8 @@ import io.dyber.zernel.record.session.Session;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 
 /// One recording, from attaching to the finished file.
@@ -82,6 +87,8 @@ public final class Recorder {
     public RecordResult record() {
         try {
             return recordThrough();
+        } catch (OutOfMemoryError _) {
+            throw MemoryFull.exception();
         } finally {
             finished.countDown();
         }
@@ -99,14 +106,17 @@ public final class Recorder {
         Outlook outlook = Outlook.begin(options);
         Schema schema = CompiledPrograms.schema(UserColumns.of(options.probes()));
         StringDictionary texts = new StringDictionary();
-        RecordingFile.Options defaults = new RecordingFile.Options().keeping(options.outputPolicy().kept());
+        OptionalLong limit = MemoryLimit.ofThisProcess();
+        RecordingFile.Options defaults = new RecordingFile.Options(RecordingFile.Options.rowsWithin(limit), Optional.empty())
+                .keeping(options.outputPolicy().kept());
         RecordingFile.Options fileOptions = options.owner().map(defaults::withOwner).orElse(defaults);
-        try (BpfPrograms kernel = new BpfPrograms(options, schema);
+        Thread warming = Thread.ofPlatform().daemon().name("zernel-warm-up").start(() -> warmUp(schema));
+        try (BpfPrograms kernel = new BpfPrograms(options, schema, RingSizes.within(limit));
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
-            warmUp(schema);
-            Session.Prepared prepared =
-                    new Session.Prepared(kernel, file, schema, texts, callCost(kernel, schema), outlook);
+            CallCost cost = callCost(kernel, schema);
+            join(warming);
+            Session.Prepared prepared = new Session.Prepared(kernel, file, schema, texts, cost, outlook);
             return new Session(options, progress, controls, time, prepared).run();
         }
     }
@@ -115,6 +125,15 @@ public final class Recorder {
         boolean wanted = !options.probes().isEmpty()
                 || Probes.all().stream().anyMatch(probe -> probe.isOfFunctions() && options.kinds().contains(probe.kind()));
         return wanted ? CallCost.measure(kernel, schema) : CallCost.unknown("no kind of probed functions was asked for");
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException _) {
+            // Then the recording stops as soon as it has begun.
+            Thread.currentThread().interrupt();
+        }
     }
 
     /// Runs made-up events through the whole path, into a recording that nobody gets.
@@ -128,8 +147,8 @@ public final class Recorder {
                 WarmUp.run(schema, CompiledPrograms.wire(), scratchTexts, Session.BATCH_ROWS, scratch::write);
             }
             Files.deleteIfExists(folder);
-        } catch (IOException | OutputException e) {
-            // Without a temporary folder the first second of a busy job may find the ring full, which is counted.
+        } catch (IOException | OutputException | OutOfMemoryError e) {
+            // Without a temporary folder, or the memory, the first second of a busy job may find the ring full, which is counted.
             System.getLogger(Recorder.class.getName()).log(System.Logger.Level.DEBUG, "warming up", e);
         }
     }

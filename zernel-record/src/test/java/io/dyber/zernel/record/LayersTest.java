@@ -65,7 +65,7 @@ final class LayersTest {
                 .whereLayer("probe").mayOnlyAccessLayers("process", "event", "schema", "elf")
                 .whereLayer("process").mayOnlyAccessLayers("event", "elf")
                 .whereLayer("nvml").mayOnlyBeAccessedByLayers("facade", "rows")
-                .whereLayer("host").mayOnlyBeAccessedByLayers("rows")
+                .whereLayer("host").mayOnlyBeAccessedByLayers("facade", "rows")
                 .whereLayer("job").mayOnlyBeAccessedByLayers("session", "detail", "attach")
                 .whereLayer("mark").mayOnlyBeAccessedByLayers("cli", "session", "rows")
                 .whereLayer("event").mayOnlyAccessLayers("schema")

@@ -3,6 +3,7 @@ package io.dyber.zernel.record;
 import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.CallCost;
 import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.attach.RingSizes;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.schema.Schema;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /// What the recorder's start takes, part by part, in a fresh JVM each time. Not a test; run its `main` as root with the
@@ -74,7 +76,7 @@ final class StartBenchmark {
         long read = part("read the schema", start);
         RecordOptions options = RecordOptions.to(Path.of("unused.parquet"))
                 .attachedTo(Set.of((int) ProcessHandle.current().pid()));
-        try (BpfPrograms kernel = new BpfPrograms(options, schema)) {
+        try (BpfPrograms kernel = new BpfPrograms(options, schema, RingSizes.within(OptionalLong.empty()))) {
             long loaded = part("load the programs", read);
             Recorder.warmUp(schema);
             long warm = part("warm up", loaded);

@@ -42,8 +42,6 @@ public final class BpfPrograms implements AutoCloseable {
     private static final int MOST_FUNCTIONS = 4096;
     /// One copy of PyTorch has 3,000 operators.
     private static final int MOST_WITH_OPERATORS = 16384;
-    private static final int VITAL_SIZE = 32 << 20;
-    private static final int BULK_SIZE = 64 << 20;
     private static final int LOADS_SIZE = 1 << 20;
     private static final long SETTLE_NANOS = 2_000_000;
     private static final byte[] PRESENT = {1};
@@ -53,6 +51,7 @@ public final class BpfPrograms implements AutoCloseable {
 
     private final Schema schema;
     private final RecordOptions options;
+    private final RingSizes sizes;
     private final Map<Integer, Named> names = new LinkedHashMap<>();
     private final Map<Integer, long[]> counters = new HashMap<>();
     private final Map<String, Long> constants = new HashMap<>();
@@ -74,16 +73,17 @@ public final class BpfPrograms implements AutoCloseable {
 
     /// Loads what the options ask for. Kinds that this kernel refuses are in [#unavailable]; without the process
     /// events there is nothing to record with, and the refusal is thrown.
-    public BpfPrograms(RecordOptions options, Schema schema) {
+    public BpfPrograms(RecordOptions options, Schema schema, RingSizes sizes) {
         this.options = options;
+        this.sizes = sizes;
         this.schema = schema;
         constants(options);
         this.probes = loadProbes();
         this.process = probes.object(KernelProbes.FIRST);
         try {
             this.functions = loadFunctions();
-            this.vital = RingBuffer.map(process.map("vital"), VITAL_SIZE);
-            this.bulk = RingBuffer.map(process.map("bulk"), BULK_SIZE);
+            this.vital = RingBuffer.map(process.map("vital"), sizes.vital());
+            this.bulk = RingBuffer.map(process.map("bulk"), sizes.bulk());
             this.loads = RingBuffer.map(process.map("loads"), LOADS_SIZE);
             this.targets = PidSet.map(process.map("targets"));
         } catch (RuntimeException e) {
@@ -135,8 +135,8 @@ public final class BpfPrograms implements AutoCloseable {
         }
         constants.forEach(object::constant);
         if (owners.isEmpty()) {
-            return object.entries("vital", VITAL_SIZE)
-                    .entries("bulk", BULK_SIZE)
+            return object.entries("vital", sizes.vital())
+                    .entries("bulk", sizes.bulk())
                     .entries("counters", mostFunctions())
                     .entries("known_files", 1);
         }

@@ -32,6 +32,8 @@ public record CallCost(Price returned, Price left, String method) {
     }
 
     private static final int BATCHES = 21;
+    /// Of calls with a debug trap, which take ten times as long.
+    private static final int BATCHES_LEFT = 5;
     private static final int CALLS = 100;
     private static final int FIRST_CALLS = 20;
 
@@ -39,7 +41,7 @@ public record CallCost(Price returned, Price left, String method) {
     private static final int ALL = 1;
     private static final int NONE = 0;
 
-    /// Measures, in some 100 ms; nothing of it is recorded or counted. Before the rings are read.
+    /// Measures, in some 50 ms of CPU time and as long for taking the probes away; nothing of it is recorded or counted. Before the rings are read.
     public static CallCost measure(BpfPrograms kernel, Schema schema) {
         if (kernel.functions().isEmpty()) {
             return unknown("no function can be probed");
@@ -83,8 +85,8 @@ public record CallCost(Price returned, Price left, String method) {
 
         CallCost run() {
             double bare = median(batches());
-            Optional<Price> returned = price(Site.End.RETURN, probes.backend().joinsByStackPointer(), bare);
-            Optional<Price> left = price(Site.End.EXITS, true, bare);
+            Optional<Price> returned = price(Site.End.RETURN, BATCHES, probes.backend().joinsByStackPointer(), bare);
+            Optional<Price> left = price(Site.End.EXITS, BATCHES_LEFT, true, bare);
             return returned.isPresent() && left.isPresent()
                     ? new CallCost(returned.get(), left.get(), method())
                     : unknown("measuring the cost of a probe: the calls were not seen");
@@ -92,7 +94,7 @@ public record CallCost(Price returned, Price left, String method) {
 
         /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike. Empty when the
         /// kernel has not seen the calls.
-        private Optional<Price> price(Site.End end, boolean joins, double bare) {
+        private Optional<Price> price(Site.End end, int batches, boolean joins, double bare) {
             FunctionDefinition definition = table.encode(hook, kind, joins);
             kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
             long before = recordedCalls();
@@ -101,15 +103,15 @@ public record CallCost(Price returned, Price left, String method) {
                     List.of(new Site(0, BpfPrograms.OWN_FUNCTION, end, 0, List.of(PrivateFunction.RETURN), List.of())));
             try {
                 return kernel.recordingItself(() -> {
-                    double[] counted = new double[BATCHES];
-                    double[] recorded = new double[BATCHES];
-                    for (int i = 0; i < BATCHES; i++) {
+                    double[] counted = new double[batches];
+                    double[] recorded = new double[batches];
+                    for (int i = 0; i < batches; i++) {
                         kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
                         counted[i] = batch();
                         kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(ALL));
                         recorded[i] = batch();
                     }
-                    return recordedCalls() - before == BATCHES * (FIRST_CALLS + CALLS)
+                    return recordedCalls() - before == (long) batches * (FIRST_CALLS + CALLS)
                             ? Optional.of(new Price(
                                     Math.max(1, median(recorded) - bare), Math.max(1, median(counted) - bare)))
                             : Optional.empty();
@@ -125,7 +127,7 @@ public record CallCost(Price returned, Price left, String method) {
         }
 
         private String method() {
-            return "median of " + BATCHES + " batches of " + CALLS
+            return "median of " + BATCHES + " batches (" + BATCHES_LEFT + " where it is left) of " + CALLS
                     + " calls of an own function with an emulated first instruction, " + probes.backend().title()
                     + " backend, with and without the probe";
         }
@@ -145,7 +147,7 @@ public record CallCost(Price returned, Price left, String method) {
         private static double median(double[] batches) {
             double[] sorted = batches.clone();
             Arrays.sort(sorted);
-            return sorted[BATCHES / 2];
+            return sorted[sorted.length / 2];
         }
     }
 }

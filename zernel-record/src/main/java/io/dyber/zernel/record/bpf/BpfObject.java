@@ -11,7 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /// One BPF object: opened, configured, loaded, attached. Closing detaches and unloads everything.
 ///
@@ -22,6 +24,7 @@ public final class BpfObject implements AutoCloseable {
     private final MemorySegment object;
     private final Btf btf;
     private final List<MemorySegment> links = new ArrayList<>();
+    private final Map<String, BpfMap> maps = new ConcurrentHashMap<>();
 
     private BpfObject(String name, byte[] bytes) {
         this.name = name;
@@ -116,8 +119,9 @@ public final class BpfObject implements AutoCloseable {
         return this;
     }
 
+    /// One of its maps. Only after [#load].
     public BpfMap map(String map) {
-        return new BpfMap(LibBpf.mapFd(LibBpf.map(object, map)));
+        return maps.computeIfAbsent(map, name -> new BpfMap(LibBpf.mapFd(LibBpf.map(object, name))));
     }
 
     int programFd(String program) {

@@ -19,6 +19,9 @@ public final class RingBuffer implements AutoCloseable {
     /// Room is given back in pieces: at every record it would slow the producers down, only at the end a long drain
     /// would look like a full ring to them.
     private static final long PUBLISH_BYTES = 256 << 10;
+
+    /// Of the data's second copy only so much is mapped: a process is said to have all that it maps.
+    private static final long LARGEST_RECORD = 128 << 10;
     private static final int BUSY = 1 << 31;
     private static final int DISCARDED = 1 << 30;
 
@@ -58,7 +61,8 @@ public final class RingBuffer implements AutoCloseable {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment consumer = Libc.map(map.fd(), 0, page, Libc.PROT_READ | Libc.PROT_WRITE, arena);
-            MemorySegment rest = Libc.map(map.fd(), page, page + 2 * size, Libc.PROT_READ, arena);
+            long mapped = page + size + Math.min(size, LARGEST_RECORD);
+            MemorySegment rest = Libc.map(map.fd(), page, mapped, Libc.PROT_READ, arena);
             return new RingBuffer(map.fd(), arena, consumer, rest.asSlice(0, page), rest.asSlice(page), size);
         } catch (RuntimeException e) {
             arena.close();

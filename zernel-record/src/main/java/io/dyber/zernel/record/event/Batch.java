@@ -58,6 +58,15 @@ public final class Batch {
         current.put(column, value);
     }
 
+    /// Says that these columns of the current row have a value, which [#set] is to set: a bit a column, 64 columns a word.
+    void addColumns(long[] columns) {
+        current.addColumns(columns);
+    }
+
+    void set(int column, long value) {
+        current.set(column, value);
+    }
+
     /// Makes a column of the current row NULL.
     public void clear(int column) {
         current.clear(column);

@@ -75,13 +75,26 @@ public final class KindRows {
     }
 
     void put(int column, long value) {
+        set(column, value);
+        present[(rows - 1) * words + (column >> 6)] |= 1L << column;
+    }
+
+    /// Sets a column that [#addColumns] says has a value.
+    void set(int column, long value) {
         int row = rows - 1;
         long[] target = values[column];
         if (row >= target.length) {
             target = grown(column);
         }
         target[row] = value;
-        present[row * words + (column >> 6)] |= 1L << column;
+    }
+
+    /// Says that these columns of the last row have a value: a bit a column, 64 columns a word.
+    void addColumns(long[] columns) {
+        int at = (rows - 1) * words;
+        for (int w = 0; w < words; w++) {
+            present[at + w] |= columns[w];
+        }
     }
 
     void clear(int column) {

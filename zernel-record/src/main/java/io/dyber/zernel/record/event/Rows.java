@@ -42,6 +42,27 @@ final class Rows {
         batch.put(kind, kindText);
     }
 
+    /// Starts a row of which these columns have a value, each to be given by [#set].
+    ///
+    /// @param present of [#columns]
+    void add(int kindText, long[] present) {
+        add(kindText);
+        batch.addColumns(present);
+    }
+
+    /// Several columns, as [#add] takes them.
+    long[] columns(int... numbers) {
+        long[] bits = new long[(batch.columns().size() + 63) / 64];
+        for (int number : numbers) {
+            bits[number >> 6] |= 1L << number;
+        }
+        return bits;
+    }
+
+    void set(int column, long value) {
+        batch.set(column, value);
+    }
+
     void put(int column, long value) {
         batch.put(column, value);
     }

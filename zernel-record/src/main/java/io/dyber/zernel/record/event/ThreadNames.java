@@ -15,6 +15,11 @@ final class ThreadNames {
     private int[] ids = {};
     private int used;
 
+    /// Looked up last: mostly the next one too.
+    private long lastLow;
+    private long lastHigh;
+    private int last = -1;
+
     ThreadNames(StringDictionary texts) {
         this.texts = texts;
         clear(FIRST_SIZE);
@@ -29,6 +34,15 @@ final class ThreadNames {
 
     /// The id of the name held in two little-endian words, zero-terminated unless it fills them.
     int id(long low, long high) {
+        if (last < 0 || low != lastLow || high != lastHigh) {
+            last = find(low, high);
+            lastLow = low;
+            lastHigh = high;
+        }
+        return last;
+    }
+
+    private int find(long low, long high) {
         int mask = ids.length - 1;
         int at = (int) (((low * 31 + high) * 0x9E3779B97F4A7C15L) >>> 32) & mask;
         while (ids[at] >= 0) {
@@ -57,7 +71,7 @@ final class ThreadNames {
         clear(2 * oldIds.length);
         for (int i = 0; i < oldIds.length; i++) {
             if (oldIds[i] >= 0) {
-                int _ = id(oldKeys[2 * i], oldKeys[2 * i + 1]);
+                int _ = find(oldKeys[2 * i], oldKeys[2 * i + 1]);
             }
         }
     }

@@ -1,6 +1,6 @@
 package io.dyber.zernel.record.journal;
 
-import io.dyber.zernel.format.StoredRows;
+import io.dyber.zernel.format.BatchMessage;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.KindRows;
 import io.dyber.zernel.record.event.StringDictionary;
@@ -13,11 +13,11 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.util.List;
 
-/// The events of the row group being filled, as an uncompressed Arrow IPC stream on disk: what survives a crash and
-/// what a live reader follows. One thread appends.
+/// The events of the row group being filled, as an Arrow IPC stream on disk: what survives a crash and what a live reader
+/// follows. One thread appends.
 ///
 /// A batch is written kind by kind, in order of arrival in each: what a kind does not have is then one stretch of its
-/// columns, which takes neither time nor room.
+/// columns, which takes neither time nor room, and what it has differs little from row to row ([ZstdFrames]).
 public final class Journal implements AutoCloseable {
     private static final long END_OF_STREAM = 0xFFFFFFFFL;
 
@@ -26,7 +26,6 @@ public final class Journal implements AutoCloseable {
     private final StringDictionary texts;
     private final MessageBody message;
     private final Validity validity = new Validity();
-    private int[] ids = {};
     private long end;
     private int textsWritten = -1;
 
@@ -80,32 +79,32 @@ public final class Journal implements AutoCloseable {
             return;
         }
         byte[][] strings = new byte[size - from][];
-        int total = 0;
         for (int i = 0; i < strings.length; i++) {
             strings[i] = Utf8.of(texts, from + i);
-            total += strings[i].length;
         }
         message.clear();
         message.node(strings.length, 0);
-        ByteBuffer _ = message.buffer(0);
-        putOffsets(strings, message.buffer(4 * (strings.length + 1)));
-        ByteBuffer bytes = message.buffer(total);
+        message.nothing();
+        putOffsets(strings, message.buffer());
+        message.endBuffer();
+        ZstdFrames bytes = message.buffer();
         for (byte[] string : strings) {
-            bytes.put(string);
+            bytes.plain(string);
         }
+        message.endBuffer();
         boolean isDelta = textsWritten >= 0;
         end = message.write(
                 file, end, (nodes, buffers, length, crc) ->
-                        JournalMessages.dictionary(nodes, buffers, length, crc, isDelta));
+                        BatchMessage.dictionary(nodes, buffers, length, crc, isDelta));
         textsWritten = size;
     }
 
-    private static void putOffsets(byte[][] strings, ByteBuffer target) {
+    private static void putOffsets(byte[][] strings, ZstdFrames target) {
         int offset = 0;
-        target.putInt(offset);
+        target.plain(offset);
         for (byte[] string : strings) {
             offset += string.length;
-            target.putInt(offset);
+            target.plain(offset);
         }
     }
 
@@ -114,51 +113,36 @@ public final class Journal implements AutoCloseable {
         for (int c = 0; c < columns.size(); c++) {
             putColumn(batch, c);
         }
-        end = message.write(file, end, JournalMessages::batch);
+        message.extend(batch.rows());
+        end = message.write(
+                file, end, (nodes, buffers, length, crc) -> BatchMessage.rows(nodes, buffers, length, crc, true));
     }
 
+    /// Rows are written kind by kind.
     private void putColumn(Batch batch, int column) {
         int rows = batch.rows();
         int width = columns.get(column).type() == ColumnType.VARCHAR ? Integer.BYTES : Long.BYTES;
         validity.of(batch, column);
         message.node(rows, rows - validity.count());
-        if (validity.count() == 0) {
-            message.zeros(validity.words() * Long.BYTES);
-            message.zeros(rows * width);
-            return;
+        if (validity.count() == rows) {
+            message.nothing();
+        } else {
+            ZstdFrames bits = message.buffer();
+            bits.begin(validity.words() * Long.BYTES);
+            bits.words(validity.bits(), validity.words());
+            bits.end();
+            message.endBuffer();
         }
-        boolean complete = validity.count() == rows;
-        ByteBuffer bits = message.buffer(complete ? 0 : validity.words() * Long.BYTES);
-        if (!complete) {
-            bits.asLongBuffer().put(validity.bits(), 0, validity.words());
-        }
-        StoredRows stored = complete ? StoredRows.all(rows, width) : StoredRows.of(bits, rows, width);
-        putValues(batch, column, stored, message.buffer(rows * width, stored.from(), stored.to()));
-    }
-
-    /// Rows are written kind by kind.
-    private void putValues(Batch batch, int column, StoredRows stored, ByteBuffer target) {
-        int at = 0;
+        ZstdFrames values = message.buffer();
+        values.begin(rows * width);
         for (KindRows kind : batch.kinds()) {
-            int from = Math.max(at, stored.firstRow());
-            int to = Math.min(at + kind.rows(), stored.endRow());
-            if (from < to && kind.has(column)) {
-                target.position(from * stored.width() - stored.from());
-                putValues(kind.values(column), from - at, to - from, stored.width(), target);
+            if (kind.rows() > 0 && kind.has(column)) {
+                values.values(kind.values(column), 0, kind.rows(), width);
+            } else {
+                values.zeros(kind.rows() * width);
             }
-            at += kind.rows();
         }
-    }
-
-    private void putValues(long[] values, int from, int count, int width, ByteBuffer target) {
-        if (width == Long.BYTES) {
-            target.asLongBuffer().put(values, from, count);
-            return;
-        }
-        ids = ids.length < count ? new int[count] : ids;
-        for (int i = 0; i < count; i++) {
-            ids[i] = (int) values[from + i];
-        }
-        target.asIntBuffer().put(ids, 0, count);
+        values.end();
+        message.endBuffer();
     }
 }

@@ -1,27 +1,19 @@
 package io.dyber.zernel.record.journal;
 
 import com.google.flatbuffers.FlatBufferBuilder;
-import io.dyber.zernel.format.JournalChecksum.Node;
-import io.dyber.zernel.format.JournalChecksum.Span;
-import io.dyber.zernel.format.JournalChecksum;
+import io.dyber.zernel.format.BatchMessage;
 import io.dyber.zernel.format.JournalFile;
 import io.dyber.zernel.record.schema.Column;
 import io.dyber.zernel.record.schema.ColumnType;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.apache.arrow.flatbuf.Buffer;
-import org.apache.arrow.flatbuf.DictionaryBatch;
 import org.apache.arrow.flatbuf.DictionaryEncoding;
 import org.apache.arrow.flatbuf.DictionaryKind;
 import org.apache.arrow.flatbuf.Endianness;
 import org.apache.arrow.flatbuf.Field;
-import org.apache.arrow.flatbuf.FieldNode;
 import org.apache.arrow.flatbuf.Int;
 import org.apache.arrow.flatbuf.KeyValue;
-import org.apache.arrow.flatbuf.Message;
 import org.apache.arrow.flatbuf.MessageHeader;
-import org.apache.arrow.flatbuf.MetadataVersion;
-import org.apache.arrow.flatbuf.RecordBatch;
 import org.apache.arrow.flatbuf.Schema;
 import org.apache.arrow.flatbuf.Type;
 import org.apache.arrow.flatbuf.Utf8;
@@ -47,54 +39,7 @@ public final class JournalMessages {
         Schema.addEndianness(b, Endianness.Little);
         Schema.addFields(b, fieldVector);
         Schema.addCustomMetadata(b, metadata);
-        return message(b, MessageHeader.Schema, Schema.endSchema(b), 0, 0);
-    }
-
-    public static ByteBuffer batch(List<Node> nodes, List<Span> buffers, long bodyLength, String crc) {
-        FlatBufferBuilder b = new FlatBufferBuilder(4096);
-        int metadata = Message.createCustomMetadataVector(b, keyValue(b, JournalChecksum.KEY, crc));
-        return message(b, MessageHeader.RecordBatch, recordBatch(b, nodes, buffers), bodyLength, metadata);
-    }
-
-    public static ByteBuffer dictionary(
-            List<Node> nodes, List<Span> buffers, long bodyLength, String crc, boolean isDelta) {
-        FlatBufferBuilder b = new FlatBufferBuilder(1024);
-        int metadata = Message.createCustomMetadataVector(b, keyValue(b, JournalChecksum.KEY, crc));
-        int data = recordBatch(b, nodes, buffers);
-        int header = DictionaryBatch.createDictionaryBatch(b, JournalFile.DICTIONARY_ID, data, isDelta);
-        return message(b, MessageHeader.DictionaryBatch, header, bodyLength, metadata);
-    }
-
-    private static ByteBuffer message(FlatBufferBuilder b, byte type, int header, long bodyLength, int metadata) {
-        Message.startMessage(b);
-        Message.addVersion(b, MetadataVersion.V5);
-        Message.addHeaderType(b, type);
-        Message.addHeader(b, header);
-        Message.addBodyLength(b, bodyLength);
-        if (metadata != 0) {
-            Message.addCustomMetadata(b, metadata);
-        }
-        b.finish(Message.endMessage(b));
-        return b.dataBuffer();
-    }
-
-    /// Vectors of structs are built back to front.
-    private static int recordBatch(FlatBufferBuilder b, List<Node> nodes, List<Span> buffers) {
-        RecordBatch.startNodesVector(b, nodes.size());
-        for (Node node : nodes.reversed()) {
-            int _ = FieldNode.createFieldNode(b, node.rows(), node.nulls());
-        }
-        int nodeVector = b.endVector();
-        RecordBatch.startBuffersVector(b, buffers.size());
-        for (Span span : buffers.reversed()) {
-            int _ = Buffer.createBuffer(b, span.offset(), span.length());
-        }
-        int bufferVector = b.endVector();
-        RecordBatch.startRecordBatch(b);
-        RecordBatch.addLength(b, nodes.getFirst().rows());
-        RecordBatch.addNodes(b, nodeVector);
-        RecordBatch.addBuffers(b, bufferVector);
-        return RecordBatch.endRecordBatch(b);
+        return BatchMessage.message(b, MessageHeader.Schema, Schema.endSchema(b), 0, 0);
     }
 
     private static int field(FlatBufferBuilder b, Column column) {

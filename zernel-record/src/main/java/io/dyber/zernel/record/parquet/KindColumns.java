@@ -8,7 +8,8 @@ import java.util.List;
 
 /// The events of one kind in a row group, column-wise and in order of arrival.
 ///
-/// Values lie in chunks of [#CHUNK], so that filling copies nothing again and a kind takes little more than its rows.
+/// Values lie in chunks of [#CHUNK], so that filling copies nothing again and a kind takes little more than its rows. A column
+/// in which all values are the same takes nothing.
 final class KindColumns {
     static final int CHUNK_BITS = 14;
     static final int CHUNK = 1 << CHUNK_BITS;
@@ -22,6 +23,7 @@ final class KindColumns {
     private final long[] all;
     private final long[] first;
     private final boolean[] varies;
+    private final boolean[] stored;
     private long[][] present = {};
     private int rows;
 
@@ -35,6 +37,7 @@ final class KindColumns {
         this.words = (narrow.length + 63) / 64;
         this.first = new long[narrow.length];
         this.varies = new boolean[narrow.length];
+        this.stored = new boolean[narrow.length];
         this.any = new long[words];
         this.all = new long[words];
     }
@@ -72,10 +75,12 @@ final class KindColumns {
     }
 
     long[][] longs(int column) {
+        store(column);
         return longs[column];
     }
 
     int[][] ints(int column) {
+        store(column);
         return ints[column];
     }
 
@@ -93,12 +98,17 @@ final class KindColumns {
                 varies[c] = false;
             }
             any[c >> 6] |= 1L << c;
-            varies[c] = varies[c] || varies(added.values(c), added.rows(), first[c]);
             if (!added.isComplete(c)) {
                 all[c >> 6] &= ~(1L << c);
             }
-            reserve(c, rows + added.rows());
-            copy(added.values(c), added.rows(), c);
+            if (!varies[c] && varies(added.values(c), added.rows(), first[c])) {
+                varies[c] = true;
+                store(c);
+            }
+            if (stored[c]) {
+                reserve(c, rows + added.rows());
+                copy(added.values(c), added.rows(), c);
+            }
         }
         copyPresent(added);
         rows += added.rows();
@@ -108,8 +118,9 @@ final class KindColumns {
     void clear() {
         int used = (rows + CHUNK - 1) / CHUNK;
         for (int c = 0; c < narrow.length; c++) {
-            longs[c] = has(c) ? shrunk(longs[c], used) : new long[0][];
-            ints[c] = has(c) ? shrunk(ints[c], used) : new int[0][];
+            longs[c] = stored[c] ? shrunk(longs[c], used) : new long[0][];
+            ints[c] = stored[c] ? shrunk(ints[c], used) : new int[0][];
+            stored[c] = false;
         }
         present = shrunk(present, used);
         Arrays.fill(any, 0);
@@ -118,6 +129,22 @@ final class KindColumns {
 
     private static <T> T[] shrunk(T[] chunks, int used) {
         return chunks.length > used ? Arrays.copyOf(chunks, used) : chunks;
+    }
+
+    /// Stores a value for each row, which is not done while all have the same.
+    private void store(int column) {
+        if (stored[column] || !has(column)) {
+            return;
+        }
+        stored[column] = true;
+        reserve(column, rows);
+        for (int chunk = 0; chunk * CHUNK < rows; chunk++) {
+            if (narrow[column]) {
+                Arrays.fill(ints[column][chunk], (int) first[column]);
+            } else {
+                Arrays.fill(longs[column][chunk], first[column]);
+            }
+        }
     }
 
     private void reserve(int column, int values) {

@@ -48,7 +48,7 @@ public record ProcessFacts(
         Path proc = PROC.resolve(Integer.toString(pid));
         try {
             Stat stat = Stat.read(proc);
-            if (stat.state().equals("Z") || stat.state().equals("X")) {
+            if (stat.isOver()) {
                 return Optional.empty();
             }
             return Optional.of(new ProcessFacts(
@@ -62,6 +62,15 @@ public record ProcessFacts(
                     stat.startedTicks()));
         } catch (IOException _) {
             return Optional.empty();
+        }
+    }
+
+    /// Whether there are facts about it.
+    public static boolean isAlive(int pid) {
+        try {
+            return !Stat.read(PROC.resolve(Integer.toString(pid))).isOver();
+        } catch (IOException _) {
+            return false;
         }
     }
 
@@ -129,6 +138,10 @@ public record ProcessFacts(
 
     /// The fields of `/proc/PID/stat` that are used here. The name may hold blanks and parentheses.
     private record Stat(String comm, String state, int parent, long startedTicks) {
+        boolean isOver() {
+            return state.equals("Z") || state.equals("X");
+        }
+
         static Stat read(Path proc) throws IOException {
             String line = new String(Files.readAllBytes(proc.resolve("stat")), StandardCharsets.UTF_8);
             int open = line.indexOf('(');

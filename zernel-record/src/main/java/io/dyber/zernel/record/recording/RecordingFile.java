@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// The recording being written: a `.live` folder that survives a crash, then one Parquet file.
@@ -32,6 +33,11 @@ public final class RecordingFile implements AutoCloseable {
     /// @param rowGroupRows most events in a segment, and so in a Parquet row group; memory grows with it
     /// @param keep files of a series that may stay, empty for all
     public record Options(int rowGroupRows, Optional<Owner> owner, OptionalInt keep) {
+        private static final int MOST_ROWS = 1 << 19;
+        private static final int FEWEST_ROWS = 1 << 15;
+        /// Of all memory: rows are held twice, in a twentieth of it.
+        private static final int BYTES_FOR_A_ROW = 4 << 10;
+
         public Options {
             if (rowGroupRows < 1) {
                 throw new IllegalArgumentException("rowGroupRows " + rowGroupRows);
@@ -39,7 +45,14 @@ public final class RecordingFile implements AutoCloseable {
         }
 
         public Options() {
-            this(1 << 19, Optional.empty());
+            this(MOST_ROWS, Optional.empty());
+        }
+
+        /// How many rows a segment may have: fewer where this process's memory is limited to so many bytes.
+        public static int rowsWithin(OptionalLong limit) {
+            return limit.isEmpty()
+                    ? MOST_ROWS
+                    : Math.clamp(Long.highestOneBit(limit.getAsLong() / BYTES_FOR_A_ROW), FEWEST_ROWS, MOST_ROWS);
         }
 
         public Options(int rowGroupRows, Optional<Owner> owner) {

@@ -12,10 +12,14 @@ import java.util.function.Consumer;
 
 /// The one thread that moves events from the rings to the file.
 ///
-/// It looks every 10 ms instead of being woken: a wake-up would cost the recorded job more than the probe itself. While a
-/// ring fills faster than that it does not rest. It owns the decoder; others reach it through [#later].
+/// It looks every 10 ms instead of being woken, or every 20 ms while little comes: a wake-up would cost the recorded job more
+/// than the probe itself. While a ring fills faster than that it does not rest. It owns the decoder; others reach it through [#later].
 public final class EventPump {
     private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /// It is quiet when a ring has filled by less than this part of it between two looks.
+    private static final int QUIET_PART = 256;
     private static final long FLUSH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /// So much of the bulk ring is decoded between two looks at the vital one, in a millisecond or two.
@@ -92,19 +96,24 @@ public final class EventPump {
         try {
             long flushed = System.nanoTime();
             while (!stopping) {
+                long before = vital.consumerPosition() + bulk.consumerPosition();
                 drain();
+                long moved = vital.consumerPosition() + bulk.consumerPosition() - before;
                 if (System.nanoTime() - flushed >= FLUSH_NANOS) {
                     decoder.flush();
                     flushed = System.nanoTime();
                 }
                 if (!isFilling(vital) && !isFilling(bulk)) {
-                    LockSupport.parkNanos(INTERVAL_NANOS);
+                    boolean quiet = moved < Math.min(vital.size(), bulk.size()) / QUIET_PART;
+                    LockSupport.parkNanos(quiet ? QUIET_NANOS : INTERVAL_NANOS);
                 }
             }
             drain();
             decoder.finish();
         } catch (RuntimeException e) {
             failure = Optional.of(e);
+        } catch (OutOfMemoryError _) {
+            failure = Optional.of(MemoryFull.exception());
         }
     }
 

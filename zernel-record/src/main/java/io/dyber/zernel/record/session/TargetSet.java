@@ -135,7 +135,7 @@ final class TargetSet {
 
     /// Whether any recorded process still runs.
     boolean anyAlive() {
-        return kernel.targets().stream().anyMatch(pid -> ProcessFacts.of(pid).isPresent());
+        return kernel.targets().stream().anyMatch(ProcessFacts::isAlive);
     }
 
     /// The footer's `zernel.processes`.

@@ -47,8 +47,13 @@ record Recorder(
     }
 
     Recorder property(String name, String value) {
+        return option("-D" + name + "=" + value);
+    }
+
+    /// Of the JVM.
+    Recorder option(String option) {
         List<String> all = new ArrayList<>(properties);
-        all.add("-D" + name + "=" + value);
+        all.add(option);
         return new Recorder(prefix, environment, all, before, arguments);
     }
 
@@ -67,7 +72,10 @@ record Recorder(
         // As bin/zernel-record starts it.
         command.addAll(List.of(
                 "-XX:TieredStopAtLevel=1",
+                "-XX:C1MaxInlineSize=60",
                 "-XX:+UseSerialGC",
+                "-Xms16m",
+                "-XX:MaxNewSize=12m",
                 "-XX:MinHeapFreeRatio=10",
                 "-XX:MaxHeapFreeRatio=20"));
         command.addAll(properties);

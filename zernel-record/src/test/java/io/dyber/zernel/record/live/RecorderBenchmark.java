@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.live;
 
+import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.record.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -55,16 +56,17 @@ final class RecorderBenchmark {
             long calls = Long.parseLong(job.awaitLine("called", round).substring("called ".length()));
             double seconds = cpuSeconds(recorder.pid()) - before;
             long memory = mostMemory(recorder.pid());
+            long journal = firstJournal(file);
             long stopped = System.currentTimeMillis();
             recorder.signal("INT");
             recorder.await();
             ends.add("stop to final file", (double) (System.currentTimeMillis() - stopped));
-            note(file, rate, calls, seconds, memory);
+            note(file, rate, calls, seconds, memory, journal);
         }
         Files.delete(file);
     }
 
-    private void note(Path file, int rate, long calls, double seconds, long memory) {
+    private void note(Path file, int rate, long calls, double seconds, long memory, long journal) {
         try (Recording recording = Recording.open(file)) {
             long events = recording.number("SELECT count(*) FROM events WHERE kind = 'call'");
             JsonNode losses = recording.footer("zernel.losses");
@@ -73,8 +75,9 @@ final class RecorderBenchmark {
             cpu.add(way, seconds * 1e9 / Math.max(1, events));
             cpu.note(way, String.format(
                     Locale.ROOT,
-                    "%,d calls/s made, %,d lost, recorder %.1f %% of a CPU, %d MiB at most",
-                    calls / SECONDS, lost, 100 * seconds / SECONDS, memory));
+                    "%,d calls/s made, %,d lost, recorder %.1f %% of a CPU, %d MiB at most%s",
+                    calls / SECONDS, lost, 100 * seconds / SECONDS, memory,
+                    journal == 0 ? "" : ", %.0f bytes of journal/event".formatted(journal / (double) calls)));
             highest = lost == 0 ? Math.max(highest, calls / SECONDS) : highest;
         }
     }
@@ -83,6 +86,12 @@ final class RecorderBenchmark {
         String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
+    }
+
+    /// Bytes of the journal as long as it holds all events; then 0.
+    private static long firstJournal(Path file) throws IOException {
+        Path journal = file.resolveSibling(file.getFileName() + LiveFolder.SUFFIX).resolve(LiveFolder.journalName(0));
+        return Files.exists(journal) ? Files.size(journal) : 0;
     }
 
     /// MiB.

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.recording;
 
+import io.dyber.zernel.format.BatchMessage;
 import io.dyber.zernel.format.JournalChecksum.Node;
 import io.dyber.zernel.format.JournalChecksum.Span;
 import io.dyber.zernel.format.JournalChecksum;
@@ -57,8 +58,8 @@ final class ForgedJournal {
         String crc = crc(nodes, buffers, body, dictionary);
         message(
                 dictionary
-                        ? JournalMessages.dictionary(nodes, buffers, length, crc, random.nextBoolean())
-                        : JournalMessages.batch(nodes, buffers, length, crc),
+                        ? BatchMessage.dictionary(nodes, buffers, length, crc, random.nextBoolean())
+                        : BatchMessage.rows(nodes, buffers, length, crc, random.nextInt(10) == 0),
                 body);
     }
 

@@ -1,7 +1,9 @@
 package io.dyber.zernel.record.recording;
 
+import com.github.luben.zstd.Zstd;
 import io.dyber.zernel.record.Comparison;
 import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.event.KindRows;
 import io.dyber.zernel.record.journal.Journal;
 import io.dyber.zernel.record.journal.MessageBody;
 import io.dyber.zernel.record.schema.Column;
@@ -10,6 +12,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,6 +61,7 @@ final class JournalBenchmark {
     private void round(boolean counts) throws IOException {
         long bytes = measure("journal", this::journal, counts);
         measure("floor: write() of its bytes", channel -> floor(channel, bytes), counts);
+        measure("ZSTD's own frames, level -7", this::zstd, counts);
         measure("Arrow Java's vectors and ArrowStreamWriter", this::arrow, counts);
     }
 
@@ -88,6 +92,40 @@ final class JournalBenchmark {
         ByteBuffer memory = ByteBuffer.allocateDirect((int) (bytes / count));
         for (int i = 0; i < count; i++) {
             int _ = channel.write(memory.rewind());
+        }
+    }
+
+    /// The same columns compressed by ZSTD's library; those that no row has a value in are left out.
+    private void zstd(FileChannel channel) throws IOException {
+        ByteBuffer frame = ByteBuffer.allocateDirect(1 << 20);
+        ByteBuffer plain = ByteBuffer.allocateDirect(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
+        for (Batch batch : events.batches()) {
+            for (int c = 0; c < events.schema().columns().size(); c++) {
+                boolean isText = events.schema().columns().get(c).type() == ColumnType.VARCHAR;
+                plain.clear();
+                for (KindRows kind : batch.kinds()) {
+                    put(kind, c, isText, plain);
+                }
+                if (plain.position() > 0) {
+                    int length = (int) Zstd.compressDirectByteBuffer(
+                            frame, 0, frame.capacity(), plain, 0, plain.position(), -7);
+                    int _ = channel.write(frame.slice(0, length));
+                }
+            }
+        }
+    }
+
+    private static void put(KindRows kind, int column, boolean isText, ByteBuffer target) {
+        if (!kind.has(column)) {
+            return;
+        }
+        long[] values = kind.values(column);
+        for (int row = 0; row < kind.rows(); row++) {
+            if (isText) {
+                target.putInt((int) values[row]);
+            } else {
+                target.putLong(values[row]);
+            }
         }
     }
 
