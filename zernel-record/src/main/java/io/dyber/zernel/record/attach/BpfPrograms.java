@@ -43,6 +43,9 @@ public final class BpfPrograms implements AutoCloseable {
     /// One copy of PyTorch has 3,000 operators.
     private static final int MOST_WITH_OPERATORS = 16384;
     private static final int LOADS_SIZE = 1 << 20;
+    /// Processes that start or map code between two looks, which take as long as there is room for: 50 a second of 65,536 would
+    /// be half a percent of a CPU.
+    private static final int MOST_CHANGED = 1 << 14;
     private static final long SETTLE_NANOS = 2_000_000;
     private static final byte[] PRESENT = {1};
     /// The maps that are one for the whole recording: of the objects that have one, the first loaded owns it.
@@ -138,6 +141,7 @@ public final class BpfPrograms implements AutoCloseable {
             return object.entries("vital", sizes.vital())
                     .entries("bulk", sizes.bulk())
                     .entries("counters", mostFunctions())
+                    .entries("code_changed", MOST_CHANGED)
                     .entries("known_files", 1);
         }
         owners.forEach((map, owner) -> {
