@@ -276,13 +276,13 @@ public final class Session {
         }
     }
 
-    /// Describing thousands of processes takes a while: it never takes more than a fiftieth of a CPU.
+    /// Describing thousands of processes takes a while: it never takes more than half a percent of a CPU.
     ///
     /// @return nanoseconds until it is worth doing again
     private long describe() {
         long start = System.nanoTime();
         parts.describe();
-        return 50 * (System.nanoTime() - start);
+        return 200 * (System.nanoTime() - start);
     }
 
     /// One incident gives one file: after one that a trigger wrote, the others wait until none of it would be in theirs.
