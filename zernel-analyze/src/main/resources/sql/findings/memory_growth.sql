@@ -1,8 +1,8 @@
 -- GPU memory grows from step to step. At the end of each step more is in use than at the end of the one before.
 --
 -- Looked at is what PyTorch has handed out at the end of each step, or what was allocated from the driver where that is
--- unknown, in the second half of the steps, after warm-up. The growth must be steady, not a single rise. Where PyTorch's
--- allocator was recorded in windows, it must hand out more pieces in a detailed step than are given back.
+-- unknown, in the second half of the steps, after warm-up. The growth must be steady, not a single rise. Where
+-- PyTorch's allocator was recorded in windows, it must hand out more pieces in a detailed step than are given back.
 -- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
 --
 -- needs: step_memory, gpus, gpu_usage, files, events, _step_spans, _detail

@@ -1,8 +1,8 @@
 -- Kernel launches per process and kernel: how many, and how long each took to enqueue.
 --
 -- The time is that of the call on the CPU, never that of the kernel. A call that takes long found the queue of the GPU
--- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels. Where the end of
--- some was not recorded, `sum_ns` takes them to be as long as the others.
+-- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels. Where the end
+-- of some was not recorded, `sum_ns` takes them to be as long as the others.
 -- Launches that were only counted, not recorded, are one row without a process. Where launches were recorded in
 -- windows, `launches` and times are of these, `per_step` of detailed steps, and `all_launches` what that makes of all.
 --
