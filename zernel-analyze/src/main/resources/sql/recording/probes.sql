@@ -10,7 +10,8 @@ WITH
         SELECT
             recording,
             unnest(from_json(value, '[{"kind":"VARCHAR","name":"VARCHAR","library":"VARCHAR","symbol":"VARCHAR",
-                "cost":"VARCHAR","end":"VARCHAR","state":"VARCHAR","why":"VARCHAR","entries":"BIGINT","returns":"BIGINT",
+                "cost":"VARCHAR","end":"VARCHAR","state":"VARCHAR","why":"VARCHAR","entries":"BIGINT",
+                "returns":"BIGINT",
                 "events":"BIGINT","lost":"BIGINT","filtered":"BIGINT","no_return":"BIGINT"}]')) AS probe
         FROM footer
         WHERE key = 'zernel.probes'

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -63,14 +64,11 @@ final class EventOptions {
     Optional<Duration> hostInterval = Optional.empty();
 
     @Option(
-            names = {"--detail", "--launches"},
+            names = "--detail",
             paramLabel = "HOW",
             converter = DetailOption.class,
             defaultValue = "auto",
-            description = {
-                "of launches and PyTorch's allocator: auto, all,",
-                "off, 5/100 steps, sample:N, count (default: ${DEFAULT-VALUE})"
-            })
+            description = "launches: auto (default), all, off, 5/100")
     Detail detail = Detail.AUTO;
 
     @Option(
@@ -78,8 +76,8 @@ final class EventOptions {
             paramLabel = "SHARE",
             converter = Share.class,
             defaultValue = "1%",
-            description = "of a step that --detail auto may cost (default: ${DEFAULT-VALUE})")
-    double overheadBudget = RecordOptions.OVERHEAD_BUDGET;
+            description = "that --detail auto may cost (default: ${DEFAULT-VALUE})")
+    OptionalDouble overheadBudget = OptionalDouble.empty();
 
     @Option(
             names = "--hold",

@@ -135,7 +135,7 @@ final class RecordCommand implements Callable<Integer> {
                 events.gpuInterval.orElse(defaults.gpuInterval()),
                 events.hostInterval.orElse(defaults.hostInterval()),
                 events.detail,
-                events.overheadBudget,
+                events.overheadBudget.orElse(RecordOptions.OVERHEAD_BUDGET),
                 events.backend,
                 Invoker.owner(),
                 line.getParseResult().originalArgs(),

@@ -1,12 +1,13 @@
 package io.dyber.zernel.record.cli;
 
+import java.util.OptionalDouble;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /// A percentage above 0, e.g. `1%` or `0.5%`; 1 % is 0.01.
-final class Share implements ITypeConverter<Double> {
+final class Share implements ITypeConverter<OptionalDouble> {
     @Override
-    public Double convert(String text) {
+    public OptionalDouble convert(String text) {
         if (!text.matches("[0-9]{1,4}(\\.[0-9]{1,4})?%")) {
             throw new TypeConversionException("'" + text + "' is not a percentage (e.g. 1%, 0.5%)");
         }
@@ -14,6 +15,6 @@ final class Share implements ITypeConverter<Double> {
         if (share == 0) {
             throw new TypeConversionException("'" + text + "' is nothing; --detail off records no detail");
         }
-        return share;
+        return OptionalDouble.of(share);
     }
 }
