@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 ///
 /// The drain thread tells it of steps; the rest belongs to the recording's thread.
 public final class DetailWindows {
-    private static final long MEASURE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long MEASURE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final Detail asked;
     private final double budget;
@@ -67,6 +67,13 @@ public final class DetailWindows {
 
     private long now() {
         return writer.epochNanos(Clock.monotonicNanos());
+    }
+
+    /// The probes are there, and the processes to be recorded may go on.
+    public void begin() {
+        openedAt = now();
+        measuredAt = openedAt;
+        schedule.begins(openedAt);
     }
 
     /// Hears of a step; any thread may tell.

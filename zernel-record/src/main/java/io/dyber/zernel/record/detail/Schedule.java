@@ -44,7 +44,7 @@ final class Schedule {
 
     private final Detail asked;
     private final double budget;
-    private final long began;
+    private long began;
     private final Experiment experiment = new Experiment();
     private final Deque<Long> lengths = new ArrayDeque<>();
     private Phase phase = Phase.START;
@@ -62,6 +62,7 @@ final class Schedule {
     private long openedAt;
     private long until;
     private long next;
+    private boolean triggered;
     private String why = "";
     private Optional<String> notice = Optional.empty();
 
@@ -70,7 +71,14 @@ final class Schedule {
         this.asked = asked;
         this.budget = budget;
         this.began = now;
-        this.openedAt = now;
+        begins(now);
+    }
+
+    /// All probes are there now.
+    void begins(long now) {
+        began = now;
+        openedAt = now;
+        experiment.restart();
         experiment.begins(true, now);
     }
 
@@ -111,6 +119,7 @@ final class Schedule {
     void trigger(long now) {
         if (phase == Phase.WINDOWS || phase == Phase.BY_TIME) {
             next = now;
+            triggered = !open;
         }
     }
 
@@ -125,6 +134,7 @@ final class Schedule {
     /// It is not recorded from now on, and its probes are being taken away.
     void closed(long now) {
         open = false;
+        triggered = false;
         spentNanos += (now - openedAt) * cost;
         experiment.ends(now);
         if (phase == Phase.TRIAL) {
@@ -310,7 +320,7 @@ final class Schedule {
 
     /// Why a window that opens now does.
     String reason() {
-        return switch (phase) {
+        return triggered ? "trigger" : switch (phase) {
             case START -> "start";
             case TRIAL -> "trial";
             case ALWAYS, WINDOWS, BY_TIME -> "turn";

@@ -221,6 +221,7 @@ public final class Session {
                 libraries.idle()));
         libraries.begin();
         host.start();
+        windows.begin();
         workload.ifPresent(Workload::resume);
     }
 

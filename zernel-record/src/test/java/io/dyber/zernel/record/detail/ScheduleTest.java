@@ -179,6 +179,7 @@ final class ScheduleTest {
         job.run(SECOND);
         int before = job.windows;
         job.schedule.trigger(job.now);
+        assertThat(job.schedule.reason()).isEqualTo("trigger");
         job.run(2 * TICK);
         assertThat(job.windows).isEqualTo(before + 1);
     }

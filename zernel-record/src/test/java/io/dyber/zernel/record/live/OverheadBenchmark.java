@@ -14,7 +14,10 @@ import tools.jackson.databind.JsonNode;
 /// What recording costs a training whose limit is the CPU: steps of 60 ms with 2,760 launches through all three layers and
 /// 5,400 calls of the allocator, 46,000 and 90,000 a second. Needs root. `OverheadBenchmark [rounds]`.
 ///
-/// One process trains all the time and times its own steps; it is left alone, recorded as by default, recorded with each
+/// First what one launch and one call of the allocator cost, in a process that makes only these: the lowest tenth of its steps,
+/// recorded with each call, or counted by bpftrace at its entry, less the lowest tenth of those alone.
+///
+/// Then one process trains all the time and times its own steps; it is left alone, recorded as by default, recorded with each
 /// call, and counted by bpftrace, in turns. Each way is held against the times alone around it.
 final class OverheadBenchmark {
     private static final String LAUNCHES = "2760";
@@ -50,7 +53,39 @@ final class OverheadBenchmark {
     /// Prints two tables.
     public static void main(String[] args) throws IOException {
         OverheadBenchmark benchmark = new OverheadBenchmark(Files.createTempDirectory("zernel-overhead"));
+        benchmark.calls(LAUNCHES, "0", "cuda_launch", "a launch");
+        benchmark.calls("0", ALLOCATIONS, "torch_alloc,torch_free", "a call of the allocator");
         benchmark.run(args.length > 0 ? Integer.parseInt(args[0]) : 2);
+    }
+
+    private void calls(String launches, String allocations, String kinds, String call) throws IOException {
+        Path file = folder.resolve("steps");
+        spans.clear();
+        ProcessBuilder training =
+                new ProcessBuilder(libraries.resolve("stepping").toString(), "600", launches, allocations, "2000");
+        training.environment().put("STEPPING", file.toString());
+        try (Running job = Running.start(training)) {
+            job.awaitLine("ready");
+            alone();
+            count(job, "");
+            // Names of kernels are found out in the first seconds, by probes of the runtime.
+            record("recorded", job, SHORT_SECONDS, List.of("--detail", "all", "--kinds", kinds));
+            job.signal("TERM");
+            job.await();
+        }
+        List<Step> steps = steps(file);
+        double calls = Double.parseDouble(launches) + 2 * Double.parseDouble(allocations);
+        double alone = lowest(steps, spans.getFirst());
+        Comparison costs = new Comparison("What " + call + " costs", "ns");
+        spans.stream().skip(1).forEach(span -> costs.add(span.way(), (lowest(steps, span) - alone) / calls));
+        costs.print();
+        spans.clear();
+    }
+
+    private static double lowest(List<Step> steps, Span span) {
+        long half = (span.start() + span.end()) / 2;
+        long[] nanos = steps.stream().filter(step -> step.isIn(half, span.end())).mapToLong(Step::nanos).sorted().toArray();
+        return nanos[nanos.length / 10];
     }
 
     private void run(int rounds) throws IOException {
@@ -63,13 +98,11 @@ final class OverheadBenchmark {
             job.awaitLine("ready");
             for (int round = 0; round < rounds; round++) {
                 alone();
-                record("default", job, LONG_SECONDS);
+                record("default", job, LONG_SECONDS, List.of());
                 alone();
-                record("--detail all", job, SHORT_SECONDS);
+                record("--detail all", job, SHORT_SECONDS, List.of("--detail", "all"));
                 alone();
-                if (new ProcessBuilder("which", "bpftrace").start().onExit().join().exitValue() == 0) {
-                    count(job);
-                }
+                count(job, "uretprobe:" + cuda() + ":cuLaunchKernel { @b = count(); } ");
             }
             alone();
             job.signal("TERM");
@@ -86,12 +119,10 @@ final class OverheadBenchmark {
         spans.add(new Span("alone", start, System.nanoTime(), List.of(), ""));
     }
 
-    private void record(String way, Running job, int seconds) throws IOException {
+    private void record(String way, Running job, int seconds, List<String> more) throws IOException {
         Path file = folder.resolve("run.parquet");
         List<String> options = new ArrayList<>(List.of("-p", Long.toString(job.pid())));
-        if (way.startsWith("--")) {
-            options.addAll(List.of(way.split(" ")));
-        }
+        options.addAll(more);
         long start;
         long end;
         try (Running recorder = Recorder.recordTo(file, options.toArray(String[]::new)).startRecording()) {
@@ -114,12 +145,18 @@ final class OverheadBenchmark {
         Files.delete(file);
     }
 
-    private void count(Running job) {
-        String cuda = libraries.resolve("libcuda.so.1").toString();
+    private String cuda() {
+        return libraries.resolve("libcuda.so.1").toString();
+    }
+
+    /// @param more that is counted too
+    private void count(Running job, String more) throws IOException {
+        if (new ProcessBuilder("which", "bpftrace").start().onExit().join().exitValue() != 0) {
+            return;
+        }
         String torch = libraries.resolve("libc10_cuda.so").toString();
-        String script = "uprobe:" + cuda + ":cuLaunchKernel { @a = count(); } uretprobe:" + cuda
-                + ":cuLaunchKernel { @b = count(); } usdt:" + torch + ":pytorch:malloc { @c = count(); } usdt:" + torch
-                + ":pytorch:free { @d = count(); }";
+        String script = "uprobe:" + cuda() + ":cuLaunchKernel { @a = count(); } " + more + "usdt:" + torch
+                + ":pytorch:malloc { @c = count(); } usdt:" + torch + ":pytorch:free { @d = count(); }";
         try (Running tracer = Running.start(
                 "bpftrace", "-p", Long.toString(job.pid()), "-o", folder.resolve("bpftrace").toString(), "-e", script)) {
             Running.pause(4000);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dyber.zernel.record.attach.CompiledPrograms;
+import io.dyber.zernel.record.detail.Step;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.option.Trigger;
@@ -40,7 +41,7 @@ class TriggersTest {
     private void steps(Triggers triggers, int count, long millis) {
         for (int i = 0; i < count; i++) {
             now += millis * MILLI;
-            event(triggers, "region", "Optimizer.step#SGD.step", 1);
+            triggers.watch(new Step(7, now - millis * MILLI, now));
         }
     }
 
