@@ -1,9 +1,6 @@
 package io.dyber.zernel.record.detail;
 
 import io.dyber.zernel.record.option.Detail;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -17,22 +14,11 @@ import java.util.concurrent.TimeUnit;
 final class Schedule {
     private static final long FIRST_STEPS = 3;
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(5);
-    private static final double LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
-    /// Where a window of the fewest steps costs more than twice what the budget has in 10 s.
-    private static final double LONGEST_PAUSE_OF_DEAR_WINDOWS = TimeUnit.SECONDS.toNanos(60);
-    private static final double SHORTEST_WINDOW = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final double SHORTEST_WINDOW_WITHOUT_STEPS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final double LONG_WINDOW = TimeUnit.SECONDS.toNanos(4);
     private static final long AGAIN = TimeUnit.SECONDS.toNanos(30);
-    /// Whole steps of a window, and what of another two is lost at its ends.
-    private static final double STEPS_OF_A_WINDOW = 4;
-    private static final double STEPS_OF_A_LONG_WINDOW = 2.5;
     private static final int MOST_TURNS = 12;
     private static final int TURNS_WITHOUT_STEPS = 40;
     /// A share of the budget below which a prediction is trusted to be below it, though it may be wrong by some times.
     private static final double NEGLIGIBLE = 0.1;
-
-    private static final int LENGTHS = 50;
 
     private enum Phase {
         START,
@@ -44,9 +30,8 @@ final class Schedule {
 
     private final Detail asked;
     private final double budget;
-    private long began;
     private final Experiment experiment = new Experiment();
-    private final Deque<Long> lengths = new ArrayDeque<>();
+    private final Pace pace;
     private Phase phase = Phase.START;
     private boolean open = true;
     private long steps;
@@ -56,9 +41,6 @@ final class Schedule {
     private double loadOfVerdict;
     private long verdictAt;
     private int turns;
-    /// What detail costs, as a share of the time in which it is recorded.
-    private double cost;
-    private double spentNanos;
     private long openedAt;
     private long until;
     private long next;
@@ -70,13 +52,13 @@ final class Schedule {
     Schedule(Detail asked, double budget, long now) {
         this.asked = asked;
         this.budget = budget;
-        this.began = now;
+        this.pace = new Pace(asked, budget);
         begins(now);
     }
 
     /// All probes are there now.
     void begins(long now) {
-        began = now;
+        pace.begins(now);
         openedAt = now;
         experiment.restart();
         experiment.begins(true, now);
@@ -85,10 +67,7 @@ final class Schedule {
     /// Takes in a step.
     void add(Step step) {
         steps++;
-        lengths.add(step.nanos());
-        if (lengths.size() > LENGTHS) {
-            lengths.remove();
-        }
+        pace.add(step);
         experiment.add(step);
     }
 
@@ -127,7 +106,7 @@ final class Schedule {
     void opened(long now) {
         open = true;
         openedAt = now;
-        until = now + window();
+        until = now + pace.window(phase == Phase.BY_TIME);
         experiment.begins(true, now);
     }
 
@@ -135,20 +114,20 @@ final class Schedule {
     void closed(long now) {
         open = false;
         triggered = false;
-        spentNanos += (now - openedAt) * cost;
+        pace.spend(now - openedAt);
         experiment.ends(now);
         if (phase == Phase.TRIAL) {
             turns++;
         } else if (phase == Phase.WINDOWS && asked.mode() == Detail.Mode.AUTO) {
             learn();
         }
-        next = nextAfter(now);
+        next = pace.next(now, phase == Phase.BY_TIME);
     }
 
     /// The job is as if it was not there from now on.
     void settled(long now) {
         experiment.begins(false, now);
-        until = now + window();
+        until = now + pace.window(phase == Phase.BY_TIME);
     }
 
     /// It is about to be recorded.
@@ -182,7 +161,7 @@ final class Schedule {
         phase = Phase.TRIAL;
         turns = 0;
         stepsAtTrial = steps;
-        cost = Math.max(cost, Double.isInfinite(load) ? 0 : load);
+        pace.expect(Double.isInfinite(load) ? 0 : load);
     }
 
     private boolean trial(long now) {
@@ -204,12 +183,11 @@ final class Schedule {
 
     private void judge(Experiment.Estimate estimate, long now) {
         verdict(now);
-        cost = Math.max(0, estimate.effect());
         boolean within = estimate.effect() <= budget;
         phase = within ? Phase.ALWAYS : Phase.WINDOWS;
         why = "detail makes a step " + text(estimate);
-        spentNanos = Math.max(spentNanos, (now - began) * cost / 2);
-        next = nextAfter(now);
+        pace.measured(estimate.effect(), now);
+        next = pace.next(now, phase == Phase.BY_TIME);
         notice = Optional.of(why + (within ? ": recorded all the time" : ": recorded in windows, see --detail"));
     }
 
@@ -222,11 +200,11 @@ final class Schedule {
             return;
         }
         phase = Phase.BY_TIME;
-        cost = Double.isInfinite(load) ? 1 : load;
+        pace.expect(Double.isInfinite(load) ? 1 : load);
         why = "there are no steps to measure by, and detail takes "
                 + (Double.isInfinite(load) ? "an unknown share" : percent(load)) + " of a CPU by the cost of a call";
         until = now;
-        next = nextAfter(now);
+        next = pace.next(now, phase == Phase.BY_TIME);
         notice = Optional.of(why + ": recorded in windows, see --detail");
     }
 
@@ -250,44 +228,9 @@ final class Schedule {
     private void learn() {
         Experiment.Estimate estimate = experiment.estimate();
         if (estimate.isKnown()) {
-            cost = Math.max(0, estimate.effect());
+            pace.learned(estimate.effect());
             why = "detail makes a step " + text(estimate);
         }
-    }
-
-    /// How long a window is to be.
-    private long window() {
-        if (asked.mode() == Detail.Mode.TURNS) {
-            return lengths.isEmpty()
-                    ? (long) (LONGEST_PAUSE * asked.steps() / asked.every())
-                    : (asked.steps() + 1) * stepNanos();
-        }
-        if (phase == Phase.BY_TIME) {
-            return (long) Math.clamp(LONGEST_PAUSE * budget / cost, SHORTEST_WINDOW_WITHOUT_STEPS, LONG_WINDOW);
-        }
-        double few = STEPS_OF_A_WINDOW * stepNanos();
-        double atMost = Math.max(LONG_WINDOW, STEPS_OF_A_LONG_WINDOW * stepNanos());
-        return (long) Math.max(SHORTEST_WINDOW, Math.min(few, atMost));
-    }
-
-    private long stepNanos() {
-        List<Long> sorted = lengths.stream().sorted().toList();
-        return sorted.isEmpty() ? 0 : sorted.get(sorted.size() / 2);
-    }
-
-    /// When what was spent is within the budget again.
-    private long nextAfter(long now) {
-        if (asked.mode() == Detail.Mode.TURNS) {
-            return now + (long) ((double) window() * (asked.every() - asked.steps()) / asked.steps());
-        }
-        if (cost <= 0) {
-            return now;
-        }
-        double steady = now + window() * Math.max(1, cost / budget - 1);
-        double paid = began + spentNanos / budget;
-        boolean dear = window() * cost > 2 * budget * LONGEST_PAUSE;
-        double latest = dear ? Math.clamp(steady - now, LONGEST_PAUSE, LONGEST_PAUSE_OF_DEAR_WINDOWS) : LONGEST_PAUSE;
-        return (long) Math.min(Math.max(steady, paid), now + latest);
     }
 
     /// How it is recorded: all or windows.
