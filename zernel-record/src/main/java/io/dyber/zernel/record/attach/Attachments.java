@@ -505,9 +505,10 @@ public final class Attachments {
         }
     }
 
-    /// The file as it can be opened again when the process that maps it has ended.
+    /// The file as it can be opened again for each window: also when another has taken its name, or the process through
+    /// which it was found has ended.
     private MappedFile lasting(MappedFile file) {
-        return file.opened().startsWith("/proc") && detail.detail().inWindows()
+        return detail.detail().inWindows()
                 ? new MappedFile(file.identity(), file.path(), kernel.hold(file.opened()), file.program(), file.deleted())
                 : file;
     }

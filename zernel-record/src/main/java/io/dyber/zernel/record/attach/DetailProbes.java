@@ -190,11 +190,11 @@ public final class DetailProbes {
 
     /// Calls of theirs that were lost so far.
     public long lost() {
-        return probed.keySet().stream()
-                .mapToLong(id -> {
-                    long[] counters = kernel.countersNow(id);
-                    boolean sendsEnter = kernel.names().containsKey(id)
-                            && kernel.names().get(id).sendsEnter();
+        return kernel.names().entrySet().stream()
+                .filter(function -> probed.containsKey(function.getKey()))
+                .mapToLong(function -> {
+                    long[] counters = kernel.countersNow(function.getKey());
+                    boolean sendsEnter = function.getValue().sendsEnter();
                     return FunctionCounts.lost(counters, sendsEnter) + FunctionCounts.endsLost(counters, sendsEnter);
                 })
                 .sum();

@@ -12,13 +12,12 @@ import java.util.OptionalDouble;
 ///
 /// A turn is a time with detail and those without around it. In each, and for each thread, the median step with detail is
 /// held against that of the nearest steps before and after. So neither a drift of the job nor single long steps count, and
-/// the turns say how far the mean of them can be trusted. Steps in which detail was switched are in neither.
+/// the turns say how far the mean of them can be trusted, also where a turn has room for one long step only. Steps in which detail was switched are in neither.
 final class Experiment {
     /// Of turns that are remembered.
     private static final int MOST_PERIODS = 64;
     /// Steps that are remembered of each end of a time without detail.
     private static final int MOST_STEPS = 40;
-    private static final int FEWEST_STEPS = 2;
     private static final int FEWEST_TURNS = 3;
     /// Two-sided 95 % of Student's t, by degrees of freedom from 1.
     private static final double[] T = {
@@ -163,7 +162,7 @@ final class Experiment {
     }
 
     private static OptionalDouble median(List<Double> values) {
-        if (values.size() < FEWEST_STEPS) {
+        if (values.isEmpty()) {
             return OptionalDouble.empty();
         }
         List<Double> sorted = values.stream().sorted().toList();

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 final class Pace {
     private static final double LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
     /// Where a window of the fewest steps costs more than twice what the budget has in 10 s.
-    private static final double LONGEST_PAUSE_OF_DEAR_WINDOWS = TimeUnit.SECONDS.toNanos(60);
+    private static final double LONGEST_PAUSE_OF_DEAR_WINDOWS = TimeUnit.MINUTES.toNanos(10);
     private static final double SHORTEST_WINDOW = TimeUnit.MILLISECONDS.toNanos(100);
     private static final double LONG_WINDOW = TimeUnit.SECONDS.toNanos(4);
     /// Whole steps of a window, and one that is lost at its ends.

@@ -35,13 +35,15 @@ final class Schedule {
     private Phase phase = Phase.START;
     private boolean open = true;
     private long steps;
-    private long stepsAtTrial;
+    private long stepsOfVerdict;
+    private boolean measured;
     private long firstLoad;
     private double load;
     private double loadOfVerdict;
     private long verdictAt;
     private int turns;
     private long openedAt;
+    private long closedAt;
     private long until;
     private long next;
     private boolean triggered;
@@ -90,7 +92,8 @@ final class Schedule {
             case START -> start(now);
             case TRIAL -> trial(now);
             case ALWAYS -> always(now);
-            case WINDOWS, BY_TIME -> open ? now < until : now >= next;
+            case WINDOWS -> inTurns(now);
+            case BY_TIME -> stepsAtLast() ? tryAnew() : inTurns(now);
         };
     }
 
@@ -113,6 +116,7 @@ final class Schedule {
     /// It is not recorded from now on, and its probes are being taken away.
     void closed(long now) {
         open = false;
+        closedAt = now;
         triggered = false;
         pace.spend(now - openedAt);
         experiment.ends(now);
@@ -133,6 +137,21 @@ final class Schedule {
     /// It is about to be recorded.
     void opening(long now) {
         experiment.ends(now);
+    }
+
+    private boolean inTurns(long now) {
+        return open ? now < until : now >= next;
+    }
+
+    /// Whether it was judged by the cost of a call, and there are steps now to judge by.
+    private boolean stepsAtLast() {
+        return !measured && steps - stepsOfVerdict >= FIRST_STEPS && load >= NEGLIGIBLE * budget;
+    }
+
+    private boolean tryAnew() {
+        experiment.restart();
+        begin();
+        return false;
     }
 
     private boolean start(long now) {
@@ -160,7 +179,6 @@ final class Schedule {
     private void begin() {
         phase = Phase.TRIAL;
         turns = 0;
-        stepsAtTrial = steps;
         pace.expect(Double.isInfinite(load) ? 0 : load);
     }
 
@@ -182,18 +200,18 @@ final class Schedule {
     }
 
     private void judge(Experiment.Estimate estimate, long now) {
-        verdict(now);
+        verdict(now, true);
         boolean within = estimate.effect() <= budget;
         phase = within ? Phase.ALWAYS : Phase.WINDOWS;
         why = "detail makes a step " + text(estimate);
         pace.measured(estimate.effect(), now);
-        next = pace.next(now, phase == Phase.BY_TIME);
+        next = pace.next(closedAt, phase == Phase.BY_TIME);
         notice = Optional.of(why + (within ? ": recorded all the time" : ": recorded in windows, see --detail"));
     }
 
     /// Of a process that shows no steps.
     private void judgeByTime(long now) {
-        verdict(now);
+        verdict(now, false);
         if (load <= budget) {
             phase = Phase.ALWAYS;
             why = "there are no steps to measure by, and detail takes " + percent(load) + " of a CPU by the cost of a call";
@@ -208,20 +226,18 @@ final class Schedule {
         notice = Optional.of(why + ": recorded in windows, see --detail");
     }
 
-    private void verdict(long now) {
+    private void verdict(long now, boolean bySteps) {
+        measured = bySteps;
+        stepsOfVerdict = steps;
         loadOfVerdict = load;
         verdictAt = now;
     }
 
     /// What was measured is no longer what there is when there are many more calls, or steps at last.
     private boolean always(long now) {
-        boolean more = load > NEGLIGIBLE * budget && load > 2 * loadOfVerdict;
-        if (now - verdictAt > AGAIN && more && steps > stepsAtTrial) {
-            experiment.restart();
-            begin();
-            return false;
-        }
-        return true;
+        boolean more = load > NEGLIGIBLE * budget && load > 2 * loadOfVerdict && steps > stepsOfVerdict;
+        boolean anew = stepsAtLast() || (more && now - verdictAt > AGAIN);
+        return !anew || tryAnew();
     }
 
     /// Each window is another turn.

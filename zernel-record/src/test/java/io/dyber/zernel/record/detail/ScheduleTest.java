@@ -22,7 +22,7 @@ final class ScheduleTest {
     /// A job whose steps take `stepNanos` without detail, and `1 + cost` times as long with it.
     private static final class Job {
         final Schedule schedule;
-        final long stepNanos;
+        long stepNanos;
         double cost;
         double share;
         final double noise;
@@ -122,12 +122,12 @@ final class ScheduleTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"60, 0.2", "60, 0.5", "30, 0.1", "500, 0.2", "3000, 0.3"})
-    void whatCostsTooMuchIsRecordedInWindowsAndTheBudgetIsKept(long millis, double cost) {
+    @CsvSource({"60, 0.2, 600", "60, 0.5, 600", "30, 0.1, 600", "500, 0.2, 600", "3000, 0.3, 3600"})
+    void whatCostsTooMuchIsRecordedInWindowsAndTheBudgetIsKept(long millis, double cost, long seconds) {
         Job job = auto(millis * MILLISECOND, cost, cost, 0.02);
-        job.run(600 * SECOND);
+        job.run(seconds * SECOND);
         assertThat(job.schedule.recorded()).isEqualTo("windows");
-        assertThat((double) job.lostNanos / (600 * SECOND)).isLessThan(1.3 * BUDGET);
+        assertThat((double) job.lostNanos / (seconds * SECOND)).isLessThan(1.3 * BUDGET);
         assertThat(job.windows).isGreaterThanOrEqualTo(8);
     }
 
@@ -159,6 +159,18 @@ final class ScheduleTest {
         assertThat((double) dear.openNanos / (300 * SECOND)).isCloseTo(BUDGET / 0.05, within(0.03));
         assertThat(dear.schedule.why())
                 .isEqualTo("there are no steps to measure by, and detail takes 5.00 % of a CPU by the cost of a call");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.05, 0.2, windows", "0.05, 0, all", "0.005, 0.2, windows"})
+    void aJobWhoseStepsBeginLateIsMeasuredThen(double share, double cost, String recorded) {
+        Job job = auto(0, cost, share, 0.005);
+        job.run(30 * SECOND);
+        assertThat(job.schedule.why()).startsWith("there are no steps to measure by");
+        job.stepNanos = 100 * MILLISECOND;
+        job.run(120 * SECOND);
+        assertThat(job.schedule.why()).startsWith("detail makes a step ");
+        assertThat(job.schedule.recorded()).isEqualTo(recorded);
     }
 
     @Test
