@@ -41,6 +41,7 @@ final class LayersTest {
                 .layer("journal").definedBy(ROOT + ".journal")
                 .layer("builtin").definedBy(ROOT + ".builtin")
                 .layer("probe").definedBy(ROOT + ".probe")
+                .layer("python").definedBy(ROOT + ".python")
                 .layer("process").definedBy(ROOT + ".process")
                 .layer("bpf").definedBy(ROOT + ".bpf")
                 .layer("nvml").definedBy(ROOT + ".nvml")
@@ -62,7 +63,8 @@ final class LayersTest {
                 .whereLayer("parquet").mayOnlyBeAccessedByLayers("recording")
                 .whereLayer("journal").mayOnlyBeAccessedByLayers("recording")
                 .whereLayer("builtin").mayOnlyBeAccessedByLayers("cli", "facade", "session", "attach", "option")
-                .whereLayer("probe").mayOnlyAccessLayers("process", "event", "schema", "elf")
+                .whereLayer("probe").mayOnlyAccessLayers("python", "process", "event", "schema", "elf")
+                .whereLayer("python").mayOnlyAccessLayers("process", "elf")
                 .whereLayer("process").mayOnlyAccessLayers("event", "elf")
                 .whereLayer("nvml").mayOnlyBeAccessedByLayers("facade", "rows")
                 .whereLayer("host").mayOnlyBeAccessedByLayers("facade", "rows")
@@ -87,7 +89,7 @@ final class LayersTest {
                 .should().dependOnClassesThat().resideInAnyPackage(
                         ROOT, ROOT + ".attach..", ROOT + ".bpf..", ROOT + ".builtin..", ROOT + ".elf..", ROOT + ".host..",
                         ROOT + ".job..", ROOT + ".mark..", ROOT + ".nvml..", ROOT + ".option..", ROOT + ".probe..",
-                        ROOT + ".process..", ROOT + ".rows..", ROOT + ".session..")
+                        ROOT + ".process..", ROOT + ".python..", ROOT + ".rows..", ROOT + ".session..")
                 .check(CLASSES);
     }
 

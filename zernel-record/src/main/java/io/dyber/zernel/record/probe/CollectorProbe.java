@@ -5,6 +5,8 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Symbol;
 import io.dyber.zernel.record.event.CallMeaning;
 import io.dyber.zernel.record.event.CallShape.Role;
+import io.dyber.zernel.record.python.Interpreter;
+import io.dyber.zernel.record.python.PythonVersion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -66,10 +68,10 @@ public record CollectorProbe(String library) implements ProbeSpec {
 
     /// What is probed in a file; nothing in one that is no interpreter, or does not say where its collector is.
     public List<FunctionProbe> hooks(ElfFile elf) throws ElfException {
-        if (!PythonProbe.isInterpreter(elf)) {
+        if (!Interpreter.isIn(elf)) {
             return List.of();
         }
-        int version = PythonLayout.version(elf);
+        int version = PythonVersion.of(elf).minor();
         List<String> collectors = collectors(elf, version);
         List<String> lasts = lasts(elf);
         if (collectors.isEmpty() || lasts.isEmpty()) {

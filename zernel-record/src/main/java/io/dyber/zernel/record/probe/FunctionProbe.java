@@ -5,6 +5,7 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.event.CallMeaning;
 import io.dyber.zernel.record.event.CallShape.Role;
 import io.dyber.zernel.record.event.Layer;
+import io.dyber.zernel.record.python.Interpreter;
 import java.util.List;
 
 /// A function to probe and what its calls mean.
@@ -64,8 +65,8 @@ public record FunctionProbe(ProbeSpec probe, Role role, boolean vital, CallMeani
         return switch (probe) {
             case Function _, UsdtProbe _, PythonRegions _ -> "";
             case OperatorProbe _ -> "no such operator in the file";
-            case PythonProbe _ -> PythonProbe.isInterpreter(elf) ? "not CPython 3.11 to 3.14, or free-threaded" : "";
-            case CollectorProbe _ -> PythonProbe.isInterpreter(elf) ? CollectorProbe.HIDDEN : "";
+            case PythonProbe _ -> Interpreter.isIn(elf) ? "not CPython 3.11 to 3.14, or free-threaded" : "";
+            case CollectorProbe _ -> Interpreter.isIn(elf) ? CollectorProbe.HIDDEN : "";
         };
     }
 

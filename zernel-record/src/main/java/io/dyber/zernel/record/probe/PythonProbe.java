@@ -2,7 +2,7 @@ package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
-import io.dyber.zernel.record.elf.Symbol;
+import io.dyber.zernel.record.python.Interpreter;
 import io.dyber.zernel.record.schema.Constant;
 import java.util.List;
 import java.util.Optional;
@@ -53,13 +53,9 @@ public record PythonProbe(String glob, List<Constant> constants) implements Prob
         return !glob.startsWith("Py") && !glob.startsWith("_Py");
     }
 
-    static boolean isInterpreter(ElfFile elf) throws ElfException {
-        return elf.find(EVALUATOR).symbols().stream().anyMatch(symbol -> symbol.type() == Symbol.Type.FUNCTION);
-    }
-
     /// The functions that it means in a file; none in one that is no interpreter, or is one of another version.
     List<Function> functions(ElfFile elf) throws ElfException {
-        if (!isInterpreter(elf)) {
+        if (!Interpreter.isIn(elf)) {
             return List.of();
         }
         if (!isOfPython()) {

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.event.CallMeaning;
 import io.dyber.zernel.record.event.CallShape.Role;
+import io.dyber.zernel.record.python.Interpreter;
 import java.util.List;
 
 /// Regions that a Python program marks by itself, without any package: it calls two functions of its interpreter that
@@ -42,6 +43,6 @@ public record PythonRegions(boolean ends) implements ProbeSpec {
 
     /// The function that it means in a file; none in one that is no interpreter.
     List<Function> functions(ElfFile elf) throws ElfException {
-        return PythonProbe.isInterpreter(elf) ? List.of(ends ? END : BEGIN) : List.of();
+        return Interpreter.isIn(elf) ? List.of(ends ? END : BEGIN) : List.of();
     }
 }
