@@ -47,6 +47,7 @@ EVENT(cuda_copy, "a copy or fill of memory; dur_ns is the time to enqueue it or,
 	z_number async DOC("1 when the call is asynchronous by its name, 0 when it waits");
 	STREAM_FIELD;
 	z_text host_memory[1] DOC("pinned or pageable; NULL when that cannot be known");
+	STACK_FIELD;
 };
 
 EVENT(cuda_sync, "a thread blocked until a stream, event or device is done")
@@ -56,6 +57,7 @@ EVENT(cuda_sync, "a thread blocked until a stream, event or device is done")
 	DEPTH_FIELD;
 	STREAM_FIELD;
 	ADDRESS_FIELD;
+	STACK_FIELD;
 };
 
 EVENT(gpu_alloc, "device memory allocated; failed when status is not 0")
@@ -67,6 +69,7 @@ EVENT(gpu_alloc, "device memory allocated; failed when status is not 0")
 	ADDRESS_FIELD;
 	DEVICE_FIELD;
 	STREAM_FIELD;
+	STACK_FIELD;
 };
 
 EVENT(gpu_free, "device memory freed; bytes and device are those of its allocation, NULL when "

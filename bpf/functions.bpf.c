@@ -11,12 +11,13 @@
  * Built once per backend: -DBACKEND_SESSION, -DBACKEND_SESSION_CTX (kernels whose session kfuncs take
  * the context) or -DBACKEND_MULTI (entry and return programs of their own, also for perf uprobes).
  */
-#include "zernel.bpf.h"
+#include "stack.bpf.h"
 
 EVENT(call, "a call of a function the user named")
 {
 	EVENT_HEAD;
 	z_text role[8] DOC("part of a step that it is, as --probe says: step, data_wait, ...");
+	STACK_FIELD;
 };
 
 #define SLOTS 12
@@ -35,6 +36,7 @@ enum source {
 	SOURCE_STACK,	 /* the address of a stack argument: a struct passed by value */
 	SOURCE_REGISTER, /* a register at a tracepoint, plus index * scale when scale is not 0 */
 	SOURCE_CONSTANT, /* offset[0] itself */
+	SOURCE_CALLERS,	 /* the stack, of a call that took long or of which that is not known */
 };
 
 /* How a text is held. */
@@ -66,6 +68,7 @@ enum function_flags {
 	KEEP_ARGUMENT = 16, /* the session cookie keeps keep_argument instead of the start time */
 	IN_WINDOWS = 32,    /* sample may change while a call is open */
 	PLAIN_ARGUMENTS = 64, /* the captures are arguments 1, 2, ... as they are */
+	TIMED = 128,	      /* the start time is kept although the entry is sent */
 };
 
 struct function {
@@ -163,6 +166,8 @@ struct seen {
 	__u64 sp;
 	__u64 result;
 	__u64 kept;
+	__u64 now;
+	__u64 start; /* 0: not known */
 };
 
 static __always_inline void see(struct seen *s, struct pt_regs *regs, __u64 kept)
@@ -176,6 +181,8 @@ static __always_inline void see(struct seen *s, struct pt_regs *regs, __u64 kept
 	s->sp = regs->sp;
 	s->result = regs->ax;
 	s->kept = kept;
+	s->now = 0;
+	s->start = 0;
 }
 
 static __always_inline void see_all(struct seen *s, struct pt_regs *regs)
@@ -215,6 +222,12 @@ static __always_inline __u64 argument(struct seen *s, __u32 n)
 	return value;
 }
 
+/* Of a call whose start was not kept it is not known how long it took. */
+static __always_inline __u64 callers(struct seen *s)
+{
+	return stack_after(s->start ? s->now - s->start : stack_min_ns, s->now);
+}
+
 static __always_inline __u64 base(struct seen *s, const struct capture *c)
 {
 	switch (c->source) {
@@ -228,6 +241,8 @@ static __always_inline __u64 base(struct seen *s, const struct capture *c)
 		return reg(s, c->argument) + (c->scale ? reg(s, c->index) * c->scale : 0);
 	case SOURCE_CONSTANT:
 		return (__s64)c->offset[0];
+	case SOURCE_CALLERS:
+		return callers(s);
 	default:
 		return argument(s, c->argument);
 	}
@@ -528,6 +543,9 @@ static __always_inline void on_return(struct pt_regs *regs, const struct functio
 		return;
 	see(&s, regs, kept);
 	s.sp = sp;
+	s.now = now;
+	if (f->flags & TIMED && kept != Z_NULL)
+		s.start = kept;
 	if (f->flags & SEND_ENTER) {
 		sent = send_return(&s, f, id, now, sp - 8);
 	} else {
@@ -629,7 +647,7 @@ static __always_inline int takes_some(const struct function *f)
 
 static __always_inline int keeps(const struct function *f)
 {
-	return f->flags & KEEP_ARGUMENT || takes_some(f);
+	return f->flags & (KEEP_ARGUMENT | TIMED) || takes_some(f);
 }
 
 SEC("kprobe")
@@ -686,7 +704,7 @@ extern __u64 *bpf_session_cookie(void) __ksym;
 
 static __always_inline int keeps(const struct function *f)
 {
-	return f->flags & KEEP_ARGUMENT || !(f->flags & SEND_ENTER);
+	return f->flags & (KEEP_ARGUMENT | TIMED) || !(f->flags & SEND_ENTER);
 }
 
 /* On entry, 1 tells the kernel not to take the return. */

@@ -17,6 +17,7 @@ EVENT(io, "a read, write, flush or renaming of a file, or such of a pipe or sock
 	z_bytes miss_bytes DOC("bytes added to the page cache meanwhile, also by readahead");
 	z_duration_ns io_ns DOC("blocked on block I/O meanwhile");
 	z_file path DOC("file the event is about");
+	STACK_FIELD;
 };
 
 #endif

@@ -85,7 +85,12 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 } CORE;
 
+struct thread_struct {
+	unsigned long fsbase;
+} CORE;
+
 struct task_struct {
+	struct thread_struct thread;
 	int pid;
 	int tgid;
 	int exit_code;

@@ -19,6 +19,7 @@ EVENT(nccl, "a collective, send or receive, or a group of them; dur_ns is the ti
 	z_count nranks DOC("ranks in the communicator");
 	STREAM_FIELD;
 	z_number grouped DOC("1 inside ncclGroupStart and ncclGroupEnd");
+	STACK_FIELD;
 };
 
 EVENT(nccl_comm, "a communicator made, split, ended or aborted")
@@ -32,6 +33,7 @@ EVENT(nccl_comm, "a communicator made, split, ended or aborted")
 	z_count nranks DOC("ranks in the communicator");
 	z_addr parent DOC("handle of the communicator it was made from");
 	z_number color DOC("which of the parts of the split communicator");
+	STACK_FIELD;
 };
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Life of the recorded processes and their threads; children of a recorded process are recorded too. */
 #include "loads.bpf.h"
+#include "python.bpf.h"
 
 EVENT(process, "something in the life of a process or thread (instant)")
 {
@@ -53,6 +54,7 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	if (!is_thread && follow_children) {
 		set_target(child_tgid, 1);
 		note_code_change(child_tgid);
+		inherit_python(tgid, child_tgid);
 	}
 	e = start(is_thread ? name_thread : name_fork);
 	if (!e)
@@ -76,6 +78,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid,
 	if (!target)
 		return 0;
 	note_code_change(task->tgid);
+	forget_python(task->tgid);
 	e = start(name_exec);
 	if (!e)
 		return 0;
@@ -95,6 +98,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	if (!is_target(tgid) || task->signal->live.counter > 0)
 		return 0;
 	set_target(tgid, 0);
+	forget_python(tgid);
 	e = start(name_exit);
 	if (!e)
 		return 0;

@@ -119,6 +119,7 @@ static __always_inline void send_fault(struct task_struct *task, struct thread *
 	e->io_ns = t->io_ns;
 	e->path.file = Z_FILE_INODE | t->fault_device;
 	e->path.id = t->fault_inode;
+	e->stack = 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	t->fault_start = now;
 	t->io_ns = 0;

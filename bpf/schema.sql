@@ -9,6 +9,7 @@ CREATE TABLE events (
     cpu BIGINT, -- CPU at the end of the event
     comm VARCHAR, -- name of the thread
     depth BIGINT, -- calls of the same kind around this one: 0 is the outermost, count only these
+    stack VARCHAR, -- calls of the thread, the outermost first: function (file:line); ...
     role VARCHAR, -- part of a step that it is, as --probe says: step, data_wait, ...
     bytes BIGINT, -- [bytes] bytes moved or asked for
     addr BIGINT, -- address in the process
@@ -53,6 +54,7 @@ CREATE TABLE events (
     waker_tid BIGINT, -- thread that ended its sleep; NULL when an interrupt did, as a timer's
     other_pid BIGINT, -- process that had the CPU until this thread got it; NULL when none had
     other_comm VARCHAR, -- name of the thread that had the CPU until this one got it
+    period_ns BIGINT, -- [ns] time on a CPU that the sample stands for
     value BIGINT, -- what was measured
     unit VARCHAR, -- unit of value
     generation BIGINT -- oldest generation of objects that was looked through: 2 is all

@@ -3,6 +3,7 @@
 #include "thread.bpf.h"
 #include "io.bpf.h"
 #include "loads.bpf.h"
+#include "stack.bpf.h"
 
 EVENT(io_open, "opening a file")
 {
@@ -20,6 +21,7 @@ EVENT(wait, "a system call that blocked for at least the threshold")
 	STATUS_FIELD;
 	ADDRESS_FIELD;
 	z_file object DOC("what was waited for: futex, or the file behind fd");
+	STACK_FIELD;
 };
 
 /* Which argument says what the call is about. */
@@ -168,6 +170,7 @@ static __always_inline void send_io(struct pt_regs *regs, struct system_call *s,
 	struct file *file = 0;
 	__s32 fd = Z_NULL32;
 	z_file path;
+	__u64 stack;
 	struct io *e;
 
 	if (s->about == ABOUT_SENT_TO)
@@ -184,6 +187,7 @@ static __always_inline void send_io(struct pt_regs *regs, struct system_call *s,
 		tell_asked(&path, (void *)(s->about == ABOUT_RENAMED ? regs->si : regs->r10));
 	else
 		tell_file(&path, file);
+	stack = stack_after(now - t->start, now);
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);
@@ -196,6 +200,7 @@ static __always_inline void send_io(struct pt_regs *regs, struct system_call *s,
 	e->miss_bytes = sees_page_cache && s->about == ABOUT_INPUT ? t->miss_bytes : Z_NULL;
 	e->io_ns = sees_io_wait ? blocked_on_io(t) : Z_NULL;
 	e->path = path;
+	e->stack = stack;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
@@ -259,6 +264,7 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 {
 	z_file object = {};
 	__s32 fd = Z_NULL32;
+	__u64 stack;
 	struct wait *e;
 
 	if (s->about == ABOUT_FD || s->about == ABOUT_LOCK)
@@ -269,6 +275,7 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 		object.id = Z_FUTEX;
 	if (fd >= 0)
 		tell_file(&object, file_of(fd));
+	stack = stack_after(now - t->start, now);
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);
@@ -279,6 +286,7 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 	e->fd = fd;
 	e->addr = s->about == ABOUT_FUTEX || s->about == ABOUT_FUTEXES ? regs->di : Z_NULL;
 	e->object = object;
+	e->stack = stack;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 

@@ -16,6 +16,7 @@ EVENT(dist_wait, "a thread blocked on work of torch.distributed")
 {
 	EVENT_HEAD;
 	DEPTH_FIELD;
+	STACK_FIELD;
 };
 
 EVENT(torch_op, "an operator of PyTorch as the dispatcher is called")
@@ -46,6 +47,7 @@ EVENT(py_call, "a call into or within the Python interpreter")
 {
 	EVENT_HEAD;
 	z_text role[8] DOC("part of a step that it is, as --probe says: step, data_wait, ...");
+	STACK_FIELD;
 };
 
 EVENT(gc, "a run of Python's garbage collector of 100 us or longer; count is the objects it found "

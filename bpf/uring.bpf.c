@@ -106,6 +106,7 @@ int BPF_PROG(io_uring_complete, void *ring, void *io)
 		e->miss_bytes = Z_NULL;
 		e->io_ns = Z_NULL;
 		e->path = path;
+		e->stack = 0;
 		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	} else {
 		count(&c->lost);

@@ -24,6 +24,7 @@ typedef __u32 z_cpu;
 typedef __s32 z_fd;
 typedef __s32 z_status;
 typedef char z_text;
+typedef __u64 z_stack; /* hash of a stack that the recorder was told of (stack.bpf.h); 0 is NULL */
 
 /*
  * A text that the recorder knows by this key, so that it need not travel with each event: the path of an
@@ -65,6 +66,8 @@ typedef struct {
 	z_addr stream DOC("handle of a CUDA stream, or its id where the library says it so")
 #define COUNT_FIELD z_count count DOC("how many")
 #define ADDRESS_FIELD z_addr addr DOC("address in the process")
+#define STACK_FIELD                                                                               \
+	z_stack stack DOC("calls of the thread, the outermost first: function (file:line); ...")
 #define BYTES_FIELD z_bytes bytes DOC("bytes moved or asked for")
 #define DEVICE_FIELD                                                                              \
 	z_number device DOC("GPU index as the process counts them, in samples as NVML does")

@@ -43,6 +43,7 @@ public record Footer(
     public static final String HOST = "zernel.host";
     public static final String OVERHEAD = "zernel.overhead";
     public static final String DETAIL = "zernel.detail";
+    public static final String STACKS = "zernel.stacks";
     public static final String GPUS = "zernel.gpus";
     public static final String SIMULATION = "zernel.simulation";
 
@@ -339,6 +340,40 @@ public record Footer(
     /// @param reason why then: `start`, `trial`, `turn` or `trigger`
     /// @param complete whether nothing of it was lost
     public record DetailWindow(long startNs, long endNs, String reason, boolean complete) {}
+
+    /// [#STACKS]: of what stacks were taken, and what is missing of them.
+    ///
+    /// @param blockedNs events that blocked their thread for so long have a stack; 0 where none has
+    /// @param samplesPerSecond how often each CPU was looked at; 0 for never
+    /// @param budget stacks a second that each CPU could take
+    /// @param overBudget that were not taken because there were more
+    /// @param lost that are missing because their frames found the ring full
+    /// @param unread that lack outer frames because Python's could not be read
+    /// @param deeper that lack outer frames because they had more than are taken
+    /// @param unnamed frames whose code could not be read, because it was gone
+    public record Stacks(
+            long blockedNs,
+            int samplesPerSecond,
+            long budget,
+            long taken,
+            long overBudget,
+            long lost,
+            long unread,
+            long deeper,
+            long unnamed,
+            List<PythonInfo> pythons) {
+        public Stacks {
+            pythons = orElse(pythons, List.of());
+        }
+    }
+
+    /// Of [Stacks], an interpreter that a recorded process runs.
+    ///
+    /// @param why its frames cannot be read
+    public record PythonInfo(
+            String file,
+            @JsonInclude(Include.NON_NULL) @Nullable String version,
+            @JsonInclude(Include.NON_NULL) @Nullable String why) {}
 
     /// Writes an empty list as `null`.
     static final class NullIfEmpty extends StdSerializer<List<?>> {

@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /// How long it takes to probe many functions of a library that a process has loaded, and to take the probes away. Not a
 /// test; run its `main` as root with the test class path: `java -cp ... io.dyber.zernel.record.AttachBenchmark [rounds]
@@ -83,7 +84,7 @@ final class AttachBenchmark {
         try (UprobeProbes probes = Backend.choose(
                 List.of(backend),
                 name -> CompiledPrograms.open(name).entries("functions", functions + 1).entries("counters", functions + 1))) {
-            FunctionTable table = new FunctionTable(probes.object().btf());
+            FunctionTable table = new FunctionTable(probes.object().btf(), Set.of());
             long loaded = took(title + "load the programs", start);
             List<Site> sites = new ArrayList<>();
             try (ElfFile elf = ElfFile.open(library)) {

@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /// From the ring to columns: the recorder's reader and decoder against C over the same ring, with the JIT compiler of
@@ -88,7 +89,7 @@ final class RingBenchmark {
 
     private void run(String title, int id, List<Capture> captures) {
         FunctionProbe hook = FunctionProbe.named(new Function(ProbeSpec.CALL, "", function.path().toString(), "function", captures));
-        FunctionTable table = new FunctionTable(probes.object().btf());
+        FunctionTable table = new FunctionTable(probes.object().btf(), Set.of());
         boolean sendsEntry = FunctionTable.sendsEnter(hook, false);
         int records = sendsEntry ? 2 : 1;
         probes.object().map("functions").put(id, table.encode(hook, 1, false).bytes());

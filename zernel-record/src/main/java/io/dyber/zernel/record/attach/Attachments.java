@@ -29,6 +29,8 @@ import io.dyber.zernel.record.process.Machine;
 import io.dyber.zernel.record.process.MappedFile;
 import io.dyber.zernel.record.process.MappedFiles;
 import io.dyber.zernel.record.rows.EventPump;
+import io.dyber.zernel.record.schema.EventType;
+import io.dyber.zernel.record.schema.FieldType;
 import io.dyber.zernel.record.schema.Schema;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -97,7 +99,7 @@ public final class Attachments {
             }
         });
         this.sweeps = options.everyone();
-        this.table = kernel.functionsBtf().map(FunctionTable::new);
+        this.table = kernel.functionsBtf().map(btf -> new FunctionTable(btf, withStack(options, schema)));
         for (ProbeSpec spec : options.probes()) {
             if (spec instanceof Function function) {
                 FunctionTable.check(function);
@@ -282,6 +284,16 @@ public final class Attachments {
             String why = String.valueOf(problem.getMessage());
             wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", why));
         }
+    }
+
+    /// The kinds whose rows have a stack, if any is to be taken.
+    private static Set<String> withStack(RecordOptions options, Schema schema) {
+        return options.stacks().blocked().isZero()
+                ? Set.of()
+                : schema.kinds().stream()
+                        .filter(kind -> kind.fields().stream().anyMatch(field -> field.type() == FieldType.STACK))
+                        .map(EventType::kind)
+                        .collect(Collectors.toSet());
     }
 
     private void probe(MappedFile file, List<FunctionProbe> wanted, FunctionTable functions, Found found) throws ElfException {

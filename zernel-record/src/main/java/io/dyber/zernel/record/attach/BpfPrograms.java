@@ -46,11 +46,15 @@ public final class BpfPrograms implements AutoCloseable {
     /// Processes that start or map code between two looks, which take as long as there is room for: 50 a second of 65,536 would
     /// be half a percent of a CPU.
     private static final int MOST_CHANGED = 1 << 14;
+    /// Stacks that are taken at most on each CPU.
+    public static final long STACKS_PER_SECOND = 1000;
+    private static final int STACK_COUNTERS = 7;
     private static final long SETTLE_NANOS = 2_000_000;
     private static final byte[] PRESENT = {1};
     /// The maps that are one for the whole recording: of the objects that have one, the first loaded owns it.
     private static final List<String> SHARED = List.of(
-            "vital", "bulk", "targets", "code_changed", "counters", "code", "loads", "stems", "loads_lost", "threads");
+            "vital", "bulk", "targets", "code_changed", "counters", "code", "loads", "stems", "loads_lost", "threads",
+            "pythons", "known_stacks", "python_threads", "stack_counts");
 
     private final Schema schema;
     private final RecordOptions options;
@@ -104,6 +108,9 @@ public final class BpfPrograms implements AutoCloseable {
         set("watch_everyone", options.everyone() ? 1 : 0);
         set("everyone", options.everyone() ? 1 : 0);
         set("wait_min_ns", options.waitMin().toNanos());
+        set("stack_min_ns", options.stacks().blocked().toNanos());
+        set("stacks_per_second", STACKS_PER_SECOND);
+        set("sample_period_ns", options.stacks().periodNanos());
         set("record_spans", options.kinds().contains("sched") ? 1 : 0);
     }
 
@@ -115,7 +122,7 @@ public final class BpfPrograms implements AutoCloseable {
     /// Nothing loads on a kernel that does not describe its types, and libbpf's error for that misleads.
     private KernelProbes loadProbes() {
         try {
-            return new KernelProbes(this, options.kinds(), schema);
+            return new KernelProbes(this, options, schema);
         } catch (BpfException e) {
             if (Files.isReadable(KERNEL_TYPES)) {
                 throw e;
@@ -314,6 +321,20 @@ public final class BpfPrograms implements AutoCloseable {
         Set<Integer> changed = process.map("code_changed").keys();
         changed.forEach(pid -> process.map("code_changed").remove(pid));
         return changed;
+    }
+
+    /// Tells the programs where in a process the frames of its Python are.
+    ///
+    /// @param python a `struct python`
+    public void definePython(int pid, byte[] python) {
+        process.map("pythons").put(pid, python);
+    }
+
+    /// What became of the stacks so far, in the order of `struct stack_counts`; zeros where none is taken.
+    public long[] stackCounts() {
+        return Optional.ofNullable(owners.get("stack_counts"))
+                .flatMap(object -> object.map("stack_counts").sumPerCpu(0, STACK_COUNTERS))
+                .orElseGet(() -> new long[STACK_COUNTERS]);
     }
 
     void defineFunction(int id, FunctionDefinition definition) {

@@ -15,6 +15,7 @@ import io.dyber.zernel.record.schema.Schema;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /// What a probed call costs the thread that makes it, on this machine at this moment: measured on a function of our own
 /// before anything is recorded.
@@ -79,7 +80,7 @@ public record CallCost(Price returned, Price left, String method) {
                     function.path().toString(),
                     "function",
                     List.of(Capture.argument("argument", 1, Width.U64), Capture.returned("result", Width.U64))));
-            this.table = new FunctionTable(kernel.functionsBtf().orElseThrow());
+            this.table = new FunctionTable(kernel.functionsBtf().orElseThrow(), Set.of());
             this.kind = Decoder.numberOf(schema, ProbeSpec.CALL);
         }
 

@@ -12,6 +12,7 @@ import io.dyber.zernel.record.schema.Column;
 import io.dyber.zernel.record.schema.EventType;
 import io.dyber.zernel.record.schema.FileRecord;
 import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.StackRecord;
 import io.dyber.zernel.record.schema.Wire;
 import java.io.IOException;
 import java.io.InputStream;
@@ -85,6 +86,15 @@ public final class CompiledPrograms {
 
     public static FileRecord fileRecord() {
         return FileRecord.of(Btf.ofObject(bytes("syscalls")));
+    }
+
+    public static StackRecord stackRecord() {
+        return StackRecord.of(Btf.ofObject(bytes("syscalls")));
+    }
+
+    /// That of an object with `struct python`.
+    public static Btf pythonBtf() {
+        return Btf.ofObject(bytes("process"));
     }
 
     public static Load.Layout loadLayout() {

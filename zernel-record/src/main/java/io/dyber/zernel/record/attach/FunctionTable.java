@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -40,6 +41,7 @@ public final class FunctionTable {
     private static final int SOURCE_STACK = 4;
     private static final int SOURCE_REGISTER = 5;
     private static final int SOURCE_CONSTANT = 6;
+    private static final int SOURCE_CALLERS = 7;
     private static final int TEXT_C = 0;
     private static final int TEXT_STD = 1;
     private static final int TEXT_BYTES = 2;
@@ -49,15 +51,19 @@ public final class FunctionTable {
     private static final int VITAL = 8;
     private static final int KEEP_ARGUMENT = 16;
     private static final int PLAIN_ARGUMENTS = 64;
+    private static final int TIMED = 128;
     /// Fewer are read one by one.
     private static final int FEWEST_PLAIN_ARGUMENTS = 7;
 
     private final Map<String, Integer> layout;
     private final int size;
     private final int captureSize;
+    private final Set<String> kindsWithStack;
 
     /// @param btf of the functions object
-    public FunctionTable(Btf btf) {
+    /// @param kindsWithStack whose calls have a stack when they take long
+    public FunctionTable(Btf btf, Set<String> kindsWithStack) {
+        this.kindsWithStack = Set.copyOf(kindsWithStack);
         Btf.Struct function = btf.struct("function").orElseThrow();
         this.layout = function.members().stream().collect(Collectors.toMap(Btf.Member::name, Btf.Member::offset));
         this.size = function.size();
@@ -81,7 +87,7 @@ public final class FunctionTable {
 
     /// The value of the `functions` map.
     public FunctionDefinition encode(FunctionProbe hook, int kind, boolean joinsByStackPointer) {
-        List<Capture> captures = hook.probe().captures();
+        List<Capture> captures = captures(hook);
         ByteBuffer value = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
         putHead(value, hook, kind, sendsEnter(hook, joinsByStackPointer));
         if (arePlainArguments(onEnter(captures)) && text(captures).isEmpty()) {
@@ -98,7 +104,23 @@ public final class FunctionTable {
                     value.put(at("keep_argument"), (byte) capture.argument());
                     setFlag(value, KEEP_ARGUMENT);
                 });
+        boolean keeps = (value.get(at("flags")) & KEEP_ARGUMENT) != 0;
+        if (!keeps && captures.stream().anyMatch(capture -> capture.source() == Source.CALLERS)) {
+            setFlag(value, TIMED);
+        }
         return new FunctionDefinition(value.array());
+    }
+
+    /// What is read of a call: what its probe says, and its stack.
+    private List<Capture> captures(FunctionProbe hook) {
+        List<Capture> asked = hook.probe().captures();
+        boolean fits = hook.role() == Role.CALL && onReturn(asked).size() < RETURN_SLOTS;
+        if (!fits || !kindsWithStack.contains(hook.probe().kind())) {
+            return asked;
+        }
+        List<Capture> all = new ArrayList<>(asked);
+        all.add(Capture.callers());
+        return all;
     }
 
     private void setFlag(ByteBuffer value, int flag) {
@@ -152,6 +174,7 @@ public final class FunctionTable {
                 switch (capture.source()) {
                     case RETURN -> SOURCE_RETURN;
                     case STACK -> SOURCE_STACK;
+                    case CALLERS -> SOURCE_CALLERS;
                     case ARGUMENT -> capture.atReturn() ? SOURCE_OUT : SOURCE_ARGUMENT;
                 };
         return new Place(source, capture.argument(), width(capture), 0, 0, capture.tags(), capture.offsets());
@@ -206,7 +229,7 @@ public final class FunctionTable {
 
     /// How the records of a function that was found as `symbol` become rows.
     public CallShape shape(FunctionProbe hook, String symbol, boolean joinsByStackPointer, RowEnricher interpretation) {
-        List<Capture> captures = hook.probe().captures();
+        List<Capture> captures = captures(hook);
         return shape(
                 hook,
                 symbol,
@@ -228,7 +251,7 @@ public final class FunctionTable {
         return shape(hook, note.provider() + ":" + note.name(), slots, true, interpretation);
     }
 
-    private static CallShape shape(
+    private CallShape shape(
             FunctionProbe hook, String symbol, List<Slot> onEnter, boolean sendsEnter, RowEnricher interpretation) {
         ProbeSpec probe = hook.probe();
         return new CallShape(
@@ -236,7 +259,7 @@ public final class FunctionTable {
                 probe.name().isEmpty() ? symbol : probe.name(),
                 hook.role(),
                 onEnter,
-                onReturn(probe.captures()).stream().map(FunctionTable::slot).toList(),
+                onReturn(captures(hook)).stream().map(FunctionTable::slot).toList(),
                 text(probe.captures()).map(Capture::column).orElse(""),
                 sendsEnter,
                 hook.vital(),

@@ -7,6 +7,7 @@ import io.dyber.zernel.record.builtin.Origin;
 import io.dyber.zernel.record.builtin.Probe;
 import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.schema.Schema;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,6 +26,7 @@ final class KernelProbes implements AutoCloseable {
     /// Sees what processes load, where no other object watches their system calls.
     private static final String LOADS = "loads";
     private static final String NAME = "name_";
+    private static final String SAMPLES = "sample";
 
     /// What an object does for a kind.
     private record Use(String kind, KernelPart part) {
@@ -38,16 +40,18 @@ final class KernelProbes implements AutoCloseable {
 
     private final BpfPrograms kernel;
     private final Schema schema;
+    private final long samplePeriod;
     private final Map<String, BpfObject> objects = new LinkedHashMap<>();
     private final Map<String, KindState> states = new LinkedHashMap<>();
     private final List<String> missing = new ArrayList<>();
 
     /// Loads what the kinds need.
-    KernelProbes(BpfPrograms kernel, Set<String> kinds, Schema schema) {
+    KernelProbes(BpfPrograms kernel, RecordOptions options, Schema schema) {
         this.kernel = kernel;
+        this.samplePeriod = options.stacks().periodNanos();
         this.schema = schema;
         try {
-            uses().forEach((object, uses) -> load(object, uses, kinds));
+            uses().forEach((object, uses) -> load(object, uses, options.kernelKinds()));
             if (!objects.containsKey(SYSTEM_CALLS)) {
                 loadLoads();
             }
@@ -183,9 +187,24 @@ final class KernelProbes implements AutoCloseable {
     }
 
     void attach() {
-        objects.values().forEach(BpfObject::attachAll);
+        objects.forEach((name, object) -> {
+            if (name.equals(SAMPLES)) {
+                attachToClocks(object);
+            } else {
+                object.attachAll();
+            }
+        });
         states.replaceAll((_, state) ->
                 state.state() == KindState.State.WAITING ? KindState.attached("") : state);
+    }
+
+    /// A machine may forbid clocks of all CPUs, as containers do: then there are no samples, and all else is as it was.
+    private void attachToClocks(BpfObject object) {
+        try {
+            object.attachToClocks(samplePeriod);
+        } catch (BpfException e) {
+            states.put(RecordOptions.SAMPLE, KindState.unavailable(e.getMessage()));
+        }
     }
 
     /// The first ends last.

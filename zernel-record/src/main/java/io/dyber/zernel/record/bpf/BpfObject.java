@@ -140,6 +140,18 @@ public final class BpfObject implements AutoCloseable {
         return this;
     }
 
+    /// Attaches every program to a clock of each CPU that calls it all so many nanoseconds while the CPU is not idle.
+    ///
+    /// @throws BpfException when that is not allowed
+    public BpfObject attachToClocks(long periodNanos) {
+        for (MemorySegment program : programs()) {
+            for (int cpu : Cpus.online()) {
+                links.add(LibBpf.attachPerfEvent(program, PerfClock.open(cpu, periodNanos)));
+            }
+        }
+        return this;
+    }
+
     private List<MemorySegment> programs() {
         List<MemorySegment> programs = new ArrayList<>();
         MemorySegment program = LibBpf.nextProgram(object, MemorySegment.NULL);

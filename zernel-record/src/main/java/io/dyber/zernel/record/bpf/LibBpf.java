@@ -65,6 +65,10 @@ final class LibBpf {
     // struct bpf_link *bpf_program__attach(const struct bpf_program *prog)
     private static final MethodHandle ATTACH = pointer("bpf_program__attach", FunctionDescriptor.of(ADDRESS, ADDRESS));
 
+    // struct bpf_link *bpf_program__attach_perf_event(const struct bpf_program *prog, int pfd)
+    private static final MethodHandle ATTACH_PERF_EVENT =
+            pointer("bpf_program__attach_perf_event", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_INT));
+
     // struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *prog, pid_t pid,
     //     const char *binary_path, size_t func_offset, const struct bpf_uprobe_opts *opts)
     private static final MethodHandle ATTACH_UPROBE = pointer(
@@ -302,6 +306,20 @@ final class LibBpf {
             MemorySegment state = Native.state(arena);
             return checked((MemorySegment) ATTACH.invokeExact(state, program), state, doing);
         } catch (RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// Attaches to a perf event; the link closes its descriptor.
+    static MemorySegment attachPerfEvent(MemorySegment program, int fd) {
+        String doing = "attaching BPF program '" + programName(program) + "'";
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Native.state(arena);
+            return checked((MemorySegment) ATTACH_PERF_EVENT.invokeExact(state, program, fd), state, doing);
+        } catch (RuntimeException e) {
+            Libc.close(fd);
             throw e;
         } catch (Throwable e) {
             throw Native.unexpected(e);

@@ -25,6 +25,10 @@ final class Libc {
     /// `struct pollfd` has the events in the lower half of its second word.
     private static final int POLLIN = 1;
     private static final int SYS_BPF = 321;
+    private static final int SYS_PERF_EVENT_OPEN = 298;
+    private static final int EVERYONE = -1;
+    private static final int NO_GROUP = -1;
+    private static final long PERF_FLAG_FD_CLOEXEC = 8;
     private static final int SC_PAGESIZE = 30;
     private static final int PRIO_PROCESS = 0;
     private static final int CALLING_THREAD = 0;
@@ -35,6 +39,14 @@ final class Libc {
             LIBC,
             "syscall",
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT),
+            Linker.Option.firstVariadicArg(1),
+            Native.capturesErrno());
+
+    // long syscall(long number, struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+    private static final MethodHandle PERF_EVENT_OPEN = Native.bind(
+            LIBC,
+            "syscall",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG),
             Linker.Option.firstVariadicArg(1),
             Native.capturesErrno());
 
@@ -133,6 +145,18 @@ final class Libc {
             long result = (long) BPF.invokeExact(
                     state, (long) SYS_BPF, command, attributes, (int) attributes.byteSize());
             return result < 0 ? -Native.errno(state) : (int) result;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// `perf_event_open(2)` of a CPU, for every process. The descriptor, or the negative error number.
+    static int perfEventOpen(MemorySegment attributes, int cpu) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Native.state(arena);
+            long fd = (long) PERF_EVENT_OPEN.invokeExact(
+                    state, (long) SYS_PERF_EVENT_OPEN, attributes, EVERYONE, cpu, NO_GROUP, PERF_FLAG_FD_CLOEXEC);
+            return fd < 0 ? -Native.errno(state) : (int) fd;
         } catch (Throwable e) {
             throw Native.unexpected(e);
         }

@@ -30,7 +30,8 @@ public final class Probes {
                     "blocking for 50 us or longer: locks, sleeps, sockets, poll, child processes",
                     KernelPart.whole("syscalls", SystemCalls.of("wait"))),
             Probe.inKernel(
-                    "sched", "threads off their CPUs for 50 us or longer, and how long they waited for one", "off-cpu"));
+                    "sched", "threads off their CPUs for 50 us or longer, and how long they waited for one", "off-cpu"),
+            Probe.inKernel("sample", "what runs on each CPU, 49 times a second, with its stack", "on-cpu"));
 
     private static final Probe CALL = Probe.ofFunctions(
             "call", "functions-session", "", List.of(), "calls of the functions you name with --probe");

@@ -5,6 +5,7 @@ import io.dyber.zernel.record.builtin.Probe;
 import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.option.Detail;
 import io.dyber.zernel.record.option.RecordOptions;
+import io.dyber.zernel.record.option.StackOptions;
 import io.dyber.zernel.record.probe.ProbeFile;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import java.nio.file.Path;
@@ -80,6 +81,21 @@ final class EventOptions {
     OptionalDouble overheadBudget = OptionalDouble.empty();
 
     @Option(
+            names = "--stacks",
+            paramLabel = "TIME",
+            converter = BlockedTime.class,
+            description = "of what blocks so long, and samples; or 'off' (default: 1ms)")
+    Optional<Duration> blocked = Optional.empty();
+
+    @Option(
+            names = "--sample-rate",
+            paramLabel = "HZ",
+            hidden = true, // Help leaves it to the manual page.
+            converter = SampleRate.class,
+            description = "how often a second each CPU is looked at for what runs on it; 0: never (default: 49)")
+    Optional<Integer> sampleRate = Optional.empty();
+
+    @Option(
             names = "--hold",
             hidden = true, // Help leaves it to the manual page.
             description = "stop a process of the command that loads a library by surprise until its probes are on")
@@ -98,6 +114,11 @@ final class EventOptions {
             }
         }
         return new LinkedHashSet<>(kinds);
+    }
+
+    StackOptions stacks() {
+        Duration time = blocked.orElse(StackOptions.DEFAULT.blocked());
+        return new StackOptions(time, sampleRate.orElse(time.isZero() ? 0 : StackOptions.DEFAULT.samples()));
     }
 
     List<ProbeSpec> specs(CommandLine line) {

@@ -136,6 +136,7 @@ final class RecordCommand implements Callable<Integer> {
                 events.hostInterval.orElse(defaults.hostInterval()),
                 events.detail,
                 events.overheadBudget.orElse(RecordOptions.OVERHEAD_BUDGET),
+                events.stacks(),
                 events.backend,
                 Invoker.owner(),
                 line.getParseResult().originalArgs(),

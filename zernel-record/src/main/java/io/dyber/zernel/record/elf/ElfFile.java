@@ -131,6 +131,17 @@ public final class ElfFile implements AutoCloseable {
         });
     }
 
+    /// All its functions, for looking up many addresses.
+    public FunctionIndex functionIndex() throws ElfException {
+        return Damage.check(bytes, () -> {
+            FunctionIndex.Builder index = new FunctionIndex.Builder();
+            for (SymbolTable table : tables()) {
+                table.collect(index);
+            }
+            return index.build();
+        });
+    }
+
     /// Variables defined here whose names end so: addresses as linked.
     public Map<Long, String> variables(String suffix) throws ElfException {
         return Damage.check(bytes, () -> {

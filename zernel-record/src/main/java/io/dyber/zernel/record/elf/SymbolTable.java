@@ -107,6 +107,18 @@ final class SymbolTable {
         }
     }
 
+    /// Collects every function that says how long it is.
+    void collect(FunctionIndex.Builder index) {
+        index.table(strings);
+        for (int at = ENTRY; at < symbols.limit(); at += ENTRY) {
+            long size = symbols.getLong(at + 16);
+            if ((symbols.get(at + 4) & 15) == TYPE_FUNCTION && symbols.getShort(at + 6) != UNDEFINED && size > 0) {
+                int name = symbols.getInt(at);
+                layout.fileOffset(symbols.getLong(at + 8)).ifPresent(start -> index.add(start, start + size, name));
+            }
+        }
+    }
+
     /// Shows every variable whose name ends so.
     void forEachVariable(String suffix, NamedAddress action) throws ElfException {
         for (int at = ENTRY; at < symbols.limit(); at += ENTRY) {

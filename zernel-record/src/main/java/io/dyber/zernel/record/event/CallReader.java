@@ -39,6 +39,8 @@ final class CallReader {
     private final Map<Handle, OpenSpan> spans = new HashMap<>();
     private final Map<Integer, Long> births = new HashMap<>();
     private final CallCounts counts;
+    private final StackTexts stacks;
+    private final int stackColumn;
     private final Row row;
     private final int depthColumn;
     private final int enterSlot;
@@ -47,7 +49,15 @@ final class CallReader {
     private @Nullable ByteBuffer source;
     private LongBuffer sourceWords = LongBuffer.allocate(0);
 
-    CallReader(Wire wire, Schema schema, StringDictionary texts, ThreadNames comms, Rows rows, long clockOffset, CallCounts counts) {
+    CallReader(
+            Wire wire,
+            Schema schema,
+            StringDictionary texts,
+            ThreadNames comms,
+            Rows rows,
+            long clockOffset,
+            CallCounts counts,
+            StackTexts stacks) {
         this.wire = wire;
         this.schema = schema;
         this.texts = texts;
@@ -55,6 +65,8 @@ final class CallReader {
         this.rows = rows;
         this.clockOffset = clockOffset;
         this.counts = counts;
+        this.stacks = stacks;
+        this.stackColumn = schema.has("stack") ? schema.index("stack") : -1;
         this.row = new Row(rows);
         this.enterSlot = wire.slot() >> 3;
         this.returnSlot = wire.returnSlot() >> 3;
@@ -457,8 +469,15 @@ final class CallReader {
         int bad = call();
         for (int i = 0; i < columns.length; i++) {
             if (columns[i] >= 0 && (bad & (1 << i)) == 0) {
-                rows.put(columns[i], value(slots[i], head[first + i]));
+                putSlot(columns[i], slots[i], head[first + i]);
             }
+        }
+    }
+
+    private void putSlot(int column, Slot slot, long raw) {
+        long value = column == stackColumn ? stacks.text(pid(), raw) : value(slot, raw);
+        if (value >= 0 || column != stackColumn) {
+            rows.put(column, value);
         }
     }
 

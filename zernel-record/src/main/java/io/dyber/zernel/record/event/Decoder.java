@@ -3,6 +3,7 @@ package io.dyber.zernel.record.event;
 import io.dyber.zernel.record.schema.Field;
 import io.dyber.zernel.record.schema.FileRecord;
 import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.schema.StackRecord;
 import io.dyber.zernel.record.schema.Wire;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -23,6 +24,7 @@ public final class Decoder {
     private final Rows rows;
     private final StringDictionary texts;
     private final FilePaths files;
+    private final StackTexts stacks;
     private final int[] names = new int[MOST_FUNCTIONS];
     private final byte[] functionKinds = new byte[MOST_FUNCTIONS];
     private final RowEnricher[] interpretations;
@@ -31,6 +33,7 @@ public final class Decoder {
     private final int childPid;
     private final int childTid;
     private final int exit;
+    private final int exec;
     private final ExitedProcesses endings = new ExitedProcesses();
     private Consumer<Integer> gone = _ -> {};
 
@@ -41,10 +44,11 @@ public final class Decoder {
         this.texts = texts;
         this.rows = new Rows(schema, new Batch(schema.columns(), batchRows), full);
         ThreadNames comms = new ThreadNames(texts);
-        this.calls = new CallReader(wire, schema, texts, comms, rows, clockOffset, counts);
+        this.stacks = new StackTexts(texts);
+        this.calls = new CallReader(wire, schema, texts, comms, rows, clockOffset, counts, stacks);
         this.files = new FilePaths(texts);
         this.readers = schema.kinds().stream()
-                .map(kind -> new EventReader(kind, schema, texts, comms, files, clockOffset))
+                .map(kind -> new EventReader(kind, schema, texts, comms, files, stacks, clockOffset))
                 .toList();
         java.util.Arrays.fill(names, -1);
         this.row = new Row(rows);
@@ -54,6 +58,7 @@ public final class Decoder {
         this.childPid = offsetInProcess(schema, "child_pid");
         this.childTid = offsetInProcess(schema, "child_tid");
         this.exit = texts.id("exit");
+        this.exec = texts.id("exec");
     }
 
     private static int offsetInProcess(Schema schema, String field) {
@@ -108,6 +113,11 @@ public final class Decoder {
         files.readAs(layout, mapped);
     }
 
+    /// Says where the parts of a stack record lie, and who knows the names of frames. Without it, stacks are not read.
+    public void readStacks(StackRecord layout, StackNames names) {
+        stacks.readAs(layout, names);
+    }
+
     /// Takes in the path of a file that is mapped already, for page faults on it.
     public void learnMapped(int device, long inode, String path) {
         files.learn(device, inode, path);
@@ -141,6 +151,10 @@ public final class Decoder {
             files.learn(data, at);
             return;
         }
+        if (kind == StackRecord.KIND) {
+            stacks.learn(data, at);
+            return;
+        }
         if (kind == 0 || kind > readers.size()) {
             counts.unknown++;
             return;
@@ -163,11 +177,15 @@ public final class Decoder {
         if (pid > 0) {
             endings.began(pid);
         }
+        if (name == exec) {
+            stacks.forget(data.getInt(at + Wire.PID));
+        }
         if (name == exit) {
             endings.ended(data.getInt(at + Wire.PID), time);
         }
         endings.release(time, processes -> {
             calls.release(processes);
+            processes.forEach(stacks::forget);
             processes.forEach(gone);
         });
     }

@@ -24,16 +24,24 @@ final class EventReader {
     private final StringDictionary texts;
     private final ThreadNames comms;
     private final FilePaths files;
+    private final StackTexts stacks;
     private final long clockOffset;
 
     EventReader(
-            EventType type, Schema schema, StringDictionary texts, ThreadNames comms, FilePaths files, long clockOffset) {
+            EventType type,
+            Schema schema,
+            StringDictionary texts,
+            ThreadNames comms,
+            FilePaths files,
+            StackTexts stacks,
+            long clockOffset) {
         this.kindText = texts.id(type.kind());
         this.fields = type.fields();
         this.columns = fields.stream().mapToInt(field -> schema.index(field.name())).toArray();
         this.texts = texts;
         this.comms = comms;
         this.files = files;
+        this.stacks = stacks;
         this.clockOffset = clockOffset;
     }
 
@@ -52,6 +60,7 @@ final class EventReader {
             switch (field.type()) {
                 case TEXT -> readText(data, at + field.offset(), field, columns[i], rows);
                 case FILE -> readFile(data, at, field.offset(), columns[i], rows);
+                case STACK -> readStack(data, at, field.offset(), columns[i], rows);
                 case TIME -> rows.put(columns[i], data.getLong(at + field.offset()) + clockOffset);
                 case DURATION, BYTES, ADDRESS, COUNT, NUMBER, PROCESS, THREAD, CPU, DESCRIPTOR, STATUS ->
                     readNumber(data, at + field.offset(), field.size(), columns[i], rows);
@@ -78,6 +87,13 @@ final class EventReader {
                 data.getInt(at + Wire.PID),
                 data.getLong(at + offset),
                 data.getLong(at + offset + 8));
+        if (text >= 0) {
+            rows.put(column, text);
+        }
+    }
+
+    private void readStack(ByteBuffer data, int at, int offset, int column, Rows rows) {
+        int text = stacks.text(data.getInt(at + Wire.PID), data.getLong(at + offset));
         if (text >= 0) {
             rows.put(column, text);
         }

@@ -28,6 +28,7 @@ import java.util.Set;
 /// @param hostInterval between two samples of the host; zero for none
 /// @param detail how much of the calls that come by the thousand
 /// @param overheadBudget share of a step by which detail may make it longer in the mean, with [Detail.Mode#AUTO]
+/// @param stacks of what a stack is taken
 /// @param backend forced instead of the best one
 /// @param owner of the files and of the command, when not the user running the recorder
 /// @param words of the command line, for the footer
@@ -46,6 +47,7 @@ public record RecordOptions(
         Duration hostInterval,
         Detail detail,
         double overheadBudget,
+        StackOptions stacks,
         Optional<Backend> backend,
         Optional<Owner> owner,
         List<String> words,
@@ -54,6 +56,8 @@ public record RecordOptions(
         boolean hold) {
     /// Of [Detail.Mode#AUTO].
     public static final double OVERHEAD_BUDGET = 0.01;
+    /// The kind of rows that say what ran on a CPU.
+    public static final String SAMPLE = "sample";
     static final Duration WAIT_MIN = Duration.ofNanos(50_000);
     static final Duration GPU_INTERVAL = Duration.ofSeconds(1);
     static final Duration HOST_INTERVAL = Duration.ofSeconds(1);
@@ -82,6 +86,7 @@ public record RecordOptions(
                 HOST_INTERVAL,
                 Detail.AUTO,
                 OVERHEAD_BUDGET,
+                StackOptions.DEFAULT,
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
@@ -93,19 +98,28 @@ public record RecordOptions(
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, backend, owner, words, redact, outputPolicy, hold);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
+    }
+
+    /// The kinds that are seen in the kernel, or would be.
+    public Set<String> kernelKinds() {
+        Set<String> wanted = new LinkedHashSet<>(kinds);
+        if (stacks.samples() == 0) {
+            wanted.remove(SAMPLE);
+        }
+        return wanted;
     }
 
     /// How command lines are written down.

@@ -37,7 +37,7 @@ public record Capture(
                 switch (source) {
                     case ARGUMENT -> argument >= 1 && argument <= MAX_ARGUMENT;
                     case STACK -> argument > REGISTER_ARGUMENTS && argument <= MAX_ARGUMENT;
-                    case RETURN -> argument == 0 && atReturn;
+                    case RETURN, CALLERS -> argument == 0 && atReturn;
                 };
         if (!argumentFits || offsets.size() > MAX_OFFSETS) {
             throw new IllegalArgumentException("capturing '" + column + "': argument " + argument + " with "
@@ -76,6 +76,11 @@ public record Capture(
     /// Argument `n` of the function, at entry.
     public static Capture argument(String column, int n, Width width) {
         return new Capture(column, Source.ARGUMENT, n, List.of(), width, false);
+    }
+
+    /// The stack of the caller of a call that took long.
+    public static Capture callers() {
+        return new Capture("stack", Source.CALLERS, 0, List.of(), Width.U64, true);
     }
 
     /// The return value.

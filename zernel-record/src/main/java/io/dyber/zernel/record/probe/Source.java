@@ -7,5 +7,7 @@ public enum Source {
     /// The address of an argument on the stack: a struct passed by value.
     STACK,
     /// The returned integer or pointer.
-    RETURN
+    RETURN,
+    /// The stack of the caller, when the call has blocked for long enough.
+    CALLERS
 }

@@ -16,7 +16,8 @@ public enum FieldType {
     DESCRIPTOR("z_fd", ColumnType.BIGINT, ""),
     STATUS("z_status", ColumnType.BIGINT, ""),
     TEXT("z_text", ColumnType.VARCHAR, ""),
-    FILE("z_file", ColumnType.VARCHAR, "");
+    FILE("z_file", ColumnType.VARCHAR, ""),
+    STACK("z_stack", ColumnType.VARCHAR, "");
 
     private final String typedef;
     private final ColumnType columnType;

@@ -15,6 +15,8 @@ record KindStates(RecordOptions options, BpfPrograms kernel, Attachments attachm
     KindState of(Probe probe) {
         boolean wanted = options.kinds().contains(probe.kind());
         return switch (probe.origin()) {
+            case Origin.Kernel _ when wanted && !options.kernelKinds().contains(probe.kind()) ->
+                KindState.off(options.stacks().isOff() ? "--stacks off" : "--sample-rate 0");
             case Origin.Kernel _ -> kernel.state(probe.kind());
             case Origin.Functions _ -> functionsState(probe);
             case Origin.Driver _ -> wanted ? gpuState() : KindState.LEFT_OUT;

@@ -9,6 +9,7 @@ import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.process.MappedFile;
 import io.dyber.zernel.record.process.MappedFiles;
 import io.dyber.zernel.record.process.ProcessFacts;
+import io.dyber.zernel.record.stack.Pythons;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,15 +29,22 @@ final class LoadedCode {
     private final MappedFiles mapped = new MappedFiles();
     private final Set<String> foreseen = new HashSet<>();
     private final Outlook outlook;
+    private final Pythons pythons;
     private long lost;
 
     LoadedCode(
-            BpfPrograms kernel, RecordOptions options, Attachments attachments, Holding holding, Outlook outlook) {
+            BpfPrograms kernel,
+            RecordOptions options,
+            Attachments attachments,
+            Holding holding,
+            Outlook outlook,
+            Pythons pythons) {
         this.kernel = kernel;
         this.options = options;
         this.attachments = attachments;
         this.holding = holding;
         this.outlook = outlook;
+        this.pythons = pythons;
     }
 
     /// Listens, and probes what the command will load. It has not run yet.
@@ -83,7 +91,8 @@ final class LoadedCode {
             Load load = next.get();
             String identity = probe(load);
             boolean probed = attachments.account().isProbed(identity);
-            kernel.decide(load.identity(), probed ? CodeState.LOADED : CodeState.UNWANTED);
+            boolean python = findsPython(load);
+            kernel.decide(load.identity(), probed || python ? CodeState.LOADED : CodeState.UNWANTED);
             if (probed) {
                 // While the process is held, if it is: what else depends on all that it has loaded is put right too.
                 users.addAll(attachments.scan(Set.of(load.pid()), Found.LATE));
@@ -104,6 +113,15 @@ final class LoadedCode {
             users.addAll(attachments.scan(kernel.targets(), Found.LATE));
         }
         return users;
+    }
+
+    /// Whether the file may be of a Python: then its processes are looked at when they map it.
+    private boolean findsPython(Load load) {
+        boolean python = !options.stacks().isOff() && Pythons.isOfPython(load.path());
+        if (python && kernel.targets().contains(load.pid())) {
+            pythons.look(Set.of(load.pid()));
+        }
+        return python;
     }
 
     /// Offers a file that was loaded.

@@ -29,11 +29,14 @@ import io.dyber.zernel.record.rows.GpuRows;
 import io.dyber.zernel.record.rows.HostRows;
 import io.dyber.zernel.record.rows.MarkRows;
 import io.dyber.zernel.record.schema.Schema;
+import io.dyber.zernel.record.stack.FrameNames;
+import io.dyber.zernel.record.stack.Pythons;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /// The recording while it runs.
 public final class Session {
@@ -71,6 +74,7 @@ public final class Session {
     private long quietUntil = System.nanoTime();
     private final Job job;
     private final GpuKernelSymbolizer kernelNames;
+    private final Pythons pythons;
     private final ClockWatch clocks;
     private Optional<Workload> workload = Optional.empty();
     private String stopReason = "";
@@ -117,7 +121,10 @@ public final class Session {
         this.attachments = new Attachments(kernel, pump, schema, job, detail, options, libraries, progress);
         this.windows = new DetailWindows(options, attachments, detail, writer, job, cost);
         this.holding = new Holding(kernel.loads(), CompiledPrograms.loadLayout(), controls::wake);
-        this.code = new LoadedCode(kernel, options, attachments, holding, prepared.outlook());
+        this.pythons = new Pythons(CompiledPrograms.pythonBtf(), kernel::definePython);
+        this.code = new LoadedCode(kernel, options, attachments, holding, prepared.outlook(), pythons);
+        FrameNames frameNames = new FrameNames(pythons, demangler::demangled, options.redact());
+        this.decoder.readStacks(CompiledPrograms.stackRecord(), frameNames);
         this.losses = new LossAccounting(kernel, writer);
         this.targets = new TargetSet(kernel, options, pump, writer, job);
         this.gpus = new GpuRows(options, writer);
@@ -130,6 +137,7 @@ public final class Session {
         footer.add(Footer.GPUS, gpus::describe);
         footer.add(Footer.LIBRARIES, libraries::describe);
         footer.caveat(libraries::caveats);
+        footer.add(Footer.STACKS, new StackFacts(options.stacks(), kernel, pythons, frameNames)::describe);
         footer.add(Footer.KERNELS, kernelNames::describe);
         footer.add(Footer.DETAIL, windows::describe);
         footer.add(Footer.CLOCK, clocks::describe);
@@ -203,6 +211,7 @@ public final class Session {
         targets.begin();
         code.begin(workload);
         Set<Integer> running = targets.scan();
+        look(running);
         Set<Integer> users = attachments.scan(running, Found.RUNNING);
         targets.addUsers(users);
         if (workload.isEmpty()) {
@@ -263,12 +272,27 @@ public final class Session {
             }
             windows.tick().ifPresent(progress::notice);
             targets.addUsers(code.handle());
-            targets.addUsers(attachments.scan(targets.scan(), Found.LATE));
+            targets.addUsers(scan());
             kernelNames.resolve();
             parts.tick();
             dumpWhenAsked();
             sayNotices();
         }
+    }
+
+    /// Looks at what has started or loaded code.
+    private Set<Integer> scan() {
+        Set<Integer> changed = targets.scan();
+        if (!options.stacks().isOff()) {
+            look(changed);
+        }
+        return attachments.scan(changed, Found.LATE);
+    }
+
+    /// Finds the Python of recorded processes.
+    private void look(Set<Integer> changed) {
+        Set<Integer> recorded = targets.recorded();
+        pythons.look(changed.stream().filter(recorded::contains).collect(Collectors.toSet()));
     }
 
     private void sayNotices() {

@@ -1,0 +1,15 @@
+package io.dyber.zernel.record.event;
+
+import java.util.Optional;
+
+/// Says what the frames of a stack are called. Called by the decoding thread only.
+public interface StackNames {
+    /// Knows none.
+    StackNames NONE = _ -> Optional.empty();
+
+    /// A stack as text: its frames, the outermost first, between `;`. None where nothing of it is known.
+    Optional<String> text(StackFrames frames);
+
+    /// The process runs another program, or has ended, and nothing that was known of its code holds.
+    default void forget(int pid) {}
+}

@@ -1,0 +1,164 @@
+package io.dyber.zernel.record.stack;
+
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.elf.ElfException;
+import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.process.AddressSpace;
+import io.dyber.zernel.record.process.AddressSpace.Region;
+import io.dyber.zernel.record.process.MappedFiles;
+import io.dyber.zernel.record.python.Interpreter;
+import io.dyber.zernel.record.python.InterpreterLayout;
+import io.dyber.zernel.record.schema.Btf;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+
+/// Which of the recorded processes run a Python, and where its frames are. One thread looks; any may ask.
+public final class Pythons {
+    /// When a process is looked at again that has mapped no interpreter: a program may load one late.
+    private static final List<Long> PAUSES =
+            List.of(20L, 50L, 200L, 1000L, 5000L).stream().map(TimeUnit.MILLISECONDS::toNanos).toList();
+
+    private final MappedFiles mapped = new MappedFiles();
+    private final Map<String, Interpreter> interpreters = new ConcurrentHashMap<>();
+    private final Map<String, Footer.PythonInfo> described = new TreeMap<>();
+    private final Map<Integer, Running> running = new ConcurrentHashMap<>();
+    private final Map<Integer, Retry> retries = new LinkedHashMap<>();
+    private final PythonStruct struct;
+    private final BiConsumer<Integer, byte[]> tell;
+
+    /// The Python of a process.
+    ///
+    /// @param bias what is to be added to addresses as linked
+    /// @param file tells the interpreter's file from others, as `/proc/PID/maps` does
+    record Running(InterpreterLayout layout, long bias, String file) {
+        long codeType() {
+            return layout.codeType() + bias;
+        }
+    }
+
+    private record Retry(int number, long at) {}
+
+    /// @param btf of a BPF object with `struct python`
+    /// @param tell the kernel side where the frames of a process are
+    public Pythons(Btf btf, BiConsumer<Integer, byte[]> tell) {
+        this.struct = new PythonStruct(btf);
+        this.tell = tell;
+    }
+
+    /// Looks at processes that have started or loaded code, and again at those that had no interpreter.
+    public void look(Set<Integer> changed) {
+        changed.forEach(pid -> look(pid, 0));
+        long now = System.nanoTime();
+        List<Map.Entry<Integer, Retry>> due =
+                retries.entrySet().stream().filter(retry -> now - retry.getValue().at() >= 0).toList();
+        due.forEach(retry -> look(retry.getKey(), retry.getValue().number()));
+    }
+
+    private void look(int pid, int number) {
+        retries.remove(pid);
+        Optional<Running> found = find(pid);
+        if (found.isPresent()) {
+            running.put(pid, found.get());
+            tell.accept(pid, struct.bytes(found.get().layout(), found.get().bias()));
+        } else if (number < PAUSES.size()) {
+            retries.put(pid, new Retry(number + 1, System.nanoTime() + PAUSES.get(number)));
+        }
+    }
+
+    /// The Python of a process, none where none is known.
+    Optional<Running> of(int pid) {
+        Running known = running.get(pid);
+        if (known == null) {
+            Optional<Running> found = find(pid);
+            found.ifPresent(python -> running.put(pid, python));
+            return found;
+        }
+        return Optional.of(known);
+    }
+
+    /// The process runs another program, or has ended.
+    void forget(int pid) {
+        running.remove(pid);
+    }
+
+    private Optional<Running> find(int pid) {
+        AddressSpace space = mapped.addressSpace(pid);
+        for (Region region : space.regions()) {
+            if (region.code() && mayBePython(region)) {
+                Optional<Running> found = at(region);
+                if (found.isPresent()) {
+                    return found;
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean mayBePython(Region region) {
+        return region.file().program() || isOfPython(region.file().path());
+    }
+
+    /// Whether a library may be Python's, by its name.
+    public static boolean isOfPython(String path) {
+        return path.substring(path.lastIndexOf('/') + 1).contains("python");
+    }
+
+    private Optional<Running> at(Region region) {
+        if (known(region) instanceof Interpreter.Known(InterpreterLayout layout)) {
+            try (ElfFile elf = ElfFile.open(region.file().opened())) {
+                OptionalLong linked = elf.codeAddress(region.offset());
+                if (linked.isPresent()) {
+                    return Optional.of(
+                            new Running(layout, region.start() - linked.getAsLong(), region.file().identity()));
+                }
+            } catch (ElfException _) {
+                return Optional.empty();
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// Looks into a file once.
+    private Interpreter known(Region region) {
+        return interpreters.computeIfAbsent(region.file().identity(), _ -> {
+            Interpreter interpreter = read(region);
+            describe(region.file().path(), interpreter);
+            return interpreter;
+        });
+    }
+
+    private static Interpreter read(Region region) {
+        try (ElfFile elf = ElfFile.open(region.file().opened())) {
+            return Interpreter.of(elf).orElse(NONE);
+        } catch (ElfException e) {
+            return new Interpreter.Unknown(Objects.requireNonNullElse(e.getMessage(), "its file is damaged"));
+        }
+    }
+
+    private synchronized void describe(String path, Interpreter interpreter) {
+        switch (interpreter) {
+            case Interpreter.Known(InterpreterLayout layout) ->
+                described.put(path, new Footer.PythonInfo(path, layout.version().toString(), null));
+            case Interpreter.Unknown unknown when !unknown.equals(NONE) ->
+                described.put(path, new Footer.PythonInfo(path, null, unknown.why()));
+            case Interpreter.Unknown _ -> {}
+        }
+    }
+
+    /// The interpreters that were found.
+    public synchronized List<Footer.PythonInfo> describe() {
+        return new ArrayList<>(described.values());
+    }
+
+    private static final Interpreter.Unknown NONE = new Interpreter.Unknown("no interpreter");
+}
