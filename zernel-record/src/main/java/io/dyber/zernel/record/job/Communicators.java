@@ -2,6 +2,7 @@ package io.dyber.zernel.record.job;
 
 import io.dyber.zernel.record.event.Row;
 import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.process.ProcessMemory;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

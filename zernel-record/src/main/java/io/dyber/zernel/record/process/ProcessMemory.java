@@ -1,0 +1,102 @@
+package io.dyber.zernel.record.process;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// Reads the memory of a recorded process where a call has said that something lies.
+///
+/// It is the memory of the program that ran in the process when this was opened: once that has ended, or has started another
+/// one in its place (`exec`), nothing can be read. Not thread-safe.
+public final class ProcessMemory implements Memory, AutoCloseable {
+    private static final int WINDOW = 64 << 10;
+    private static final byte[] NOTHING = {};
+
+    private final @Nullable FileChannel memory;
+
+    private ProcessMemory(@Nullable FileChannel memory) {
+        this.memory = memory;
+    }
+
+    /// That of a process; where it may not be read, each read gives nothing.
+    public static ProcessMemory of(int pid) {
+        try {
+            return new ProcessMemory(FileChannel.open(Path.of("/proc/" + pid + "/mem"), StandardOpenOption.READ));
+        } catch (IOException _) {
+            return new ProcessMemory(null);
+        }
+    }
+
+    @Override
+    public byte[] read(long address, int size) {
+        if (size <= 0) {
+            return NOTHING;
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(size);
+        fill(bytes, address);
+        return bytes.hasRemaining() ? NOTHING : bytes.array();
+    }
+
+    /// Reads as much as there is.
+    private void fill(ByteBuffer bytes, long address) {
+        try {
+            if (memory != null && address > 0) {
+                memory.read(bytes, address);
+            }
+        } catch (IOException _) {
+            // What has not been read stays remaining.
+        }
+    }
+
+    /// Numbers at an address; none when they cannot be read, as of a process that has ended.
+    public static long[] longs(int pid, long addr, int count) {
+        try (ProcessMemory memory = of(pid)) {
+            byte[] bytes = memory.read(addr, 8 * count);
+            long[] longs = new long[bytes.length / 8];
+            ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(longs);
+            return longs;
+        }
+    }
+
+    /// Numbers at many addresses, by address; those that cannot be read are not among them.
+    ///
+    /// @param addrs in ascending order
+    public static Map<Long, Long> longsAt(int pid, List<Long> addrs) {
+        Map<Long, Long> values = new HashMap<>();
+        ByteBuffer window = ByteBuffer.allocate(WINDOW).order(ByteOrder.LITTLE_ENDIAN);
+        try (ProcessMemory memory = of(pid)) {
+            long start = 0;
+            window.limit(0);
+            for (long addr : addrs) {
+                if (addr < start || addr + 8 > start + window.limit()) {
+                    start = addr;
+                    window.clear();
+                    memory.fill(window, addr);
+                    window.flip();
+                }
+                if (addr + 8 <= start + window.limit()) {
+                    values.put(addr, window.getLong((int) (addr - start)));
+                }
+            }
+        }
+        return values;
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (memory != null) {
+                memory.close();
+            }
+        } catch (IOException _) {
+            // Nothing was written.
+        }
+    }
+}
