@@ -36,6 +36,12 @@ struct python {
 	__u8 function_name;
 	__u8 line_table;
 	__u8 first_line;
+	__u8 text_length; /* of a str: its characters */
+	__u8 text_state;  /* of a str: 4 bytes with the bytes of a character */
+	__u8 text_kind;	  /* the lowest of the three bits there that say so */
+	__u8 text;	  /* of a str: where the characters begin, at the latest */
+	__u8 bytes_size;  /* of bytes */
+	__u8 bytes;
 };
 
 struct python *python_layout;

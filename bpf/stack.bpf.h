@@ -10,8 +10,9 @@
 
 #include "python.bpf.h"
 
-/* The kind of a record that tells the frames of a stack; no event. */
+/* The kinds of records that tell the frames of a stack, and what a code object says; no events. */
 #define KIND_STACK 0xfffe
+#define KIND_CODE 0xfffd
 
 #define PYTHON_FRAMES 128
 #define NATIVE_FRAMES 32
@@ -39,12 +40,36 @@ struct wire_stack {
 	__u32 native_frames;
 	__u32 flags;
 	__u32 __unused;
+	__u64 runtime; /* of the interpreter */
 	__u64 native
 		[NATIVE_FRAMES]; /* the first is where the thread is, the others return addresses */
 	struct python_frame python[PYTHON_FRAMES];
 };
 
 struct wire_stack *wire_stack_layout;
+
+/* A part of the process's memory, as far as it was read. */
+#define PART(bytes)                                                                               \
+	struct {                                                                                  \
+		__u64 address;                                                                    \
+		__u32 size;                                                                       \
+		char data[bytes];                                                                 \
+	}
+
+/*
+ * A code object and what it points to, as they were when a frame was first seen to run it: some milliseconds later the object
+ * may be gone, and its process too.
+ */
+struct wire_code {
+	EVENT_HEAD;
+	__u64 runtime; /* of the interpreter */
+	PART(CODE_BYTES) code;
+	PART(508) file_name;
+	PART(252) function_name;
+	PART(1020) line_table;
+};
+
+struct wire_code *wire_code_layout;
 
 const volatile __u64 stack_min_ns =
 	0; /* a blocked thread's stack is taken from so long on; 0: never */
@@ -62,6 +87,20 @@ struct {
 	__type(key, struct stack_key);
 	__type(value, __u8);
 } known_stacks SEC(".maps");
+
+struct python_code_key {
+	__u64 code;
+	__u32 identity;
+	__u32 process;
+};
+
+/* Code objects that the recorder was told of. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct python_code_key);
+	__type(value, __u8);
+} known_code SEC(".maps");
 
 /* The Python state of a thread, 0 when it had none at `looked`. */
 struct python_thread {
@@ -201,7 +240,8 @@ struct walk {
 	__u64 hash;
 	__u32 frames;
 	__u32 flags;
-	char frame[FRAME_BYTES];
+	__u32 tells_code;
+	__u64 frame[FRAME_BYTES / 8];
 };
 
 /* Tells code objects apart; 0 for what is none. */
@@ -221,6 +261,54 @@ static __noinline __u64 identity_of(struct python *p, __u64 code)
 	       1;
 }
 
+/* Reads a part, and no more of it than there is room for. */
+#define READ_PART(part, from, length)                                                             \
+	do {                                                                                      \
+		__u64 n = length;                                                                 \
+		(part).address = from;                                                            \
+		(part).size = 0;                                                                  \
+		if (n > sizeof((part).data))                                                      \
+			n = sizeof((part).data);                                                  \
+		if (!bpf_probe_read_user((part).data, n, (void *)(part).address))                 \
+			(part).size = n;                                                          \
+	} while (0)
+
+/* How long a str is, with what is before its characters. */
+static __noinline __u64 text_size(struct python *p, __u64 text)
+{
+	__u32 state = read_word(text + p->text_state);
+
+	return p->text +
+	       (read_word(text + p->text_length) + 1) * (state >> (p->text_kind & 31) & 7);
+}
+
+/* Tells the recorder what a code object says, once. */
+static __noinline void tell_code(struct python *p, __u64 code, __u32 identity)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct python_code_key key = { code, identity, task->tgid };
+	struct wire_code *r;
+	__u64 at;
+	__u8 yes = 1;
+
+	if (bpf_map_lookup_elem(&known_code, &key))
+		return;
+	r = bpf_ringbuf_reserve(&vital, sizeof(*r), 0);
+	if (!r)
+		return;
+	fill_head((struct head *)r, KIND_CODE, 0, 0, 0);
+	r->runtime = p->runtime;
+	READ_PART(r->code, code, p->code_size);
+	at = read_word(code + p->file_name);
+	READ_PART(r->file_name, at, text_size(p, at));
+	at = read_word(code + p->function_name);
+	READ_PART(r->function_name, at, text_size(p, at));
+	at = read_word(code + p->line_table);
+	READ_PART(r->line_table, at, p->bytes + read_word(at + p->bytes_size));
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	bpf_map_update_elem(&known_code, &key, &yes, BPF_ANY);
+}
+
 static long walk_python(__u32 i, struct walk *w)
 {
 	struct python *p = w->python;
@@ -234,8 +322,9 @@ static long walk_python(__u32 i, struct walk *w)
 		w->flags |= PYTHON_UNREAD;
 		return 1;
 	}
-	w->at = word_at(w->frame, p->previous, FRAME_BYTES);
-	if (p->owner != NOT_THERE && byte_at(w->frame, p->owner, FRAME_BYTES) >= p->foreign) {
+	w->at = word_at((char *)w->frame, p->previous, FRAME_BYTES);
+	if (p->owner != NOT_THERE &&
+	    byte_at((char *)w->frame, p->owner, FRAME_BYTES) >= p->foreign) {
 		w->hash = mix(w->hash, 1);
 		if (r && n)
 			r->python[(n - 1) & (PYTHON_FRAMES - 1)].flags |= ENTERED_FROM_C;
@@ -245,14 +334,15 @@ static long walk_python(__u32 i, struct walk *w)
 		w->flags |= PYTHON_DEEPER;
 		return 1;
 	}
-	code = word_at(w->frame, p->code, FRAME_BYTES) & ~(__u64)p->tags;
+	code = word_at((char *)w->frame, p->code, FRAME_BYTES) & ~(__u64)p->tags;
 	identity = identity_of(p, code);
 	if (!identity) {
 		w->flags |= PYTHON_UNREAD;
 		return 1;
 	}
-	instruction = p->instruction_size == 8 ? word_at(w->frame, p->instruction, FRAME_BYTES)
-					       : half_at(w->frame, p->instruction, FRAME_BYTES);
+	instruction = p->instruction_size == 8
+			      ? word_at((char *)w->frame, p->instruction, FRAME_BYTES)
+			      : half_at((char *)w->frame, p->instruction, FRAME_BYTES);
 	w->hash = mix(mix(w->hash, code ^ identity << 16), instruction);
 	if (r) {
 		struct python_frame *f = &r->python[n & (PYTHON_FRAMES - 1)];
@@ -260,10 +350,13 @@ static long walk_python(__u32 i, struct walk *w)
 		f->code = code;
 		f->instruction = instruction;
 		f->identity = identity;
-		f->flags = p->entry != NOT_THERE && byte_at(w->frame, p->entry, FRAME_BYTES)
-				   ? ENTERED_FROM_C
-				   : 0;
+		f->flags =
+			p->entry != NOT_THERE && byte_at((char *)w->frame, p->entry, FRAME_BYTES)
+				? ENTERED_FROM_C
+				: 0;
 	}
+	if (w->tells_code)
+		tell_code(p, code, identity);
 	w->frames = n + 1;
 	return 0;
 }
@@ -296,9 +389,9 @@ struct place {
 	__u64 frame; /* Python's, or 0 */
 };
 
-/* Walks both ways, into a record if there is one. */
+/* Walks both ways, into a record if there is one, or tells what the code is called. */
 static __noinline __u64 walk_all(struct python *p, struct place *place, struct wire_stack *r,
-				 __u32 *flags)
+				 __u32 tells_code, __u32 *flags)
 {
 	struct walk w = {
 		.python = p,
@@ -307,6 +400,7 @@ static __noinline __u64 walk_all(struct python *p, struct place *place, struct w
 		.sp = place->sp,
 		.hash = mix(0, place->ip),
 		.frames = 1,
+		.tells_code = tells_code,
 	};
 
 	bpf_loop(NATIVE_FRAMES - 1, walk_native, &w, 0);
@@ -362,7 +456,7 @@ __noinline __u64 take_stack(__u64 now)
 	count(&c->taken);
 	if (p)
 		place.frame = python_frame_of(p, now);
-	key.stack = walk_all(p, &place, 0, &flags);
+	key.stack = walk_all(p, &place, 0, 0, &flags);
 	key.process = tgid;
 	if (flags & PYTHON_UNREAD)
 		count(&c->unread);
@@ -370,6 +464,8 @@ __noinline __u64 take_stack(__u64 now)
 		count(&c->deeper);
 	if (bpf_map_lookup_elem(&known_stacks, &key))
 		return key.stack;
+	/* What code is called is told before who calls it. */
+	walk_all(p, &place, 0, 1, &flags);
 	r = bpf_ringbuf_reserve(&vital, sizeof(*r), 0);
 	if (!r) {
 		count(&c->lost);
@@ -377,7 +473,8 @@ __noinline __u64 take_stack(__u64 now)
 	}
 	fill_head((struct head *)r, KIND_STACK, 0, now, 0);
 	r->stack = key.stack;
-	walk_all(p, &place, r, &flags);
+	r->runtime = p ? p->runtime : 0;
+	walk_all(p, &place, r, 0, &flags);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 	bpf_map_update_elem(&known_stacks, &key, &yes, BPF_ANY);
 	return key.stack;

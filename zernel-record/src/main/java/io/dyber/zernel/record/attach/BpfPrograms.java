@@ -54,7 +54,7 @@ public final class BpfPrograms implements AutoCloseable {
     /// The maps that are one for the whole recording: of the objects that have one, the first loaded owns it.
     private static final List<String> SHARED = List.of(
             "vital", "bulk", "targets", "code_changed", "counters", "code", "loads", "stems", "loads_lost", "threads",
-            "pythons", "known_stacks", "python_threads", "stack_counts");
+            "pythons", "known_stacks", "known_code", "python_threads", "stack_counts");
 
     private final Schema schema;
     private final RecordOptions options;

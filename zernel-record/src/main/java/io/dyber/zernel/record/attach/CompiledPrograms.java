@@ -8,6 +8,7 @@ import io.dyber.zernel.record.builtin.Probes;
 import io.dyber.zernel.record.event.Load;
 import io.dyber.zernel.record.option.RecorderException;
 import io.dyber.zernel.record.schema.Btf;
+import io.dyber.zernel.record.schema.CodeRecord;
 import io.dyber.zernel.record.schema.Column;
 import io.dyber.zernel.record.schema.EventType;
 import io.dyber.zernel.record.schema.FileRecord;
@@ -90,6 +91,10 @@ public final class CompiledPrograms {
 
     public static StackRecord stackRecord() {
         return StackRecord.of(Btf.ofObject(bytes("syscalls")));
+    }
+
+    public static CodeRecord codeRecord() {
+        return CodeRecord.of(Btf.ofObject(bytes("syscalls")));
     }
 
     /// That of an object with `struct python`.

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.CodeRecord;
 import io.dyber.zernel.record.schema.Field;
 import io.dyber.zernel.record.schema.FileRecord;
 import io.dyber.zernel.record.schema.Schema;
@@ -113,9 +114,9 @@ public final class Decoder {
         files.readAs(layout, mapped);
     }
 
-    /// Says where the parts of a stack record lie, and who knows the names of frames. Without it, stacks are not read.
-    public void readStacks(StackRecord layout, StackNames names) {
-        stacks.readAs(layout, names);
+    /// Says where the parts of the records of stacks lie, and who knows the names of frames. Without it, stacks are not read.
+    public void readStacks(StackRecord layout, CodeRecord code, StackNames names) {
+        stacks.readAs(layout, code, names);
     }
 
     /// Takes in the path of a file that is mapped already, for page faults on it.
@@ -153,6 +154,10 @@ public final class Decoder {
         }
         if (kind == StackRecord.KIND) {
             stacks.learn(data, at);
+            return;
+        }
+        if (kind == CodeRecord.KIND) {
+            stacks.learnCode(data, at);
             return;
         }
         if (kind == 0 || kind > readers.size()) {

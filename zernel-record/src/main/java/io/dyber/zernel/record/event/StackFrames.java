@@ -4,10 +4,12 @@ import java.util.List;
 
 /// The frames of a thread of a process as the kernel side saw them, innermost first.
 ///
+/// @param runtime address of the state of the interpreter that the thread runs; 0 without
 /// @param natives addresses of instructions; the first is where the thread was, the others return addresses
 /// @param deeper whether there are Python frames beyond these
 /// @param cut whether a Python frame could not be read, so that those beyond it are missing
-public record StackFrames(int pid, List<Long> natives, List<PythonFrame> pythons, boolean deeper, boolean cut) {
+public record StackFrames(
+        int pid, long runtime, List<Long> natives, List<PythonFrame> pythons, boolean deeper, boolean cut) {
     public StackFrames {
         natives = List.copyOf(natives);
         pythons = List.copyOf(pythons);

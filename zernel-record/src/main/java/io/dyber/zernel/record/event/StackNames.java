@@ -10,6 +10,9 @@ public interface StackNames {
     /// A stack as text: its frames, the outermost first, between `;`. None where nothing of it is known.
     Optional<String> text(StackFrames frames);
 
+    /// Takes in what a code object says, before the first stack with a frame of it.
+    default void learn(CodeParts code) {}
+
     /// The process runs another program, or has ended, and nothing that was known of its code holds.
     default void forget(int pid) {}
 }

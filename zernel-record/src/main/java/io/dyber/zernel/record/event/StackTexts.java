@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.event;
 
+import io.dyber.zernel.record.schema.CodeRecord;
 import io.dyber.zernel.record.schema.StackRecord;
 import io.dyber.zernel.record.schema.Wire;
 import java.nio.ByteBuffer;
@@ -20,14 +21,16 @@ final class StackTexts {
     private KeyTable recent = new KeyTable(1 << 16);
     private KeyTable older = new KeyTable(16);
     private Optional<StackRecord> layout = Optional.empty();
+    private Optional<CodeRecord> code = Optional.empty();
     private StackNames names = StackNames.NONE;
 
     StackTexts(StringDictionary texts) {
         this.texts = texts;
     }
 
-    void readAs(StackRecord record, StackNames stackNames) {
+    void readAs(StackRecord record, CodeRecord codeRecord, StackNames stackNames) {
         layout = Optional.of(record);
+        code = Optional.of(codeRecord);
         names = stackNames;
     }
 
@@ -59,6 +62,23 @@ final class StackTexts {
         });
     }
 
+    /// Takes in a record that tells what a code object says.
+    void learnCode(ByteBuffer data, int at) {
+        code.ifPresent(record -> {
+            List<CodeParts.Part> parts = new ArrayList<>();
+            for (int part : record.parts()) {
+                byte[] bytes = new byte[data.getInt(at + part + CodeRecord.SIZE)];
+                data.get(at + part + CodeRecord.DATA, bytes);
+                parts.add(new CodeParts.Part(data.getLong(at + part + CodeRecord.ADDRESS), bytes));
+            }
+            names.learn(new CodeParts(
+                    data.getInt(at + Wire.PID),
+                    data.getLong(at + record.runtime()),
+                    parts.getFirst().address(),
+                    parts));
+        });
+    }
+
     private void put(int pid, long stack, int text) {
         if (recent.isFull()) {
             older = recent;
@@ -84,6 +104,7 @@ final class StackTexts {
         int flags = data.getInt(at + record.flags());
         return new StackFrames(
                 data.getInt(at + Wire.PID),
+                data.getLong(at + record.runtime()),
                 natives,
                 pythons,
                 (flags & StackRecord.DEEPER) != 0,

@@ -4,6 +4,7 @@ package io.dyber.zernel.record.schema;
 ///
 /// @param stack the number by which events know it
 /// @param nativeFrames how many there are
+/// @param runtime address of the interpreter's state
 /// @param natives their addresses, 8 bytes each
 /// @param pythons `struct python_frame`, one behind the other
 public record StackRecord(
@@ -11,6 +12,7 @@ public record StackRecord(
         int pythonFrames,
         int nativeFrames,
         int flags,
+        int runtime,
         int natives,
         int pythons,
         int frameSize,
@@ -38,6 +40,7 @@ public record StackRecord(
                 Wire.offset(btf, "wire_stack", "python_frames"),
                 Wire.offset(btf, "wire_stack", "native_frames"),
                 Wire.offset(btf, "wire_stack", "flags"),
+                Wire.offset(btf, "wire_stack", "runtime"),
                 Wire.offset(btf, "wire_stack", "native"),
                 Wire.offset(btf, "wire_stack", "python"),
                 btf.struct("python_frame").orElseThrow().size(),

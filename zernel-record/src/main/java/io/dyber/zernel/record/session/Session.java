@@ -124,7 +124,7 @@ public final class Session {
         this.pythons = new Pythons(CompiledPrograms.pythonBtf(), kernel::definePython);
         this.code = new LoadedCode(kernel, options, attachments, holding, prepared.outlook(), pythons);
         FrameNames frameNames = new FrameNames(pythons, demangler::demangled, options.redact());
-        this.decoder.readStacks(CompiledPrograms.stackRecord(), frameNames);
+        this.decoder.readStacks(CompiledPrograms.stackRecord(), CompiledPrograms.codeRecord(), frameNames);
         this.losses = new LossAccounting(kernel, writer);
         this.targets = new TargetSet(kernel, options, pump, writer, job);
         this.gpus = new GpuRows(options, writer);

@@ -1,10 +1,10 @@
 package io.dyber.zernel.record.stack;
 
+import io.dyber.zernel.record.event.CodeParts;
 import io.dyber.zernel.record.event.StackFrames;
 import io.dyber.zernel.record.event.StackFrames.PythonFrame;
 import io.dyber.zernel.record.event.StackNames;
 import io.dyber.zernel.record.python.CodeObject;
-import io.dyber.zernel.record.python.Memory;
 import io.dyber.zernel.record.stack.NativeFunctions.Place;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
@@ -20,7 +21,8 @@ import java.util.function.UnaryOperator;
 /// What lies between two Python functions is known only where frame pointers lead through it; the innermost native function
 /// always is. The interpreter's own functions are not shown. Not thread-safe, except for [#unnamed].
 public final class FrameNames implements StackNames {
-    private static final int MOST_PROCESSES = 4096;
+    /// Each has a file open.
+    private static final int MOST_PROCESSES = 256;
     /// Where a thread starts: a walk that ends here has missed nothing.
     private static final List<String> STARTS =
             List.of("_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3", "__clone");
@@ -41,7 +43,7 @@ public final class FrameNames implements StackNames {
 
     @Override
     public void forget(int pid) {
-        code.remove(pid);
+        forgetCode(pid);
         natives.forget(pid);
         pythons.forget(pid);
     }
@@ -54,12 +56,10 @@ public final class FrameNames implements StackNames {
     @Override
     public Optional<String> text(StackFrames frames) {
         FoldedStack stack = new FoldedStack();
-        Optional<Pythons.Running> python =
-                frames.pythons().isEmpty() ? Optional.empty() : pythons.of(frames.pid());
         if (frames.pythons().isEmpty()) {
             addNatives(stack, frames);
         } else {
-            new Splice(stack, frames, python).add();
+            new Splice(stack, frames, codeOf(frames.pid(), frames.runtime())).add();
         }
         if (frames.deeper()) {
             stack.caller(FoldedStack.DEEPER);
@@ -90,12 +90,31 @@ public final class FrameNames implements StackNames {
         return place.function().isEmpty() ? "[" + place.library() + "]" : place.function() + " (" + place.library() + ")";
     }
 
-    private PythonCode codeOf(int pid, Pythons.Running python) {
-        if (code.size() >= MOST_PROCESSES) {
-            code.clear();
+    @Override
+    public void learn(CodeParts parts) {
+        codeOf(parts.pid(), parts.runtime()).ifPresent(known -> known.learn(parts));
+    }
+
+    private Optional<PythonCode> codeOf(int pid, long runtime) {
+        Optional<Pythons.Running> python = pythons.of(pid, runtime);
+        PythonCode known = code.get(pid);
+        if (python.isEmpty() || (known != null && known.python().equals(python.get()))) {
+            return Optional.ofNullable(known);
         }
-        return code.computeIfAbsent(
-                pid, _ -> new PythonCode(python.layout(), python.codeType(), Memory.of(pid)));
+        forgetCode(pid);
+        if (code.size() >= MOST_PROCESSES) {
+            Set.copyOf(code.keySet()).forEach(this::forgetCode);
+        }
+        PythonCode fresh = new PythonCode(pid, python.get());
+        code.put(pid, fresh);
+        return Optional.of(fresh);
+    }
+
+    private void forgetCode(int pid) {
+        PythonCode known = code.remove(pid);
+        if (known != null) {
+            known.close();
+        }
     }
 
     private String text(PythonCode known, PythonFrame frame) {
@@ -114,14 +133,14 @@ public final class FrameNames implements StackNames {
     private final class Splice {
         private final FoldedStack stack;
         private final StackFrames frames;
-        private final Optional<Pythons.Running> python;
+        private final Optional<PythonCode> code;
         /// Runs of native frames outside of the interpreter, each inside one run of Python frames.
         private final List<List<Place>> runs = new ArrayList<>();
 
-        Splice(FoldedStack stack, StackFrames frames, Optional<Pythons.Running> python) {
+        Splice(FoldedStack stack, StackFrames frames, Optional<PythonCode> code) {
             this.stack = stack;
             this.frames = frames;
-            this.python = python;
+            this.code = code;
         }
 
         void add() {
@@ -132,7 +151,7 @@ public final class FrameNames implements StackNames {
             addRun(run++);
             for (int i = 0; i < frames.pythons().size(); i++) {
                 PythonFrame frame = frames.pythons().get(i);
-                stack.caller(python.map(known -> text(codeOf(frames.pid(), known), frame)).orElse(FoldedStack.UNREADABLE));
+                stack.caller(code.map(known -> text(known, frame)).orElse(FoldedStack.UNREADABLE));
                 if (fits && frame.enteredFromC() && run < runs.size()) {
                     addRun(run++);
                 }
@@ -162,7 +181,7 @@ public final class FrameNames implements StackNames {
         }
 
         private boolean isInterpreter(Place place) {
-            return python.filter(known -> known.file().equals(place.file())).isPresent();
+            return code.filter(known -> known.python().file().equals(place.file())).isPresent();
         }
 
         private void addRun(int number) {

@@ -1,33 +1,66 @@
 package io.dyber.zernel.record.stack;
 
+import io.dyber.zernel.record.event.CodeParts;
 import io.dyber.zernel.record.event.StackFrames.PythonFrame;
+import io.dyber.zernel.record.process.Memory;
+import io.dyber.zernel.record.process.ProcessMemory;
 import io.dyber.zernel.record.python.CodeObject;
 import io.dyber.zernel.record.python.CodeReader;
 import io.dyber.zernel.record.python.InterpreterLayout;
-import io.dyber.zernel.record.python.Memory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
 /// The code objects of one process, each read once. Not thread-safe.
-final class PythonCode {
+final class PythonCode implements AutoCloseable {
     private static final int MOST = 100_000;
     private static final long MULTIPLIER = 0x9e3779b97f4a7c15L;
     private static final int UNIT = 2;
 
+    private final Pythons.Running python;
     private final InterpreterLayout layout;
-    private final long codeType;
-    private final Memory memory;
+    private final ProcessMemory memory;
     private final Map<Key, Optional<CodeObject>> known = new HashMap<>();
 
     private record Key(long address, int identity) {}
 
-    /// @param codeType address of `PyCode_Type` in the process
-    PythonCode(InterpreterLayout layout, long codeType, Memory memory) {
-        this.layout = layout;
-        this.codeType = codeType;
-        this.memory = memory;
+    PythonCode(int pid, Pythons.Running python) {
+        this.python = python;
+        this.layout = python.layout();
+        this.memory = ProcessMemory.of(pid);
+    }
+
+    Pythons.Running python() {
+        return python;
+    }
+
+    /// Takes in what a code object said when a frame ran it first. Names or tables that are longer than what was read then are
+    /// read now.
+    void learn(CodeParts code) {
+        Memory then = (address, size) -> code.parts().stream()
+                .filter(part -> address >= part.address() && address + size <= part.address() + part.bytes().length)
+                .findFirst()
+                .map(part -> {
+                    int from = (int) (address - part.address());
+                    return Arrays.copyOfRange(part.bytes(), from, from + size);
+                })
+                .orElseGet(() -> memory.read(address, size));
+        put(new Key(code.address(), identity(then, code.address())), reader(then).read(code.address()));
+    }
+
+    private CodeReader reader(Memory from) {
+        return new CodeReader(layout, python.bias(), from);
+    }
+
+    private void put(Key key, Optional<CodeObject> code) {
+        if (known.size() >= MOST) {
+            known.clear();
+        }
+        known.put(key, code);
     }
 
     /// The code that a frame ran; none when that is gone.
@@ -35,29 +68,28 @@ final class PythonCode {
         Key key = new Key(frame.code(), frame.identity());
         Optional<CodeObject> code = known.get(key);
         if (code == null) {
-            if (known.size() >= MOST) {
-                known.clear();
-            }
             code = read(frame);
-            known.put(key, code);
+            put(key, code);
         }
         return code;
     }
 
+    /// It is the same code object only if it is so before and after.
     private Optional<CodeObject> read(PythonFrame frame) {
-        if (word(frame.code() + layout.code().type()) != codeType || identity(frame.code()) != frame.identity()) {
-            return Optional.empty();
-        }
-        return CodeReader.read(memory, layout, frame.code());
+        return isThere(frame) ? reader(memory).read(frame.code()).filter(_ -> isThere(frame)) : Optional.empty();
     }
 
-    /// What the kernel side made of the same words (`identity_of` of `bpf/stack.bpf.h`).
-    private int identity(long code) {
+    private boolean isThere(PythonFrame frame) {
+        return identity(memory, frame.code()) == frame.identity();
+    }
+
+    /// What the kernel side makes of the same words (`identity_of` of `bpf/stack.bpf.h`).
+    private int identity(Memory from, long code) {
         InterpreterLayout.Code at = layout.code();
-        long hash = mix(0, word(code + at.file()));
-        hash = mix(hash, word(code + at.name()));
-        hash = mix(hash, word(code + at.lineTable()));
-        hash = mix(hash, word(code + at.firstLine()) & 0xffffffffL);
+        long hash = mix(0, word(from, code + at.file()));
+        hash = mix(hash, word(from, code + at.name()));
+        hash = mix(hash, word(from, code + at.lineTable()));
+        hash = mix(hash, word(from, code + at.firstLine()) & 0xffffffffL);
         return (int) hash | 1;
     }
 
@@ -66,15 +98,22 @@ final class PythonCode {
         return mixed ^ mixed >>> 29;
     }
 
-    private long word(long address) {
-        return memory.word(address);
+    /// 0 where it cannot be read.
+    private static long word(Memory from, long address) {
+        byte[] bytes = from.read(address, Long.BYTES);
+        return bytes.length < Long.BYTES ? 0 : ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
 
     /// The line that a frame is at.
     OptionalInt line(PythonFrame frame, CodeObject code) {
-        long offset = layout.frames().index()
-                ? UNIT * (long) (int) frame.instruction()
-                : frame.instruction() - frame.code() - layout.code().bytecode();
-        return offset < 0 || offset > Integer.MAX_VALUE ? OptionalInt.empty() : code.line((int) offset);
+        return code.line(
+                layout.frames().index()
+                        ? UNIT * (long) (int) frame.instruction()
+                        : frame.instruction() - frame.code() - layout.code().bytecode());
+    }
+
+    @Override
+    public void close() {
+        memory.close();
     }
 }

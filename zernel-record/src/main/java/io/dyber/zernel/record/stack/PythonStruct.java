@@ -30,6 +30,7 @@ final class PythonStruct {
         putThreads(value, layout.threads());
         putFrames(value, layout.frames());
         putCode(value, layout.code());
+        putTexts(value, layout.texts());
         return value.array();
     }
 
@@ -67,6 +68,15 @@ final class PythonStruct {
         putByte(value, "function_name", code.name());
         putByte(value, "line_table", code.lineTable());
         putByte(value, "first_line", code.firstLine());
+    }
+
+    private void putTexts(ByteBuffer value, InterpreterLayout.Texts texts) {
+        putByte(value, "text_length", texts.length());
+        putByte(value, "text_state", texts.state());
+        putByte(value, "text_kind", texts.kindShift());
+        putByte(value, "text", Math.max(texts.ascii(), texts.compact()));
+        putByte(value, "bytes_size", texts.bytesSize());
+        putByte(value, "bytes", texts.bytes());
     }
 
     private void putByte(ByteBuffer value, String member, int offset) {

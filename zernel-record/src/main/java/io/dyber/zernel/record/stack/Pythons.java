@@ -6,8 +6,11 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.process.AddressSpace;
 import io.dyber.zernel.record.process.AddressSpace.Region;
 import io.dyber.zernel.record.process.MappedFiles;
+import io.dyber.zernel.record.process.ProcessFacts;
+import io.dyber.zernel.record.process.ProcessMemory;
 import io.dyber.zernel.record.python.Interpreter;
 import io.dyber.zernel.record.python.InterpreterLayout;
+import io.dyber.zernel.record.python.LayoutCheck;
 import io.dyber.zernel.record.schema.Btf;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,12 +30,16 @@ public final class Pythons {
     /// When a process is looked at again that has mapped no interpreter: a program may load one late.
     private static final List<Long> PAUSES =
             List.of(20L, 50L, 200L, 1000L, 5000L).stream().map(TimeUnit.MILLISECONDS::toNanos).toList();
+    /// How long an interpreter may take to set itself up.
+    private static final long SET_UP_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final MappedFiles mapped = new MappedFiles();
     private final Map<String, Interpreter> interpreters = new ConcurrentHashMap<>();
     private final Map<String, Footer.PythonInfo> described = new TreeMap<>();
     private final Map<Integer, Running> running = new ConcurrentHashMap<>();
+    private final Map<Long, Running> byRuntime = new ConcurrentHashMap<>();
     private final Map<Integer, Retry> retries = new LinkedHashMap<>();
+    private final Map<Integer, Starting> starting = new LinkedHashMap<>();
     private final PythonStruct struct;
     private final BiConsumer<Integer, byte[]> tell;
 
@@ -40,13 +47,16 @@ public final class Pythons {
     ///
     /// @param bias what is to be added to addresses as linked
     /// @param file tells the interpreter's file from others, as `/proc/PID/maps` does
-    record Running(InterpreterLayout layout, long bias, String file) {
-        long codeType() {
-            return layout.codeType() + bias;
+    /// @param path of that file
+    record Running(InterpreterLayout layout, long bias, String file, String path) {
+        long runtime() {
+            return layout.runtime() + bias;
         }
     }
 
     private record Retry(int number, long at) {}
+
+    private record Starting(Running python, long since) {}
 
     /// @param btf of a BPF object with `struct python`
     /// @param tell the kernel side where the frames of a process are
@@ -55,35 +65,55 @@ public final class Pythons {
         this.tell = tell;
     }
 
-    /// Looks at processes that have started or loaded code, and again at those that had no interpreter.
+    /// Looks at processes that have started or loaded code, and again at those that had no interpreter, or one that was not
+    /// set up yet.
     public void look(Set<Integer> changed) {
         changed.forEach(pid -> look(pid, 0));
         long now = System.nanoTime();
         List<Map.Entry<Integer, Retry>> due =
                 retries.entrySet().stream().filter(retry -> now - retry.getValue().at() >= 0).toList();
         due.forEach(retry -> look(retry.getKey(), retry.getValue().number()));
+        Map.copyOf(starting).forEach(this::check);
     }
 
     private void look(int pid, int number) {
         retries.remove(pid);
         Optional<Running> found = find(pid);
         if (found.isPresent()) {
-            running.put(pid, found.get());
-            tell.accept(pid, struct.bytes(found.get().layout(), found.get().bias()));
+            if (!found.get().equals(running.get(pid))) {
+                starting.put(pid, new Starting(found.get(), System.nanoTime()));
+            }
         } else if (number < PAUSES.size()) {
             retries.put(pid, new Retry(number + 1, System.nanoTime() + PAUSES.get(number)));
         }
     }
 
-    /// The Python of a process, none where none is known.
-    Optional<Running> of(int pid) {
-        Running known = running.get(pid);
-        if (known == null) {
-            Optional<Running> found = find(pid);
-            found.ifPresent(python -> running.put(pid, python));
-            return found;
+    /// Nothing is read by a layout that does not fit.
+    private void check(int pid, Starting process) {
+        Optional<String> problem;
+        try (ProcessMemory memory = ProcessMemory.of(pid)) {
+            problem = new LayoutCheck(process.python().layout(), process.python().bias(), memory).problem();
         }
-        return Optional.of(known);
+        if (problem.isEmpty()) {
+            starting.remove(pid);
+            running.put(pid, process.python());
+            byRuntime.put(process.python().runtime(), process.python());
+            tell.accept(pid, struct.bytes(process.python().layout(), process.python().bias()));
+        } else if (System.nanoTime() - process.since() > SET_UP_NANOS) {
+            starting.remove(pid);
+            if (ProcessFacts.isAlive(pid)) {
+                describe(process.python().path(), new Interpreter.Unknown(problem.get()));
+            }
+        }
+    }
+
+    /// The Python of a process whose interpreter's state is at this address. Of a process that ended before it was looked at,
+    /// it is that of its parent, which is at the same place. None where none is known.
+    Optional<Running> of(int pid, long runtime) {
+        Running own = running.get(pid);
+        return own != null && own.runtime() == runtime
+                ? Optional.of(own)
+                : Optional.ofNullable(byRuntime.get(runtime));
     }
 
     /// The process runs another program, or has ended.
@@ -119,7 +149,11 @@ public final class Pythons {
                 OptionalLong linked = elf.codeAddress(region.offset());
                 if (linked.isPresent()) {
                     return Optional.of(
-                            new Running(layout, region.start() - linked.getAsLong(), region.file().identity()));
+                            new Running(
+                            layout,
+                            region.start() - linked.getAsLong(),
+                            region.file().identity(),
+                            region.file().path()));
                 }
             } catch (ElfException _) {
                 return Optional.empty();

@@ -11,13 +11,13 @@ import java.util.stream.Stream;
 
 /// The interpreters of this machine, 3.10 and later: those of pyenv and of the system, and those that `ZERNEL_PYTHONS` names,
 /// separated by colons.
-final class Pythons {
+public final class Pythons {
     private static final String NAME = "python3\\.1[0-9]t?";
 
     private Pythons() {}
 
     /// Their programs; none skips the test.
-    static List<Path> all() throws IOException {
+    public static List<Path> all() throws IOException {
         List<Path> all = new ArrayList<>();
         Path versions = Path.of(System.getProperty("user.home"), ".pyenv", "versions");
         if (Files.isDirectory(versions)) {

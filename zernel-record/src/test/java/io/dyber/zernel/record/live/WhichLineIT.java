@@ -1,0 +1,149 @@
+package io.dyber.zernel.record.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.record.python.Pythons;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+
+/// Stacks of Python programs of each version, held against what the interpreter itself says of its frames.
+class WhichLineIT {
+    private static final int MOST_FRAMES = 128;
+
+    @TempDir
+    private Path directory = Path.of("");
+
+    static List<Path> pythons() throws IOException {
+        return Pythons.all();
+    }
+
+    /// Threads that block at known lines: in locks, queues, sockets, pipes and child processes, in generators, coroutines,
+    /// callbacks from C, code of `exec` and a recursion 1,000 deep; then the process executes the program anew.
+    @ParameterizedTest
+    @MethodSource("pythons")
+    void theStackOfEachBlockedCallIsThatOfTheInterpreter(Path python) {
+        Needs.bpf();
+        Path file = directory.resolve("run.parquet");
+        List<JsonNode> told;
+        try (Running program = Running.start(python.toString(), Programs.source("which_line.py"), "exec")) {
+            program.awaitLine("ready");
+            Recorder recorder = Recorder.recordTo(
+                    file, "-p", Long.toString(program.pid()), "--kinds", "wait,io,process,sample");
+            try (Running recording = recorder.startRecording()) {
+                program.say("go");
+                Running.Outcome outcome = program.await();
+                assertThat(outcome.status()).as(outcome.toString()).isZero();
+                told = Truth.of(outcome.out()).lines();
+                assertThat(recording.await().status()).isZero();
+            }
+        }
+        assertThat(told.stream().filter(line -> line.path("call").asString().equals("done"))).hasSize(2);
+        try (Recording recording = Recording.open(file)) {
+            long offset = recording.footer("zernel.clock").path("offset_ns").asLong();
+            List<String> wrong = new ArrayList<>();
+            for (JsonNode call : told) {
+                if (call.has("frames")) {
+                    String found = stack(recording, call, offset);
+                    if (!found.equals(expected(call))) {
+                        wrong.add(call.path("call").asString() + ": " + found + "\n  instead of " + expected(call));
+                    }
+                }
+            }
+            assertThat(wrong).as(told.size() + " calls").isEmpty();
+            assertThat(recording.footer("zernel.stacks").path("over_budget").asLong()).isZero();
+        }
+    }
+
+    /// Of the longest event of the thread in that time, without native frames.
+    private static String stack(Recording recording, JsonNode call, long offset) {
+        List<String> stacks = recording.rows("""
+                SELECT stack FROM events WHERE kind IN ('wait', 'io') AND tid = %d AND ts_ns >= %d AND ts_ns + dur_ns <= %d
+                ORDER BY dur_ns DESC LIMIT 1
+                """.formatted(
+                        call.path("tid").asLong(),
+                        call.path("start_ns").asLong() + offset,
+                        call.path("end_ns").asLong() + offset));
+        return stacks.stream()
+                .flatMap(stack -> Arrays.stream(stack.split(";")))
+                .filter(frame -> !frame.matches(".* \\([^:]*\\)|\\[lib.*]"))
+                .collect(Collectors.joining(";"));
+    }
+
+    private static String expected(JsonNode call) {
+        List<String> frames = new ArrayList<>();
+        for (JsonNode frame : call.path("frames")) {
+            frames.add("%s (%s:%d)".formatted(
+                    frame.path("function").asString(), frame.path("file").asString(), frame.path("line").asInt()));
+        }
+        Stream<String> known = frames.stream().limit(MOST_FRAMES);
+        Stream<String> beyond = frames.size() > MOST_FRAMES ? Stream.of("[deeper]") : Stream.of();
+        return Stream.concat(known, beyond).toList().reversed().stream().collect(Collectors.joining(";"));
+    }
+
+    @Test
+    void samplesSayOnWhichLineAThreadComputes() throws IOException {
+        Needs.bpf();
+        Path script = directory.resolve("burn.py");
+        Files.writeString(script, """
+                import time
+
+                def burn():
+                    while time.process_time() < 2:
+                        sum(number * number for number in range(1000))
+
+                burn()
+                """);
+        Path file = directory.resolve("run.parquet");
+        Running.Outcome _ = Recorder.recordTo(file, "--", Pythons.all().getFirst().toString(), script.toString()).runWell();
+        try (Recording recording = Recording.open(file)) {
+            long samples = recording.number("SELECT count(*) FROM events WHERE kind = 'sample' AND stack LIKE '%burn.py:7);burn%'");
+            assertThat(samples).isBetween(70L, 110L);
+            assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'sample' AND stack LIKE '%burn (%burn.py:5)%'"))
+                    .isGreaterThan(samples * 9 / 10);
+            assertThat(recording.rows("SELECT DISTINCT name, dur_ns, period_ns FROM events WHERE kind = 'sample'"))
+                    .containsExactly("on-cpu null 20408163");
+        }
+    }
+
+    @Test
+    void namesOfFoldersAreLeftOutWithRedact() throws IOException {
+        Needs.bpf();
+        assertThat(stacksOf("--redact")).isNotEmpty().allMatch(stack -> stack.contains("(sleep.py:2)"));
+    }
+
+    @Test
+    void noStackIsTakenWhenNoneIsWanted() throws IOException {
+        Needs.bpf();
+        assertThat(stacksOf("--stacks", "off")).containsExactly("null");
+    }
+
+    @Test
+    void shorterWaitsHaveNoStack() throws IOException {
+        Needs.bpf();
+        assertThat(stacksOf("--stacks", "1s")).containsExactly("null");
+        assertThat(stacksOf("--stacks", "100ms")).allMatch(stack -> stack.contains("sleep.py:2"));
+    }
+
+    private List<String> stacksOf(String... options) throws IOException {
+        Path script = directory.resolve("sleep.py");
+        Files.writeString(script, "import time\ntime.sleep(0.3)\n");
+        Path file = directory.resolve("run.parquet");
+        @Nullable String python = Pythons.all().getFirst().toString();
+        Running.Outcome _ = Recorder.recordTo(file, options).with("--", python, script.toString()).runWell();
+        try (Recording recording = Recording.open(file)) {
+            return recording.rows("SELECT DISTINCT stack FROM events WHERE kind = 'wait' AND dur_ns > 250000000");
+        }
+    }
+}
