@@ -14,21 +14,25 @@ else:
     import _xxsubinterpreters as interpreters
 
 
+end, begin = os.pipe()
+
+
 def inside():
-    interpreters.run_string(interpreters.create(), "import time\nwaits = 1\ntime.sleep(10 ** 6)\n")
+    interpreters.run_string(interpreters.create(), f"import os, time\nos.write({begin}, b'x')\ntime.sleep(10 ** 6)\n")
 
 
 def beside():
     interpreters.create()
+    os.write(begin, b"x")
     time.sleep(10 ** 6)
 
 
-threads = [threading.Thread(target=function, daemon=True) for function in (inside, beside)]
-for thread in threads:
+for function in (inside, beside):
+    thread = threading.Thread(target=function, daemon=True)
     thread.start()
-    time.sleep(0.5)
-for thread in threads:
+    os.read(end, 1)
     print(thread.ident)
+time.sleep(0.5)
 print("ready", flush=True)
 sys.stdin.readline()
 os._exit(0)

@@ -38,9 +38,12 @@ final class FrameOracleTest {
             FrameWalker walker = new FrameWalker(program.layout(), program.bias(), program.memory());
             assertThat(program.said()).hasSize(2);
             List<Frame> inside = walker.frames(Long.parseLong(program.said().getFirst()));
-            assertThat(inside.stream().map(frame -> text(program.codes(), frame))).singleElement().asString().matches("<module>:3:<(string|script)>");
+            assertThat(inside.stream().map(frame -> text(program.codes(), frame)))
+                    .singleElement()
+                    .asString()
+                    .matches("<module>:3:<(string|script)>");
             List<Frame> beside = walker.frames(Long.parseLong(program.said().getLast()));
-            assertThat(text(program.codes(), beside.getFirst())).matches("beside:23:.*/subinterpreters\\.py");
+            assertThat(text(program.codes(), beside.getFirst())).matches("beside:27:.*/subinterpreters\\.py");
         }
     }
 

@@ -46,7 +46,8 @@ record FrameWalker(InterpreterLayout layout, long bias, Memory memory) {
         return List.of();
     }
 
-    private List<Frame> walk(long state) {
+    /// The frames of a thread state.
+    List<Frame> walk(long state) {
         long frame = pointer(state + layout.threads().frame());
         if (layout.threads().currentFrame() >= 0) {
             frame = pointer(frame + layout.threads().currentFrame());
