@@ -8,6 +8,7 @@ package io.dyber.zernel.record.python;
 /// 1. `runtime + interpreters` points to an interpreter; `interpreter + nextInterpreter` to the next one, 0 after the last.
 /// 2. `interpreter + threads` points to a thread state; `thread + nextThread` to the next one, 0 after the last. The one
 ///    wanted has `pthread_self()` at `threadId` (of glibc: the base of `fs`) and its interpreter at `threadInterpreter`.
+///    A thread that has made or entered a sub-interpreter has one in each; the newest, which come first, may have no frame.
 /// 3. `thread + frame` points to the innermost frame. Where `currentFrame` is not -1, it points to a `_PyCFrame`, which has
 ///    the pointer to the frame at `currentFrame`. 0 when no Python function runs.
 /// 4. Each frame has its caller at [Frames#previous], 0 after the outermost.

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /// Whether an interpreter that runs is laid out as its layout says. An interpreter with changed structures of the usual sizes
-/// is found out so.
+/// is found out so. To be asked once a thread of the process has run Python code: before, nothing is where it will be.
 ///
 /// @param bias how far from where it was linked the interpreter was loaded
 public record LayoutCheck(InterpreterLayout layout, long bias, Memory memory) {
@@ -24,6 +24,11 @@ public record LayoutCheck(InterpreterLayout layout, long bias, Memory memory) {
     private static final int MEMBER_OFFSET = 16;
     private static final int MOST_MEMBERS = 64;
     private static final int LONGEST_NAME = 24;
+
+    /// `interpreters.main` of `_PyRuntimeState`, behind `interpreters.head`.
+    private static final int MAIN = 8;
+
+    private static final int MOST_INTERPRETERS = 4096;
 
     /// What is not as the layout says; none when all is, as far as can be seen.
     public Optional<String> problem() {
@@ -55,12 +60,17 @@ public record LayoutCheck(InterpreterLayout layout, long bias, Memory memory) {
         return members;
     }
 
-    /// Whether the newest interpreter has a thread whose interpreter it is; also when it has none yet.
+    /// Whether the list of interpreters ends with the main one, which has a thread whose interpreter it is.
     private boolean threadsFit() {
         Threads threads = layout.threads();
-        long interpreter = pointer(layout.runtime() + bias + threads.interpreters());
-        long thread = interpreter == 0 ? 0 : pointer(interpreter + threads.threads());
-        return thread == 0 || pointer(thread + threads.threadInterpreter()) == interpreter;
+        long interpreters = layout.runtime() + bias + threads.interpreters();
+        long main = pointer(interpreters + MAIN);
+        long last = pointer(interpreters);
+        for (int i = 0; i < MOST_INTERPRETERS && last != 0 && last != main; i++) {
+            last = pointer(last + threads.nextInterpreter());
+        }
+        long thread = main == 0 ? 0 : pointer(main + threads.threads());
+        return last == main && thread != 0 && pointer(thread + threads.threadInterpreter()) == main;
     }
 
     private String name(long address) {

@@ -2,6 +2,7 @@ package io.dyber.zernel.record.python;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.record.python.InterpreterLayout.Threads;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -53,10 +54,38 @@ final class CodeReaderOracleTest {
     @MethodSource("io.dyber.zernel.record.python.Pythons#all")
     void theInterpreterIsLaidOutAsItsLayoutSays(Path python) throws Exception {
         try (PythonProgram program = PythonProgram.start(python, "codes.py")) {
-            assertThat(new LayoutCheck(program.layout(), program.bias(), program.memory()).problem()).isEmpty();
-            assertThat(new LayoutCheck(program.layout(), program.bias() + 16, program.memory()).problem())
+            InterpreterLayout layout = program.layout();
+            assertThat(problem(program, layout)).isEmpty();
+            assertThat(new LayoutCheck(layout, program.bias() + 16, program.memory()).problem())
                     .get().asString().startsWith("its code objects have 'co_");
+            Threads right = layout.threads();
+            for (int wrong : new int[] {-16, -8, 8, 16}) {
+                assertThreadsAreElsewhere(program, right.interpreters() + wrong, right.threads(), right.threadInterpreter());
+                assertThreadsAreElsewhere(program, right.interpreters(), right.threads(), right.threadInterpreter() + wrong);
+            }
+            // Behind the first thread is, in later versions, the main one, which often is the same.
+            assertThreadsAreElsewhere(program, right.interpreters(), right.threads() - 8, right.threadInterpreter());
         }
+    }
+
+    private static void assertThreadsAreElsewhere(
+            PythonProgram program, int interpreters, int threads, int threadInterpreter) {
+        assertThat(problem(program, changed(program.layout(), interpreters, threads, threadInterpreter)))
+                .contains("its threads are not where they are expected");
+    }
+
+    private static Optional<String> problem(PythonProgram program, InterpreterLayout layout) {
+        return new LayoutCheck(layout, program.bias(), program.memory()).problem();
+    }
+
+    private static InterpreterLayout changed(InterpreterLayout layout, int interpreters, int threads, int threadInterpreter) {
+        Threads right = layout.threads();
+        Threads wrong = new Threads(
+                interpreters, right.nextInterpreter(), threads, right.nextThread(), threadInterpreter, right.threadId(),
+                right.frame(), right.currentFrame());
+        return new InterpreterLayout(
+                layout.version(), layout.freeThreaded(), layout.runtime(), layout.codeType(), wrong, layout.frames(),
+                layout.code(), layout.texts());
     }
 
     /// How many bytes of code were looked at.

@@ -31,6 +31,22 @@ final class FrameOracleTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("io.dyber.zernel.record.python.Pythons#all")
+    void framesAreThoseOfTheSubinterpreterThatRuns(Path python) throws Exception {
+        try (PythonProgram program = PythonProgram.start(python, "subinterpreters.py")) {
+            FrameWalker walker = new FrameWalker(program.layout(), program.bias(), program.memory());
+            assertThat(program.said()).hasSize(2);
+            List<Frame> inside = walker.frames(Long.parseLong(program.said().getFirst()));
+            assertThat(inside.stream().map(frame -> text(program.codes(), frame)))
+                    .singleElement()
+                    .asString()
+                    .matches("<module>:3:<(string|script)>");
+            List<Frame> beside = walker.frames(Long.parseLong(program.said().getLast()));
+            assertThat(text(program.codes(), beside.getFirst())).matches("beside:27:.*/subinterpreters\\.py");
+        }
+    }
+
     /// Functions are named for who calls them; in 3.10 C calls all.
     private static void assertIsEntered(PythonProgram program, Frame frame) {
         String function = program.codes().read(frame.code()).orElseThrow().function();

@@ -22,7 +22,8 @@ record FrameWalker(InterpreterLayout layout, long bias, Memory memory) {
     /// @param entered whether C called the function
     record Frame(long code, long offset, boolean entered) {}
 
-    /// The frames of a thread, innermost first; none when there is no such thread.
+    /// The frames of a thread, innermost first; none when there is no such thread, or none that runs Python functions. Of a
+    /// thread that more than one interpreter knows, those of the newest in which it runs functions.
     ///
     /// @param thread `pthread_self()`
     List<Frame> frames(long thread) {
@@ -33,7 +34,10 @@ record FrameWalker(InterpreterLayout layout, long bias, Memory memory) {
             for (int j = 0; state != 0 && j < MOST_THREADS; j++) {
                 if (pointer(state + threads.threadId()) == thread
                         && pointer(state + threads.threadInterpreter()) == interpreter) {
-                    return walk(state);
+                    List<Frame> frames = walk(state);
+                    if (!frames.isEmpty()) {
+                        return frames;
+                    }
                 }
                 state = pointer(state + threads.nextThread());
             }
@@ -42,7 +46,8 @@ record FrameWalker(InterpreterLayout layout, long bias, Memory memory) {
         return List.of();
     }
 
-    private List<Frame> walk(long state) {
+    /// The frames of a thread state.
+    List<Frame> walk(long state) {
         long frame = pointer(state + layout.threads().frame());
         if (layout.threads().currentFrame() >= 0) {
             frame = pointer(frame + layout.threads().currentFrame());

@@ -1,7 +1,6 @@
 package io.dyber.zernel.record.python;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.dyber.zernel.record.process.Memory;
 import io.dyber.zernel.record.python.InterpreterLayout.Code;
@@ -20,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /// A process that has anything where its structures should be.
 final class FuzzTest {
     private static final long SEED = 24;
-    private static final int RUNS = 20_000;
+    private static final int RUNS = 5_000;
     private static final long CODE_TYPE = 0x1000;
     private static final int PAGE = 4096;
 
@@ -62,12 +61,16 @@ final class FuzzTest {
             return random.nextInt(4) == 0 ? new byte[0] : page.array();
         }
 
+        private long address() {
+            return random.nextInt(64 * PAGE) & ~7L;
+        }
+
         private long word() {
-            return switch (random.nextInt(8)) {
-                case 0, 1, 2 -> CODE_TYPE;
-                case 3, 4 -> random.nextInt(64 * PAGE) & ~7L;
-                case 5 -> random.nextInt(200);
-                case 6 -> 0x24 | random.nextInt(2) << 6 | random.nextLong() << 32;
+            return switch (random.nextInt(10)) {
+                case 0, 1 -> CODE_TYPE;
+                case 2, 3, 4, 5 -> address();
+                case 6 -> random.nextInt(200);
+                case 7, 8 -> 0x24 | random.nextInt(2) << 6 | random.nextLong() << 32;
                 default -> random.nextLong();
             };
         }
@@ -76,26 +79,33 @@ final class FuzzTest {
     @Test
     void codeObjectsOfGarbageAreNoneOrSmall() {
         int found = 0;
-        for (int run = 0; run < RUNS; run++) {
+        for (int run = 0; run < RUNS / 10; run++) {
             Garbage garbage = new Garbage(SEED + run);
             CodeReader reader = new CodeReader(LAYOUT, 0, garbage);
-            CodeObject code = reader.read(garbage.random.nextInt(64 * PAGE)).orElse(null);
-            if (code != null) {
-                found++;
-                assertThat(code.file().codePointCount(0, code.file().length())).isLessThanOrEqualTo(512);
-                assertThatCode(() -> code.line(garbage.random.nextInt(1000))).doesNotThrowAnyException();
+            for (int i = 0; i < 50; i++) {
+                garbage.read = 0;
+                CodeObject code = reader.read(garbage.address()).orElse(null);
+                if (code != null) {
+                    found++;
+                    assertThat(code.file().codePointCount(0, code.file().length())).isLessThanOrEqualTo(512);
+                    assertThat(code.line(garbage.random.nextInt(1000)).orElse(0)).isNotNegative();
+                }
+                assertThat(garbage.read).isLessThan(300 << 10);
             }
-            assertThat(garbage.read).isLessThan(300 << 10);
         }
-        assertThat(found).as("seed %d", SEED).isBetween(10, RUNS / 2);
+        assertThat(found).as("seed %d", SEED).isGreaterThan(5);
     }
 
     @Test
     void walksOfGarbageEnd() {
         long frames = 0;
-        for (int run = 0; run < 500; run++) {
+        for (int run = 0; run < 100; run++) {
             Garbage garbage = new Garbage(SEED + run);
-            frames += new FrameWalker(LAYOUT, 0, garbage).frames(CODE_TYPE).size();
+            FrameWalker walker = new FrameWalker(LAYOUT, 0, garbage);
+            walker.frames(CODE_TYPE);
+            for (int i = 0; i < 20; i++) {
+                frames += walker.walk(garbage.address()).size();
+            }
             new LayoutCheck(LAYOUT, 0, garbage).problem();
         }
         assertThat(frames).as("seed %d", SEED).isPositive();
