@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
 /// the tables `files` and `footer`, and the views of the [SqlLibrary].
 ///
 /// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. `correlation` and `launch_ns`, which only
-/// rows of a profiler's trace have, and columns that users' own probes added follow. The last column, `recording`, counts the opened recordings from 0.
+/// rows of a profiler's trace have, `stack` and `period_ns` of stacks, and columns that users' own probes added follow. The last column, `recording`, counts the opened recordings from 0.
 ///
 /// Library views and kind views come into being when a query first reads them, so opening stays fast. Not thread-safe.
 public final class Database implements AutoCloseable {
@@ -207,6 +207,8 @@ public final class Database implements AutoCloseable {
             columns.put(column.name(), column.type());
         }
         GpuTraceRows.COLUMNS.forEach(name -> columns.put(name, "BIGINT"));
+        columns.putIfAbsent("stack", "VARCHAR");
+        columns.putIfAbsent("period_ns", "BIGINT");
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 relation.columns().forEach(columns::putIfAbsent);
