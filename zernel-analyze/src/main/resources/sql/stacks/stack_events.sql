@@ -49,6 +49,7 @@ SELECT
     pid, -- process
     tid, -- thread
     start_ns, -- [ns] when it began
+    end_ns, -- [ns] when it ended
     start_ns + (end_ns - start_ns) // 2 AS middle_ns, -- [ns] its middle
     kind, -- kind of event
     name, -- function or system call

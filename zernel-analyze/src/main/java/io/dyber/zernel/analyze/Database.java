@@ -168,6 +168,11 @@ public final class Database implements AutoCloseable {
         return library;
     }
 
+    /// Whether an event has a stack: views of stacks are empty where none has.
+    public boolean hasStacks() {
+        return !query("SELECT 1 FROM events WHERE stack IS NOT NULL LIMIT 1").rows().isEmpty();
+    }
+
     /// Fails when there is nothing to analyze.
     ///
     /// @throws RecordingException if no recording has any event
