@@ -160,10 +160,19 @@ SELECT
         AS step_kind, -- warmup, train, evaluation or checkpoint
     CASE WHEN events.at_ns < events.step_end_ns THEN counted.step_class END
         AS step_class, -- the same, but slow for outliers without another reason, compile for a later warmup
-    CASE WHEN events.at_ns < events.step_end_ns THEN events.ns / counted.steps END
-        AS per_step_ns, -- [ns] of it, spread over all steps of that class
+    CASE
+        WHEN events.at_ns >= events.step_end_ns THEN NULL
+        WHEN counted.step_class = 'train' THEN -events.ns / counted.steps
+        ELSE events.ns / counted.steps
+    END AS excess_ns, -- [ns] of a mean step of that class, negative for train: adds up to what others have more
     CASE WHEN events.at_ns < events.part_end_ns THEN CAST(events.part AS VARCHAR) END
         AS part, -- what the training thread did: data_wait, forward, ..., or unknown
+    CASE events.thread
+        WHEN 'worker' THEN events.state NOT IN ('pipe', 'thread')
+        WHEN 'training' THEN coalesce(events.at_ns < events.part_end_ns AND events.part = 'data_wait', FALSE)
+            AND events.state NOT IN ('pipe', 'thread')
+        ELSE FALSE
+    END AS loads, -- whether data was loaded: by a worker that did not wait for work, or by the thread that wants it
     events.evaluates, -- whether it was in an evaluation loop
     meanwhile.waits, -- what the training thread waited for of another thread: gil, pool or lock; else NULL
     coalesce(meanwhile.wakes, FALSE) AS wakes, -- whether this other thread ended that wait

@@ -26,6 +26,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// Opened recordings as SQL: the view `events` over all of them, one view per kind with only that kind's columns,
 /// the tables `files` and `footer`, and the views of the [SqlLibrary].
@@ -44,6 +45,7 @@ public final class Database implements AutoCloseable {
     private final SqlLibrary library;
     private final OnDemand onDemand;
     private final DamagedPages damage;
+    private @Nullable Boolean stacks;
 
     Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library, long fromNanos) {
         this.duckDb = duckDb;
@@ -170,7 +172,12 @@ public final class Database implements AutoCloseable {
 
     /// Whether an event has a stack: views of stacks are empty where none has.
     public boolean hasStacks() {
-        return !query("SELECT 1 FROM events WHERE stack IS NOT NULL LIMIT 1").rows().isEmpty();
+        Boolean known = stacks;
+        if (known == null) {
+            known = !query("SELECT 1 FROM events WHERE stack IS NOT NULL LIMIT 1").rows().isEmpty();
+            stacks = known;
+        }
+        return known;
     }
 
     /// Fails when there is nothing to analyze.

@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 /// One view or finding of the library: a statement of a `.sql` file, with the comment above it.
 ///
 /// The comment is its documentation: the first sentence is the title, paragraphs say why it matters, and
-/// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity` and `hint`.
+/// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity`, `hint`
+/// and `lines` ([LineRule], one or more).
 ///
 /// @param name the object it defines
 /// @param role what it is for
