@@ -3,6 +3,7 @@
 import {Chart, element, gain, shareBar, svgElement, titled, up} from "./charts.js";
 
 const MOST_PICTURES = 16, MOST_OPEN = 4, MOST_ROWS = 100, MOST_RANKS = 64, MOST_COMMUNICATORS = 4, RANK_POINTS = 60;
+const MOST_LINES = 5, LEAST_SHARE = 0.05; // lines of a finding
 const LEAST_OF_CAPACITY = 0.2; // the capacity is drawn where the curve still shows below it
 
 const PHASES = {data_loading: "DataLoading", gpu_compute: "GpuCompute", nccl_collective: "NcclCollective",
@@ -207,13 +208,18 @@ function finding(name, same) {
   const amount = worst.value === null ? "" : Number.isInteger(worst.value) ? count(worst.value) : up(worst.value).toFixed(1);
   add(who, "b", "", worst.subject);
   who.append(glued(`: ${[`${amount} ${worst.unit}`.trim(), gain(worst, millis)].filter(text => text).join("; ")}`));
-  definitions(card, [["why", worst.evidence], ["try", worst.advice], ["next", worst.next_command, "code"]]);
+  const lines = worst.lines.filter(line => line.share >= LEAST_SHARE);
+  definitions(card, [["why", worst.evidence], ...lines.slice(0, MOST_LINES).map((line, i) => [i ? "" : "line", lineText(line)]),
+    ["try", worst.advice], ["next", worst.next_command, "code"]]);
   if (same.length > 1) {
     table(folded(card, `Evidence of all ${same.length}`), same,
         ["subject", "value", "unit", "severity", "lost_ms_per_step", "max_speedup", "evidence"]);
   }
   if (report.finding_sql[name]) folded(card, `SQL of ${name}`).append(element("pre", "", report.finding_sql[name]));
 }
+
+/// Which line holds how much of what a finding tells of.
+const lineText = ({share, of, line, calls}) => `${Math.round(100 * share)} % of ${of}: ${line}` + (calls === null ? "" : ` -> ${calls}`);
 
 function steps(threads) {
   if (threads.length === 0) return;

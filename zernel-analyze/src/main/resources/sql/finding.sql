@@ -47,6 +47,9 @@ WITH
             advice,
             coalesce(replace(next_command, '{}', file_label(recording)), next_command) AS next_command,
             round(least_lost_ns / 1e6, 3) AS least_lost_ms_per_step,
+            recording AS _recording, -- whose lines hold its time
+            pid AS _pid,
+            tid AS _tid,
             * EXCLUDE (
                 recording, pid, tid, subject, part_ns, value, unit, step_ns, lost_ns, bound_ns, least_idle_ns,
                 least_lost_ns, severity, max_speedup, evidence, advice, next_command

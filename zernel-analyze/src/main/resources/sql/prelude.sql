@@ -55,6 +55,21 @@ CREATE MACRO is_idle(name) AS name IN (
     'futex', 'futex_waitv', 'poll', 'ppoll', 'select', 'pselect6', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'
 );
 
+-- What a thread that is blocked in a system call waits for, by the call and what that is about; `on_storage` where the
+-- scheduler says so.
+CREATE MACRO waits_for(kind, name, object, on_storage) AS CASE
+    WHEN object LIKE 'pipe:%' THEN 'pipe'
+    WHEN object LIKE 'socket:%' THEN 'socket'
+    WHEN kind IN ('io', 'io_open') OR on_storage THEN 'storage'
+    WHEN object = 'futex' OR name LIKE 'futex%' THEN 'thread'
+    WHEN name LIKE 'wait%' THEN 'process'
+    WHEN name LIKE '%nanosleep' OR name = 'pause' THEN 'asleep'
+    WHEN regexp_matches(name, '^(recv|send|accept|connect)') THEN 'socket'
+    WHEN regexp_matches(name, 'flock|fcntl|sem|msg|mq_') THEN 'process'
+    WHEN regexp_matches(name, 'poll|select') AND object IS NULL THEN 'asleep'
+    ELSE 'unexplained'
+END;
+
 -- How long time buckets are by which spans of time are found: 2^bits ns, at most half a short span, or `least`. Then a
 -- span has few of them, and few spans are in one, which would each be tried for every point there.
 CREATE MACRO bucket_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);

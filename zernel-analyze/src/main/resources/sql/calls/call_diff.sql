@@ -40,7 +40,7 @@ WITH
             median(events.dur_ns) AS p50_ns
         FROM events
         JOIN files ON files.recording = events.recording
-        WHERE events.kind NOT IN ('process', 'lost', 'mark', 'gpu_sample', 'gpu_process', 'host_sample')
+        WHERE events.kind NOT IN ('process', 'lost', 'mark', 'sample', 'gpu_sample', 'gpu_process', 'host_sample')
             AND coalesce(events.depth, 0) = 0
         GROUP BY GROUPING SETS ((files.side, events.kind), (files.side, events.kind, events.name))
     ),

@@ -331,7 +331,8 @@ WITH
             ON culprits.recording = events.recording
             AND culprits.pid = events.pid
         WHERE events.kind NOT IN (
-            'wait', 'sched', 'process', 'gpu_process', 'gpu_sample', 'host_sample', 'mark', 'lost', 'torch_free'
+            'wait', 'sched', 'sample', 'process', 'gpu_process', 'gpu_sample', 'host_sample', 'mark', 'lost',
+            'torch_free'
         )
         GROUP BY ALL
     ),

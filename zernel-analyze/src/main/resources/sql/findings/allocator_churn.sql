@@ -10,6 +10,7 @@
 -- needs: _rare_events, _launched, step_work, gpu_busy, _detail, _window_buckets
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: PyTorch counts its retries in torch.cuda.memory_stats()["num_alloc_retries"]
+-- lines: these calls WHERE kind IN ('gpu_alloc', 'gpu_free', 'gpu_map') AND step_kind = 'train'
 WITH
     thresholds AS (
         SELECT

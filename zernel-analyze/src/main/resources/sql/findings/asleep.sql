@@ -8,6 +8,7 @@
 -- needs: _off_cpu_steps, steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that sleeps
+-- lines: the sleep WHERE thread = 'training' AND state = 'asleep' AND step_kind = 'train' AND NOT loads
 WITH
     thresholds AS (
         SELECT

@@ -8,6 +8,8 @@
 -- needs: thread_waits, _threads, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names what both threads are in
+-- lines: the waits WHERE thread = 'training' AND waits = 'lock'
+-- lines: what the other thread does meanwhile WHERE thread = 'other' AND waits = 'lock' AND wakes
 WITH
     thresholds AS (
         SELECT

@@ -41,6 +41,7 @@ ORDER BY hits.recording, hits.pid, hits.tid, hits.step;
 -- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, _threads
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
+-- lines: what such steps have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'checkpoint')
 WITH
     thresholds AS (
         SELECT

@@ -11,6 +11,7 @@
 -- needs: step_states, phase_parts, _launched, kinds
 -- severity: high from 25 % of step time
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
+-- lines: that work WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train' AND part = 'unknown'
 WITH
     thresholds AS (
         SELECT

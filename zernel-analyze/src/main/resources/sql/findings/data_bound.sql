@@ -9,6 +9,7 @@
 -- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view data_wait_causes has the arithmetic of all causes
+-- lines: the loading WHERE loads
 WITH
     thresholds AS (
         SELECT

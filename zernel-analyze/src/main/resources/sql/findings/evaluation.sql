@@ -7,6 +7,7 @@
 -- needs: evaluations
 -- severity: medium from 40 % of wall time, else low: evaluation may be wanted
 -- hint: `zernel-analyze steps` lists the steps of kind evaluation, each with the loop before it
+-- lines: the evaluation WHERE thread = 'training' AND evaluates
 WITH
     thresholds AS (
         SELECT

@@ -11,6 +11,7 @@
 -- needs: _communication, _small_collectives, gpu_busy, phase_words, network_usage
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view collectives lists what is sent
+-- lines: the waits for ranks WHERE thread = 'training' AND step_kind = 'train' AND 'collective' IN (part, state)
 WITH
     thresholds AS (
         SELECT

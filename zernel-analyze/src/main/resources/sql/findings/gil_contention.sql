@@ -9,6 +9,7 @@
 -- needs: thread_waits, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that the other thread runs
+-- lines: the time in which it is held WHERE thread = 'other' AND waits = 'gil' AND state = 'on-cpu' AND python
 WITH
     thresholds AS (
         SELECT

@@ -14,6 +14,7 @@
 -- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
+-- lines: the time on a CPU WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train'
 WITH
     thresholds AS (
         SELECT

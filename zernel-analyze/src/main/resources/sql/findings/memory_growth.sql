@@ -8,6 +8,7 @@
 -- needs: step_memory, gpus, gpu_usage, files, events, _step_spans, _detail
 -- severity: high when the memory is full within 10,000 steps, else medium
 -- hint: torch.cuda.memory._record_memory_history() says which code allocated
+-- lines: the bytes allocated BY bytes WHERE kind = 'gpu_alloc'
 WITH
     thresholds AS (
         SELECT
@@ -98,6 +99,7 @@ WITH
     )
 SELECT
     recording, -- recording
+    pid, -- process
     thread_label(recording, pid, pid) || coalesce(format(' device {}', device), '') AS subject, -- process and GPU
     round(slope_bytes / 1e6, 3) AS value, -- megabytes per step
     'MB per step' AS unit, -- unit of value

@@ -7,6 +7,7 @@
 -- needs: memory_use, gpu_usage, files
 -- severity: high for failed allocations, medium for a GPU that was almost full
 -- hint: zernel-analyze memory shows the peaks
+-- lines: the bytes allocated BY bytes WHERE kind = 'gpu_alloc'
 WITH
     thresholds AS (
         SELECT 0.95 AS min_full -- share of the GPU's memory

@@ -11,6 +11,7 @@
 -- needs: _rare_events, step_work, _step_spans, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: pin_memory alone does not help without non_blocking
+-- lines: the copies WHERE kind = 'cuda_copy' AND thread = 'training'
 WITH
     thresholds AS (
         SELECT

@@ -9,6 +9,7 @@
 -- needs: steps
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: TORCH_LOGS=recompiles says which input changed; JAX says it with jax_log_compiles
+-- lines: what they have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'compile')
 WITH
     thresholds AS (
         SELECT

@@ -7,6 +7,7 @@
 -- needs: step_mean, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
+-- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step'
 WITH
     thresholds AS (
         SELECT

@@ -14,6 +14,7 @@
 -- needs: steps, step_outliers, step_changes, _collective_calls, phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: `zernel-analyze steps` lists every step with its phases
+-- lines: what they have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'slow')
 WITH
     thresholds AS (
         SELECT
@@ -216,6 +217,8 @@ WITH
     )
 SELECT
     recording, -- recording
+    pid, -- process
+    tid, -- training thread that lost most
     thread_label(recording, pid, tid)
         || CASE WHEN threads > 1 THEN format(' and {} more', threads - 1) ELSE '' END AS subject, -- training thread
     slow_steps AS value, -- slow steps

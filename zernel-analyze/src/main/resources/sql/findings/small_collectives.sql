@@ -8,6 +8,7 @@
 -- needs: _small_collectives
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl lists the sizes
+-- lines: the collectives WHERE thread = 'training' AND step_kind = 'train' AND 'collective' IN (part, state)
 WITH
     thresholds AS (
         SELECT

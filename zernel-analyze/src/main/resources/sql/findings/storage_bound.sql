@@ -9,6 +9,7 @@
 -- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a second recording with a warm page cache tells storage from decoding
+-- lines: the reading WHERE loads AND state = 'storage'
 WITH
     thresholds AS (
         SELECT

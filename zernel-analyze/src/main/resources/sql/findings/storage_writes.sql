@@ -8,6 +8,7 @@
 -- needs: events, steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the same with the log on a memory file system (/dev/shm) tells what storage costs
+-- lines: the writes WHERE thread = 'training' AND step_kind = 'train' AND state = 'storage' AND NOT is_read(name)
 WITH
     thresholds AS (
         SELECT

@@ -12,6 +12,7 @@
 -- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
+-- lines: the waits for the GPU WHERE thread = 'training' AND step_kind = 'train' AND part = 'gpu_wait'
 WITH
     thresholds AS (
         SELECT

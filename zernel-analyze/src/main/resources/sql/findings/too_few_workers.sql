@@ -10,6 +10,7 @@
 -- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: workers that compute need a CPU each; persistent_workers=True keeps them between epochs
+-- lines: the loading WHERE loads
 WITH
     thresholds AS (
         SELECT

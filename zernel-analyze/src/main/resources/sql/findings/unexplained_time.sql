@@ -7,6 +7,7 @@
 -- needs: step_states, kinds
 -- severity: high from 25 % of step time
 -- hint: cat /proc/PID/stack and py-spy dump --pid PID say what a thread waits for at a moment
+-- lines: the time outside calls WHERE thread = 'training' AND step_kind = 'train' AND part = 'unknown'
 WITH
     thresholds AS (
         SELECT

@@ -8,6 +8,7 @@
 -- needs: worker_starts, worker_crews, training_threads, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: short epochs suffer most
+-- lines: the start of workers WHERE thread = 'training' AND part = 'worker_start'
 WITH
     thresholds AS (
         SELECT 0.02 AS min_share -- what can be saved, as a share of step time

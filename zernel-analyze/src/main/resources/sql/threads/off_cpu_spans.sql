@@ -134,16 +134,7 @@ SELECT
     CASE
         WHEN spans.state IN ('preempted', 'started') THEN 'runnable'
         WHEN spans.state = 'stopped' THEN 'stopped'
-        WHEN spans.object LIKE 'pipe:%' THEN 'pipe'
-        WHEN spans.object LIKE 'socket:%' THEN 'socket'
-        WHEN spans.kind IN ('io', 'io_open') OR spans.state = 'io' THEN 'storage'
-        WHEN spans.object = 'futex' OR spans.name LIKE 'futex%' THEN 'thread'
-        WHEN spans.name LIKE 'wait%' THEN 'process'
-        WHEN spans.name LIKE '%nanosleep' OR spans.name = 'pause' THEN 'asleep'
-        WHEN regexp_matches(spans.name, '^(recv|send|accept|connect)') THEN 'socket'
-        WHEN regexp_matches(spans.name, 'flock|fcntl|sem|msg|mq_') THEN 'process'
-        WHEN regexp_matches(spans.name, 'poll|select') AND spans.object IS NULL THEN 'asleep'
-        ELSE 'unexplained'
+        ELSE waits_for(spans.kind, spans.name, spans.object, coalesce(spans.state = 'io', FALSE))
     END AS state, -- runnable, storage, pipe, socket, thread, process, asleep, stopped or unexplained
     spans.name AS call, -- system call around it; NULL where none was recorded
     spans.call_ns, -- [ns] when that began

@@ -1,94 +1,10 @@
 -- Time in which training threads were blocked on another thread of their process, within steps of kind train.
 --
--- `gil` is Python's lock: who waits for it asks for it each 5 ms (sys.getswitchinterval), so most time on its futexes
--- goes by in waits that end by time-out and are as long as each other. `pool` is a thread that
--- the training thread waits for inside backward and the optimizer, too, such as those of OpenMP: it works for it.
--- Anything else is a `lock`, a queue or a join.
--- Waits for data workers, the GPU and collectives are left out, and with CUDA so is backward, which other threads run.
--- Where the recording does not say who woke a thread, only time in no recorded call counts.
+-- What counts as `gil`, `pool` and `lock`, `_thread_wait_spans` says.
 --
--- needs: _off_cpu_steps, training_threads, _launched, steps
+-- needs: _thread_wait_spans, steps
 CREATE TABLE thread_waits AS
 WITH
-    constants AS (
-        SELECT
-            0.5 AS gil_share, -- of the time on a futex, in waits that end by time-out and are of the usual length
-            20000000 AS max_interval_ns, -- [ns] longest usual length
-            0.1 AS spread, -- by which such waits differ from it
-            20 AS min_waits, -- of such waits
-            0.25 AS pool_share -- of the waits that a thread ends, inside calls of PyTorch
-    ),
-    waits AS (
-        SELECT spans.*
-        FROM _off_cpu_steps AS spans
-        JOIN training_threads AS threads
-            ON threads.recording = spans.recording
-            AND threads.pid = spans.pid
-            AND threads.tid = spans.tid
-        WHERE spans.state = 'thread'
-            AND spans.step_kind = 'train'
-            AND (spans.part <> 'data_wait' OR threads.loads_in_process)
-            AND (spans.part <> 'backward' OR (spans.recording, spans.pid) NOT IN (SELECT recording, pid FROM _launched))
-    ),
-    usual AS (
-        SELECT recording, pid, median(dur_ns) AS interval_ns
-        FROM waits
-        WHERE status = -110 AND dur_ns <= (SELECT max_interval_ns FROM constants)
-        GROUP BY recording, pid
-        HAVING count(*) >= (SELECT min_waits FROM constants)
-    ),
-    gils AS (
-        SELECT waits.recording, waits.pid, waits.addr
-        FROM waits
-        JOIN usual ON usual.recording = waits.recording AND usual.pid = waits.pid
-        CROSS JOIN constants
-        GROUP BY waits.recording, waits.pid, waits.addr
-        HAVING sum(CASE
-            WHEN waits.status = -110
-                AND waits.blocked_ns BETWEEN (1 - constants.spread) * usual.interval_ns
-                    AND (1 + constants.spread) * usual.interval_ns
-                THEN waits.dur_ns
-            ELSE 0
-        END) >= any_value(constants.gil_share) * sum(waits.dur_ns)
-    ),
-    pools AS (
-        SELECT waits.recording, waits.pid, waits.tid, waits.waker_tid
-        FROM waits
-        LEFT JOIN gils ON gils.recording = waits.recording AND gils.pid = waits.pid AND gils.addr = waits.addr
-        CROSS JOIN constants
-        WHERE gils.addr IS NULL AND waits.waker_tid IS NOT NULL
-        GROUP BY waits.recording, waits.pid, waits.tid, waits.waker_tid
-        HAVING sum(CASE WHEN waits.part IN ('unknown', 'forward', 'data_wait') THEN 0 ELSE waits.dur_ns END)
-            >= any_value(constants.pool_share) * sum(waits.dur_ns)
-    ),
-    told AS (
-        SELECT recording, pid, tid, count(waker_tid) > 0 AS by_wakers
-        FROM waits
-        GROUP BY ALL
-    ),
-    classed AS (
-        SELECT
-            waits.recording,
-            waits.pid,
-            waits.tid,
-            waits.step,
-            waits.blocked_ns,
-            waits.waker_tid,
-            CASE
-                WHEN gils.addr IS NOT NULL THEN 'gil'
-                WHEN pools.waker_tid IS NOT NULL THEN 'pool'
-                WHEN waits.waker_tid IS NOT NULL OR waits.part = 'unknown' THEN 'lock'
-                WHEN told.by_wakers AND waits.status = 0 THEN 'lock'
-            END AS kind
-        FROM waits
-        JOIN told ON told.recording = waits.recording AND told.pid = waits.pid AND told.tid = waits.tid
-        LEFT JOIN gils ON gils.recording = waits.recording AND gils.pid = waits.pid AND gils.addr = waits.addr
-        LEFT JOIN pools
-            ON pools.recording = waits.recording
-            AND pools.pid = waits.pid
-            AND pools.tid = waits.tid
-            AND pools.waker_tid = waits.waker_tid
-    ),
     trained AS (
         SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns) AS step_ns
         FROM steps
@@ -96,19 +12,18 @@ WITH
         GROUP BY ALL
     )
 SELECT
-    classed.recording, -- recording
-    classed.pid, -- process
-    classed.tid, -- training thread
-    classed.kind, -- gil, pool or lock
+    waits.recording, -- recording
+    waits.pid, -- process
+    waits.tid, -- training thread
+    waits.kind, -- gil, pool or lock
     any_value(trained.steps) AS steps, -- steps of kind train
     any_value(trained.step_ns) AS step_ns, -- [ns] mean of them
     count(*) AS waits, -- waits
-    sum(classed.blocked_ns) / any_value(trained.steps) AS blocked_ns, -- [ns] blocked, in a mean step
-    CAST(median(classed.blocked_ns) AS BIGINT) AS p50_ns, -- [ns] median wait
-    mode(classed.waker_tid) AS waker_tid, -- thread that ended most of them; NULL where that is not known
-    count(CASE WHEN classed.waker_tid IS NOT NULL THEN 1 END) AS woken -- waits of which it is known
-FROM classed
-JOIN trained ON trained.recording = classed.recording AND trained.pid = classed.pid AND trained.tid = classed.tid
-WHERE classed.kind IS NOT NULL
-GROUP BY classed.recording, classed.pid, classed.tid, classed.kind
-ORDER BY classed.recording, classed.pid, classed.tid, classed.kind
+    sum(waits.blocked_ns) / any_value(trained.steps) AS blocked_ns, -- [ns] blocked, in a mean step
+    CAST(median(waits.blocked_ns) AS BIGINT) AS p50_ns, -- [ns] median wait
+    mode(waits.waker_tid) AS waker_tid, -- thread that ended most of them; NULL where that is not known
+    count(CASE WHEN waits.waker_tid IS NOT NULL THEN 1 END) AS woken -- waits of which it is known
+FROM _thread_wait_spans AS waits
+JOIN trained ON trained.recording = waits.recording AND trained.pid = waits.pid AND trained.tid = waits.tid
+GROUP BY waits.recording, waits.pid, waits.tid, waits.kind
+ORDER BY waits.recording, waits.pid, waits.tid, waits.kind

@@ -26,12 +26,13 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// Opened recordings as SQL: the view `events` over all of them, one view per kind with only that kind's columns,
 /// the tables `files` and `footer`, and the views of the [SqlLibrary].
 ///
 /// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. `correlation` and `launch_ns`, which only
-/// rows of a profiler's trace have, and columns that users' own probes added follow. The last column, `recording`, counts the opened recordings from 0.
+/// rows of a profiler's trace have, `stack` and `period_ns` of stacks, and columns that users' own probes added follow. The last column, `recording`, counts the opened recordings from 0.
 ///
 /// Library views and kind views come into being when a query first reads them, so opening stays fast. Not thread-safe.
 public final class Database implements AutoCloseable {
@@ -44,6 +45,7 @@ public final class Database implements AutoCloseable {
     private final SqlLibrary library;
     private final OnDemand onDemand;
     private final DamagedPages damage;
+    private @Nullable Boolean stacks;
 
     Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library, long fromNanos) {
         this.duckDb = duckDb;
@@ -168,6 +170,16 @@ public final class Database implements AutoCloseable {
         return library;
     }
 
+    /// Whether an event has a stack: views of stacks are empty where none has.
+    public boolean hasStacks() {
+        Boolean known = stacks;
+        if (known == null) {
+            known = !query("SELECT 1 FROM events WHERE stack IS NOT NULL LIMIT 1").rows().isEmpty();
+            stacks = known;
+        }
+        return known;
+    }
+
     /// Fails when there is nothing to analyze.
     ///
     /// @throws RecordingException if no recording has any event
@@ -207,6 +219,8 @@ public final class Database implements AutoCloseable {
             columns.put(column.name(), column.type());
         }
         GpuTraceRows.COLUMNS.forEach(name -> columns.put(name, "BIGINT"));
+        columns.putIfAbsent("stack", "VARCHAR");
+        columns.putIfAbsent("period_ns", "BIGINT");
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 relation.columns().forEach(columns::putIfAbsent);

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// @param advice what to try
 /// @param nextCommand a command that shows more
 /// @param more columns that a user's finding has beyond these
+/// @param lines lines of the job's code that hold its time, most first; empty where no stacks were recorded
 public record Finding(
         String name,
         String title,
@@ -39,7 +40,8 @@ public record Finding(
         String evidence,
         String advice,
         String nextCommand,
-        Map<String, @Nullable Object> more) {
+        Map<String, @Nullable Object> more,
+        List<FindingLine> lines) {
 
     /// What is shown of every finding, in this order.
     public static final List<String> COLUMNS = List.of(
@@ -87,7 +89,11 @@ public record Finding(
     public static List<Finding> run(SqlObject object, Database database) {
         Table facts = facts(object, database);
         Table table = isShown(facts) || facts.rows().isEmpty() ? facts : query(object, SHOWN, database);
+        if (table.rows().isEmpty()) {
+            return List.of();
+        }
         List<String> names = names(table);
+        FindingLines lines = new FindingLines(object, database);
         List<Finding> findings = new ArrayList<>();
         for (Table.Row row : table.rows()) {
             for (String column : NUMBERS) {
@@ -96,7 +102,7 @@ public record Finding(
             }
             String severity = text(row, "severity");
             require(SEVERITIES.contains(severity), object, "its severity is '" + severity + "', not high, medium or low");
-            findings.add(of(object, names, row));
+            findings.add(of(object, names, row, lines.of(row)));
         }
         return findings;
     }
@@ -142,10 +148,11 @@ public record Finding(
         }
     }
 
-    private static Finding of(SqlObject object, List<String> names, Table.Row row) {
+    private static Finding of(SqlObject object, List<String> names, Table.Row row, List<FindingLine> lines) {
         Map<String, @Nullable Object> more = new LinkedHashMap<>();
         for (String name : names) {
-            if (!COLUMNS.contains(name) && !(OPTIONAL.contains(name) && row.value(name) == null)) {
+            boolean shown = COLUMNS.contains(name) || FindingLines.OWNER.contains(name);
+            if (!shown && !(OPTIONAL.contains(name) && row.value(name) == null)) {
                 more.put(name, row.value(name));
             }
         }
@@ -161,7 +168,8 @@ public record Finding(
                 text(row, "evidence"),
                 text(row, "advice"),
                 text(row, "next_command"),
-                more);
+                more,
+                lines);
     }
 
     private static String text(Table.Row row, String column) {

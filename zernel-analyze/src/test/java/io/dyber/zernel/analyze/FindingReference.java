@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.sql.LineRule;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.Threshold;
 import java.io.IOException;
@@ -70,6 +71,7 @@ final class FindingReference {
         }
         section.append("- Severity: ").append(finding.keys().getOrDefault("severity", "")).append(".\n");
         section.append("- Look further: ").append(finding.keys().getOrDefault("hint", "")).append(".\n");
+        LineRule.of(finding).forEach(rule -> section.append("- Names the lines that hold most of ").append(rule.of()).append(".\n"));
         section.append("- Reads `").append(String.join("`, `", finding.needs())).append("`.\n");
         List<Threshold> thresholds = Threshold.of(finding);
         if (!thresholds.isEmpty()) {

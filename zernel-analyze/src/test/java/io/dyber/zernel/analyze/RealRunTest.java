@@ -184,6 +184,6 @@ class RealRunTest {
 
     private static Finding finding(
             String name, String title, @Nullable Double lost, String severity, String advice, Map<String, @Nullable Object> more) {
-        return new Finding(name, title, "pid 1", null, "", severity, lost, null, "", advice, "", more);
+        return new Finding(name, title, "pid 1", null, "", severity, lost, null, "", advice, "", more, List.of());
     }
 }

@@ -147,6 +147,16 @@ public final class RecordingFixture {
                 + (group.isEmpty() ? "" : ", object = " + quote(group)));
     }
 
+    /// A call that blocked its thread, with the stack that it was called from; further columns as in [#event].
+    public RecordingFixture blocked(String kind, String name, double startMs, double durMs, String stack, String... columns) {
+        return event(kind, name, startMs, durMs, String.join(", ", columns) + (columns.length == 0 ? "" : ", ") + "stack = " + quote(stack));
+    }
+
+    /// A sample that found the thread on a CPU and stands for 20 ms there.
+    public RecordingFixture sample(double atMs, String stack) {
+        return event("sample", "on-cpu", atMs, null, "period_ns = 20000000, stack = " + quote(stack));
+    }
+
     /// One event; `columns` is a list of assignments to further columns.
     public RecordingFixture event(
             String kind, @Nullable String name, double startMs, @Nullable Double durMs, String columns) {
@@ -218,6 +228,8 @@ public final class RecordingFixture {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false); // one transaction for all rows
             statement.execute(GoldenSchema.text());
+            statement.execute("ALTER TABLE events ADD COLUMN IF NOT EXISTS stack VARCHAR");
+            statement.execute("ALTER TABLE events ADD COLUMN IF NOT EXISTS period_ns BIGINT");
             for (String sql : statements) {
                 statement.execute(sql);
             }

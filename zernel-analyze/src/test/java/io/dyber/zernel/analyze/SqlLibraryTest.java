@@ -135,7 +135,7 @@ class SqlLibraryTest {
         try (Database database = Recordings.open(List.of(file.toString()), DatabaseOptions.defaults(), LIBRARY.with(folder))) {
             assertThat(database.diagnose().findings()).containsExactly(new Finding(
                     "mine", "My finding.", "pid 7 tid 8", 30.0, "% of step time", "medium", 20.123, 1.33,
-                    "odd; saves at most 25.0 ms: 100.0 / (100.0 - 25.0) = 1.33x", "none", "cat " + file, Map.of("extra", "x")));
+                    "odd; saves at most 25.0 ms: 100.0 / (100.0 - 25.0) = 1.33x", "none", "cat " + file, Map.of("extra", "x"), List.of()));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze;
 
+import io.dyber.zernel.analyze.sql.LineRule;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.SqlToken;
@@ -43,6 +44,15 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             "unexplained_time", "it says what others leave open",
             "lost_events", "it is of the recording and not of the job",
             "unattached_probes", "it is of the recording and not of the job");
+
+    /// Findings about time that name no line of the job's code, and why.
+    private static final Map<String, String> WITHOUT_LINES = Map.of(
+            "cpu_preempted", "the thread stands wherever it was when another took the CPU",
+            "too_many_threads", "the thread stands wherever it was when another took the CPU",
+            "noisy_neighbour", "it is of other programs",
+            "gpu_shared", "it is of other programs on the GPU",
+            "nccl_straggler", "the lines are those of what the late rank does, which its own findings name",
+            "throttled_gpu", "it is of the GPU");
 
     static SqlRules of(SqlLibrary library, Database empty) {
         Set<String> tests = TESTS.stream()
@@ -169,7 +179,22 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
         for (String test : testsOf(finding.name())) {
             add(tests.stream().noneMatch(name -> name.startsWith(test)), "no test is called " + test + "...", breaches);
         }
+        checkLines(finding, breaches);
         add(!planted.contains(finding.name()), "no job of real/jobs.json and no scenario has its cause", breaches);
+    }
+
+    private void checkLines(SqlObject finding, List<String> breaches) {
+        boolean aboutTime = Pattern.compile("\\blost_ns, -- ").matcher(finding.sql()).find();
+        List<LineRule> rules = LineRule.of(finding);
+        add(aboutTime && rules.isEmpty() && !WITHOUT_LINES.containsKey(finding.name()),
+                "the header has no line 'lines:', which says where its time is", breaches);
+        for (LineRule rule : rules) {
+            try {
+                add(!empty.query(rule.sql()).rows().isEmpty(), "it has lines in an empty recording", breaches);
+            } catch (RecordingException e) {
+                breaches.add("its lines are wrong: " + e.getMessage());
+            }
+        }
     }
 
     private void checkColumns(SqlObject object, List<String> breaches) {

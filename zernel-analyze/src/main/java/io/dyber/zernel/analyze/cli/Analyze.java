@@ -45,6 +45,7 @@ public final class Analyze implements Runnable {
             Listed.of(Tables.IO),
             Listed.of(Tables.GPU),
             Listed.of(Tables.ANOMALIES),
+            Listed.of(StacksCommand.class),
             Listed.of(SqlCommand.class),
             Listed.of(TimelineCommand.class),
             Listed.of(ExportCommand.class, ExportCommand::spec),

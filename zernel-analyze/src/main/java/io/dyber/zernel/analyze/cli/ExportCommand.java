@@ -152,7 +152,7 @@ final class ExportCommand implements Runnable {
             Selection selection = Selection.of(database, kinds, pids, from, to);
             return switch (format().content()) {
                 case TableFile table -> table(table, database, selection, file);
-                case ExportFormat.OfTrace trace -> {
+                case ExportFormat.OfTrace<?> trace -> {
                     notes.addAll(clocks(database));
                     yield trace.write(database, selection, file, written ->
                             progress.at("writing " + name, (double) written / database.rows()));

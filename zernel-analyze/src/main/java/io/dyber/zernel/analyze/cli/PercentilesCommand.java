@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.cli;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -36,7 +37,7 @@ final class PercentilesCommand implements Runnable {
         if (kind == null) {
             table.print(TableCommand.Answer.of(sql));
         } else {
-            table.printOfKind(kind, sql + " WHERE kind = ?");
+            table.printOfKinds(List.of(kind), TableCommand.Answer.of(sql + " WHERE kind = ?"), kind);
         }
     }
 }

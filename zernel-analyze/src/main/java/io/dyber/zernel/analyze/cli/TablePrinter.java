@@ -37,12 +37,11 @@ final class TablePrinter {
         show(answer.ifEmpty(), table);
     }
 
-    /// Prints the result of a query whose parameter is a kind of events.
+    /// Prints the answer to a question about some kinds of events.
     ///
     /// @throws io.dyber.zernel.format.RecordingException if there is no such kind
-    void printOfKind(String kind, String sql) {
-        TableCommand.Answer answer = TableCommand.Answer.of(sql);
-        show(answer.ifEmpty(), query(List.of(kind), sql, kind));
+    void printOfKinds(List<String> kinds, TableCommand.Answer answer, Object... parameters) {
+        show(answer.ifEmpty(), query(kinds, answer.sql(), parameters));
     }
 
     private void show(String ifEmpty, Table table) {

@@ -15,9 +15,9 @@ import java.util.function.LongConsumer;
 public record ExportFormat(String option, String description, String suffix, Content content) {
     /// All formats, in the order of help.
     public static final List<ExportFormat> ALL = List.of(
-            new ExportFormat("--perfetto", "Perfetto's own format: smaller, opens faster.", ".pftrace", new OfTrace(PerfettoTrace::new, Trace::write)),
-            new ExportFormat("--chrome", "Chrome trace events (JSON); in OUT.gz compressed.", ".json.gz", new OfTrace(ChromeTrace::new, Trace::write)),
-            new ExportFormat("--folded", "Folded stacks of host time, for flame graphs.", ".folded", new OfTrace((out, _) -> new FoldedStacks(out), Trace::writeCalls)),
+            new ExportFormat("--perfetto", "Perfetto's own format: smaller, opens faster.", ".pftrace", new OfTrace<>(PerfettoTrace::new, Trace::write)),
+            new ExportFormat("--chrome", "Chrome trace events (JSON); in OUT.gz compressed.", ".json.gz", new OfTrace<>(ChromeTrace::new, Trace::write)),
+            new ExportFormat("--folded", "Folded stacks of host time, for flame graphs.", ".folded", new OfTrace<>((out, _) -> new FoldedStacks(out), FoldedStacks::write)),
             new ExportFormat("--csv", "The events, or a query's result, as CSV.", ".csv", TableFile.CSV),
             new ExportFormat("--parquet", "The same as Parquet; of one recording's events a recording again.", ".events.parquet", TableFile.PARQUET));
 
@@ -25,13 +25,13 @@ public record ExportFormat(String option, String description, String suffix, Con
     public sealed interface Content permits OfTrace, TableFile {}
 
     /// Slices and counters on tracks.
-    public record OfTrace(Factory factory, Source source) implements Content {
+    public record OfTrace<F extends TraceFormat>(Factory<F> factory, Source<F> source) implements Content {
         /// Writes the selected events and returns how many there are.
         ///
         /// @param progress is told now and then how many events are written
         public long write(Database database, Selection selection, OutputFile file, LongConsumer progress) throws IOException {
             try (OutputStream out = file.open();
-                    TraceFormat format = factory.open(out, selection)) {
+                    F format = factory.open(out, selection)) {
                 return source.write(database, selection, format, progress);
             }
         }
@@ -39,13 +39,13 @@ public record ExportFormat(String option, String description, String suffix, Con
 
     /// Opens a format on a stream.
     @FunctionalInterface
-    interface Factory {
-        TraceFormat open(OutputStream out, Selection selection) throws IOException;
+    interface Factory<F extends TraceFormat> {
+        F open(OutputStream out, Selection selection) throws IOException;
     }
 
     /// What is written: a whole [Trace], or only its calls.
     @FunctionalInterface
-    interface Source {
-        long write(Database database, Selection selection, TraceFormat format, LongConsumer progress) throws IOException;
+    interface Source<F extends TraceFormat> {
+        long write(Database database, Selection selection, F format, LongConsumer progress) throws IOException;
     }
 }

@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze.export;
 
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.duckdb.Cursor;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -10,12 +12,14 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongConsumer;
 
-/// Folded stacks of host time for flame graphs: process, thread and open calls, then the microseconds spent in the last
-/// call itself.
+/// Folded stacks of host time for flame graphs: process, thread and frames, the outermost first, then the nanoseconds
+/// spent there.
 ///
-/// Only what a thread does counts: neither what overlaps its calls, such as reads through io_uring, nor spans that
-/// stand for many calls. Memory grows with the different stacks, not with the events.
+/// Frames are those of the recorded stacks. Of a recording without stacks they are the calls that were open, and the
+/// time is that of the last call itself: only what a thread does counts, neither what overlaps its calls, such as reads
+/// through io_uring, nor spans that stand for many calls. Memory grows with the different stacks, not with the events.
 public final class FoldedStacks implements TraceFormat {
     private final OutputStream out;
     private final Map<Track, Deque<Frame>> open = new HashMap<>();
@@ -24,6 +28,43 @@ public final class FoldedStacks implements TraceFormat {
     /// @param out closed with this
     public FoldedStacks(OutputStream out) {
         this.out = out;
+    }
+
+    /// Writes the recorded stacks of selected events, or what threads called where there are none, and returns how many
+    /// events that are.
+    public static long write(Database database, Selection selection, FoldedStacks format, LongConsumer progress)
+            throws IOException {
+        return database.hasStacks()
+                ? format.writeRecorded(database, selection)
+                : Trace.writeCalls(database, selection, format, progress);
+    }
+
+    private long writeRecorded(Database database, Selection selection) throws IOException {
+        Tracks tracks = new Tracks(database, this);
+        Map<ThreadKey, String> roots = new HashMap<>();
+        long events = 0;
+        String sql =
+                """
+                SELECT recording, pid, tid, stack, CAST(sum(ns) AS BIGINT), count(*)
+                FROM stack_events
+                JOIN _stack_texts USING (id)
+                WHERE ns > 0 AND %s
+                GROUP BY ALL
+                """
+                        .formatted(selection.where("start_ns", "end_ns"));
+        try (Cursor rows = database.stream(sql)) {
+            while (rows.next()) {
+                ThreadKey thread = new ThreadKey((int) rows.integer(0, 0), rows.integer(1, 0), rows.integer(2, 0));
+                String root = roots.get(thread);
+                if (root == null) {
+                    root = root(tracks.thread(thread.recording(), thread.pid(), thread.tid(), 0));
+                    roots.put(thread, root);
+                }
+                nanos.merge(root + ";" + rows.text(3), rows.integer(4, 0), Long::sum);
+                events += rows.integer(5, 0);
+            }
+        }
+        return events;
     }
 
     private static final class Frame {
@@ -76,9 +117,8 @@ public final class FoldedStacks implements TraceFormat {
     public void close() throws IOException {
         try (BufferedWriter lines = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8))) {
             for (Map.Entry<String, Long> entry : nanos.entrySet()) {
-                long micros = Math.round(entry.getValue() / 1e3);
-                if (micros > 0) {
-                    lines.write(entry.getKey() + " " + micros + "\n");
+                if (entry.getValue() > 0) {
+                    lines.write(entry.getKey() + " " + entry.getValue() + "\n");
                 }
             }
         }

@@ -68,8 +68,13 @@ public record Selection(List<String> kinds, List<Long> pids, long from, long to,
 
     /// The condition on rows of `events`.
     public String where() {
+        return where("ts_ns", "ts_ns + coalesce(dur_ns, 0)");
+    }
+
+    /// The condition on rows of a view that has kinds and processes, by the columns of when a row begins and ends.
+    String where(String begin, String end) {
         String kind = kinds.stream().map(Selection::quoted).collect(Collectors.joining(", "));
-        return inTime()
+        return during(begin, end)
                 + (kinds.isEmpty() ? "" : " AND kind IN (" + kind + ")")
                 + ofProcesses();
     }

@@ -51,7 +51,7 @@ final class Tracks {
                             known.size() + 1));
         }
         for (Table.Row row : database.query(
-                        "SELECT recording, tid, arg_max(comm, last_ns) AS comm FROM _threads GROUP BY recording, tid")
+                        "SELECT recording, tid, arg_max(comm, last_ns) AS comm FROM _thread_kinds WHERE tid IS NOT NULL GROUP BY ALL")
                 .rows()) {
             String comm = row.text("comm");
             threadNames.put(new Key((int) row.integer("recording"), row.integer("tid")), comm == null ? "" : comm);

@@ -24,6 +24,7 @@ public record Explanation(Page page, SqlLibrary library) {
         }
         entry("severity", object.keys().getOrDefault("severity", ""));
         entry("hint", object.keys().getOrDefault("hint", ""));
+        object.keys().getOrDefault("lines", "").lines().forEach(lines -> entry("lines", lines));
         entry("reads", String.join(", ", object.needs()));
         entry("from", String.join(", ", inputs(object)));
         thresholds(Threshold.of(object));

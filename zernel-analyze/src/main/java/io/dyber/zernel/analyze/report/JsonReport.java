@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.FindingLine;
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.data.Report;
 import io.dyber.zernel.analyze.report.data.Started;
@@ -88,7 +89,7 @@ public record JsonReport(PrintWriter out, SqlLibrary library) implements ReportF
         return new Table(columns, rows);
     }
 
-    /// Findings as a table, their further columns in `more`.
+    /// Findings as a table, their further columns in `more`, the lines that hold their time in `lines`.
     public static Table table(List<Finding> findings) {
         List<Table.Column> columns = new ArrayList<>();
         columns.add(new Table.Column("finding", "VARCHAR"));
@@ -96,6 +97,7 @@ public record JsonReport(PrintWriter out, SqlLibrary library) implements ReportF
         Map<String, String> types = Map.of("value", "DOUBLE", "lost_ms_per_step", "DOUBLE", "max_speedup", "DOUBLE");
         Finding.COLUMNS.forEach(name -> columns.add(new Table.Column(name, types.getOrDefault(name, "VARCHAR"))));
         columns.add(new Table.Column("more", "MAP"));
+        columns.add(new Table.Column("lines", "LIST"));
         Map<String, Integer> positions = new HashMap<>();
         for (int i = 0; i < columns.size(); i++) {
             positions.put(columns.get(i).name(), i);
@@ -115,6 +117,7 @@ public record JsonReport(PrintWriter out, SqlLibrary library) implements ReportF
             values.add(finding.advice());
             values.add(finding.nextCommand());
             values.add(finding.more());
+            values.add(finding.lines().stream().map(FindingLine::members).toList());
             rows.add(new Table.Row(positions, values));
         }
         return new Table(columns, rows);

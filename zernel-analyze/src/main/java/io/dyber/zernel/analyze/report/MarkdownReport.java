@@ -82,6 +82,7 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
         out.println("- **" + finding.severity() + "** " + escaped(finding.subject()) + ": "
                 + escaped(FindingWords.amount(finding) + FindingWords.gain(finding)));
         out.println("- why: " + escaped(finding.evidence()));
+        FindingWords.lines(finding).forEach(line -> out.println("- line: " + escaped(line.text())));
         out.println("- try: " + escaped(finding.advice()));
         out.println("- next: `" + finding.nextCommand().replace('`', ' ') + "`\n");
         if (same.size() > 1) {

@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 /// One view or finding of the library: a statement of a `.sql` file, with the comment above it.
 ///
 /// The comment is its documentation: the first sentence is the title, paragraphs say why it matters, and
-/// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity` and `hint`.
+/// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity`, `hint`
+/// and `lines` ([LineRule], one or more).
 ///
 /// @param name the object it defines
 /// @param role what it is for
@@ -26,7 +27,7 @@ import java.util.stream.Collectors;
 /// @param line of the file at which it begins, from 1
 public record SqlObject(
         String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin, int line) {
-    private static final Pattern KEY = Pattern.compile("(needs|severity|hint): (.+)");
+    private static final Pattern KEY = Pattern.compile("(needs|severity|hint|lines): (.+)");
 
     private static final Pattern CREATE = Pattern.compile(
             "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
@@ -101,7 +102,7 @@ public record SqlObject(
         for (String text : comment) {
             Matcher key = KEY.matcher(text);
             if (key.matches()) {
-                keys.merge(key.group(1), key.group(2).strip(), (one, more) -> one + ", " + more);
+                keys.merge(key.group(1), key.group(2).strip(), (one, more) -> one + (key.group(1).equals("lines") ? "\n" : ", ") + more);
             } else {
                 prose.add(text);
             }

@@ -51,6 +51,9 @@ class EveryCommandTest {
                 gpu
                 gpu --idle
                 anomalies
+                stacks
+                stacks --by step
+                stacks --folded
                 timeline
                 info
                 info --table losses --csv

@@ -54,7 +54,7 @@ class ExportCommandTest {
     void foldedStacksAndPerfettosFormatAreWritten() throws IOException {
         Path stacks = folder.resolve("run.folded");
         assertThat(Outcome.of("export", "--folded", "-o", stacks.toString(), file).status()).isZero();
-        assertThat(Files.readAllLines(stacks)).contains("other (200);other (201);read 3000");
+        assertThat(Files.readAllLines(stacks)).contains("other (200);other (201);read 3000000");
         Path trace = folder.resolve("run.pftrace");
         assertThat(Outcome.of("export", "--perfetto", "-o", trace.toString(), file).status()).isZero();
         assertThat(Files.readAllBytes(trace)).startsWith(0x0a); // a packet

@@ -25,9 +25,9 @@ class FoldedStacksTest {
             fixture.region("step;1", 100 * i, 50).region("inner\nloop", 100 * i + 10, 20).io(100 * i + 12, 5, 7);
         }
         assertThat(folded(fixture)).isEqualTo("""
-                python3 (100);python3 (100);step,1 60000
-                python3 (100);python3 (100);step,1;inner loop 30000
-                python3 (100);python3 (100);step,1;inner loop;read 10000
+                python3 (100);python3 (100);step,1 60000000
+                python3 (100);python3 (100);step,1;inner loop 30000000
+                python3 (100);python3 (100);step,1;inner loop;read 10000000
                 """);
     }
 
@@ -35,7 +35,20 @@ class FoldedStacksTest {
     void onlyWhatTheThreadDoesCounts() throws IOException {
         assertThat(folded(recording().region("a", 0, 10).torchAlloc(1, 8)
                         .event("cuda_launch", "cuLaunchKernel", 2, 4.0, "count = 900").event("io", "io_uring_read", 5, 50.0, "")))
-                .isEqualTo("python3 (100);python3 (100);a 10000\n");
+                .isEqualTo("python3 (100);python3 (100);a 10000000\n");
+    }
+
+    @Test
+    void recordedStacksTakeThePlaceOfCalls() throws IOException {
+        RecordingFixture fixture = recording().region("a", 0, 100)
+                .blocked("cuda_sync", "cudaStreamSynchronize", 10, 10, "main (/me/a.py:1);f (/me/a.py:2)")
+                .blocked("wait", "futex", 12, 5, "main (/me/a.py:1);g (/me/a.py:3)") // inside the sync
+                .blocked("cuda_sync", "cudaStreamSynchronize", 30, 3, "main (/me/a.py:1);f (/me/a.py:2)")
+                .on(100, 101, "logger").sample(50, "log (/me/a.py:9)");
+        assertThat(folded(fixture)).isEqualTo("""
+                python3 (100);logger (101);log (/me/a.py:9) 20000000
+                python3 (100);python3 (100);main (/me/a.py:1);f (/me/a.py:2) 13000000
+                """);
     }
 
     private String folded(RecordingFixture fixture) throws IOException {
@@ -43,7 +56,7 @@ class FoldedStacksTest {
         try (Database database = Recordings.open(fixture.write(folder.resolve("run.parquet")).toString())) {
             Selection selection = Selection.of(database, List.of(), List.of(), null, null);
             try (FoldedStacks stacks = new FoldedStacks(out)) {
-                Trace.writeCalls(database, selection, stacks, _ -> {});
+                long _ = FoldedStacks.write(database, selection, stacks, _ -> {});
             }
         }
         return out.toString(StandardCharsets.UTF_8);

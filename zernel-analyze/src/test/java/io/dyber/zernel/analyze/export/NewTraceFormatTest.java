@@ -18,7 +18,7 @@ class NewTraceFormatTest {
     private static List<Class<?>> opened(List<ExportFormat> formats) throws IOException {
         List<Class<?>> opened = new ArrayList<>();
         for (ExportFormat format : formats) {
-            if (format.content() instanceof ExportFormat.OfTrace trace) {
+            if (format.content() instanceof ExportFormat.OfTrace<?> trace) {
                 try (TraceFormat written = trace.factory().open(new ByteArrayOutputStream(), ALL)) {
                     opened.add(written.getClass());
                 }

@@ -1,11 +1,21 @@
 package io.dyber.zernel.analyze.report.data;
 
 import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.FindingLine;
 import io.dyber.zernel.analyze.report.table.Quantity;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /// A finding's numbers in words.
 public final class FindingWords {
+    private static final int MOST_LINES = 3;
+    private static final double LEAST_SHARE = 0.05;
+
     private FindingWords() {}
 
     /// The value with its unit.
@@ -31,6 +41,22 @@ public final class FindingWords {
                         atLeast(finding, lost));
         return perStep
                 + (speedup == null ? "" : String.format(Locale.ROOT, "; fixing it gains at most %.2fx", speedup));
+    }
+
+    /// The lines that a text names: those with most of what the finding tells of, of each rule the first before others.
+    public static List<FindingLine> lines(Finding finding) {
+        Map<String, Integer> places = new HashMap<>();
+        record Placed(FindingLine line, int place) {}
+        List<Placed> placed = finding.lines().stream()
+                .filter(line -> line.share() >= LEAST_SHARE)
+                .map(line -> new Placed(line, places.merge(line.of(), 1, Integer::sum)))
+                .toList();
+        Set<FindingLine> chosen = placed.stream()
+                .sorted(Comparator.comparingInt(Placed::place))
+                .limit(MOST_LINES)
+                .map(Placed::line)
+                .collect(Collectors.toSet());
+        return finding.lines().stream().filter(chosen::contains).toList();
     }
 
     /// Where the loss is known within a range only.

@@ -85,7 +85,8 @@ public record StepWords(Set<String> inferring) {
                 engineSteps(finding.evidence()),
                 engineSteps(finding.advice()),
                 finding.nextCommand(),
-                more);
+                more,
+                finding.lines());
     }
 
     static String engineSteps(String text) {

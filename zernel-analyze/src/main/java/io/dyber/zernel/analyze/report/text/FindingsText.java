@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.report.text;
 
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.FindingLine;
 import io.dyber.zernel.analyze.report.data.FindingWords;
 import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.Quantity;
@@ -56,12 +57,21 @@ public record FindingsText(Page page) {
                 + page.bold(worst.title()));
         page.paragraph("   ", worst.subject() + ": " + FindingWords.amount(worst) + FindingWords.gain(worst));
         page.paragraph("   why   ", worst.evidence());
+        lines(worst);
         page.paragraph("   try   ", worst.advice());
         if (!worst.nextCommand().isEmpty()) {
             page.line("   next  " + worst.nextCommand());
         }
         if (same.size() > 1) {
             page.paragraph("   also  ", also(same.subList(1, same.size())));
+        }
+    }
+
+    private void lines(Finding finding) {
+        String label = "   line  ";
+        for (FindingLine line : FindingWords.lines(finding)) {
+            page.paragraph(label, line.text());
+            label = " ".repeat(label.length());
         }
     }
 

@@ -138,7 +138,8 @@ class VerdictTest {
     @Test
     void stepsOfInferenceAreEngineSteps() {
         Finding slow = new Finding("launch_bound", "The GPU waits for launches.", "pid 100", 288.0, "launches per step", "high",
-                8.0, 2.0, "median of 528 steps: 9.4 ms of a step", "larger batches", "zernel-analyze steps x.parquet", Map.of());
+                8.0, 2.0, "median of 528 steps: 9.4 ms of a step", "larger batches", "zernel-analyze steps x.parquet", Map.of(),
+                List.of());
         Table threads = table(List.of("pid", "purpose"), 100L, "inference");
         Finding reworded = StepWords.of(Map.of("training_threads", threads))
                 .in(new Diagnosis(List.of(slow), List.of())).findings().getFirst();
@@ -196,6 +197,6 @@ class VerdictTest {
     private static Finding finding(
             String name, String title, String severity, @Nullable Double lost, @Nullable Double speedup) {
         return new Finding(
-                name, title, "pid 100", 30.0, "%", severity, lost, speedup, "evidence", "advice", "next", Map.of());
+                name, title, "pid 100", 30.0, "%", severity, lost, speedup, "evidence", "advice", "next", Map.of(), List.of());
     }
 }

@@ -1,0 +1,37 @@
+package io.dyber.zernel.analyze;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// A line of the job's code that holds some of what a finding tells of.
+///
+/// @param of what it holds a share of, e.g. `the waits`
+/// @param share of all such time whose stack is known, 0 to 1
+/// @param line where in the user's own code that is: `train.py:88 log_loss`
+/// @param calls what that called: `Tensor.item`; null where the thread was in the line itself
+/// @param amount nanoseconds in the recording; bytes where the finding is about these
+/// @param count events with this line: calls that blocked, or samples
+public record FindingLine(String of, double share, String line, @Nullable String calls, double amount, long count) {
+    /// `62 % of the waits: train.py:88 log_loss -> Tensor.item`
+    public String text() {
+        return Math.round(100 * share) + " % of " + of + ": " + place();
+    }
+
+    /// `train.py:88 log_loss -> Tensor.item`
+    public String place() {
+        return line + (calls == null ? "" : " -> " + calls);
+    }
+
+    /// The same by name, as it is in JSON.
+    public Map<String, @Nullable Object> members() {
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
+        members.put("of", of);
+        members.put("share", share);
+        members.put("line", line);
+        members.put("calls", calls);
+        members.put("amount", amount);
+        members.put("count", count);
+        return members;
+    }
+}

@@ -1,0 +1,89 @@
+package io.dyber.zernel.analyze;
+
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.sql.LineRule;
+import io.dyber.zernel.analyze.sql.SqlObject;
+import io.dyber.zernel.format.RecordingException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// Which lines hold the time of a finding, by the [LineRule]s of its header.
+final class FindingLines {
+    /// Lines of a rule that are told.
+    private static final int MOST = 20;
+
+    /// Whom a row of a finding is about, where it says that: columns of `sql/finding.sql`.
+    static final List<String> OWNER = List.of("_recording", "_pid", "_tid");
+
+    private final List<LineRule> rules;
+    private final List<Table> amounts = new ArrayList<>();
+
+    /// @throws RecordingException if a rule's SQL fails
+    FindingLines(SqlObject finding, Database database) {
+        this.rules = database.hasStacks() ? LineRule.of(finding) : List.of();
+        for (LineRule rule : rules) {
+            try {
+                amounts.add(database.query(rule.sql()));
+            } catch (RecordingException e) {
+                throw finding.failed("reading the lines of finding", e);
+            }
+        }
+    }
+
+    /// Those of one row, rule by rule, most first.
+    List<FindingLine> of(Table.Row finding) {
+        List<FindingLine> lines = new ArrayList<>();
+        for (int i = 0; i < rules.size(); i++) {
+            lines.addAll(of(finding, rules.get(i).of(), amounts.get(i)));
+        }
+        return List.copyOf(lines);
+    }
+
+    private record Place(String line, @Nullable String calls) {}
+
+    private record Sum(double amount, long count) {
+        Sum plus(Sum other) {
+            return new Sum(amount + other.amount, count + other.count);
+        }
+    }
+
+    private static List<FindingLine> of(Table.Row finding, String what, Table amounts) {
+        Map<Place, Sum> sums = new HashMap<>();
+        for (Table.Row row : amounts.rows()) {
+            Double amount = row.real("amount");
+            if (amount != null && isOf(finding, row)) {
+                Place place = new Place(row.requiredText("line"), row.text("called"));
+                sums.merge(place, new Sum(amount, row.integer("count")), Sum::plus);
+            }
+        }
+        sums.values().removeIf(sum -> sum.amount <= 0);
+        double all = sums.values().stream().mapToDouble(Sum::amount).sum();
+        return sums.entrySet().stream()
+                .map(entry -> new FindingLine(
+                        what,
+                        entry.getValue().amount / all,
+                        entry.getKey().line,
+                        entry.getKey().calls,
+                        entry.getValue().amount,
+                        entry.getValue().count))
+                .sorted(Comparator.comparingDouble(FindingLine::share).reversed().thenComparing(FindingLine::place))
+                .limit(MOST)
+                .toList();
+    }
+
+    /// A finding that names no process is about all; other threads and data workers belong to each thread of theirs.
+    private static boolean isOf(Table.Row finding, Table.Row row) {
+        List<String> columns = List.of("recording", "pid", "tid");
+        for (int i = 0; i < columns.size(); i++) {
+            boolean said = finding.positions().containsKey(OWNER.get(i)) && !finding.isNull(OWNER.get(i));
+            if (said && !row.isNull(columns.get(i)) && finding.integer(OWNER.get(i)) != row.integer(columns.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

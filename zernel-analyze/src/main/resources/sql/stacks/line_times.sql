@@ -1,0 +1,192 @@
+-- Events with a stack by their line, each with what the training thread did at that moment.
+--
+-- From these rows the header line `lines:` of a finding selects those that hold its time. The steps and parts are those
+-- of the training thread itself, and for other threads and data workers those of the training thread that they belong
+-- to. The line is one of the user's own code where the stack has one.
+--
+-- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
+-- needs: _thread_wait_spans, step_outliers
+CREATE TABLE line_times AS
+WITH
+    parents AS (
+        SELECT recording, pid, any_value(ppid) AS ppid
+        FROM workers
+        GROUP BY ALL
+    ),
+    owned AS (
+        SELECT
+            row_number() OVER (ORDER BY events.recording, events.tid, events.start_ns, events.kind) AS number,
+            events.recording,
+            events.pid,
+            events.tid,
+            events.middle_ns AS at_ns,
+            events.kind,
+            events.name,
+            events.state,
+            events.ns,
+            events.bytes,
+            events.id,
+            CASE
+                WHEN own.thread IS NOT NULL THEN 'training'
+                WHEN parents.ppid IS NOT NULL OR processes.role = 'data worker' THEN 'worker'
+                WHEN processes.role IN ('training', 'inference') THEN 'other'
+                ELSE 'process'
+            END AS thread,
+            coalesce(parents.ppid, events.pid) AS train_pid,
+            coalesce(own.tid, counts.tid) AS train_tid
+        FROM stack_events AS events
+        LEFT JOIN _thread_numbers AS own
+            ON own.recording = events.recording
+            AND own.pid = events.pid
+            AND own.tid = events.tid
+        LEFT JOIN processes ON processes.recording = events.recording AND processes.pid = events.pid
+        LEFT JOIN parents ON parents.recording = events.recording AND parents.pid = events.pid
+        LEFT JOIN _step_counts AS counts
+            ON counts.recording = events.recording
+            AND counts.pid = coalesce(parents.ppid, events.pid)
+        WHERE events.ns > 0
+    ),
+    timed AS (
+        SELECT
+            owned.*,
+            numbers.thread AS train_thread,
+            steps.step,
+            steps.step_kind,
+            steps.end_ns AS step_end_ns
+        FROM owned
+        LEFT JOIN _thread_numbers AS numbers
+            ON numbers.recording = owned.recording
+            AND numbers.pid = owned.train_pid
+            AND numbers.tid = owned.train_tid
+        ASOF LEFT JOIN steps
+            ON steps.recording = owned.recording
+            AND steps.pid = owned.train_pid
+            AND steps.tid = owned.train_tid
+            AND steps.start_ns <= owned.at_ns
+    ),
+    parted AS (
+        SELECT
+            timed.*,
+            pieces.part,
+            pieces.end_ns AS part_end_ns
+        FROM timed
+        ASOF LEFT JOIN _pieces AS pieces
+            ON pieces.thread = timed.train_thread
+            AND pieces.start_ns <= timed.at_ns
+    ),
+    evaluated AS (
+        SELECT
+            parted.*,
+            coalesce(parted.at_ns < evaluations.end_ns, FALSE) AS evaluates
+        FROM parted
+        ASOF LEFT JOIN _evaluations AS evaluations
+            ON evaluations.thread = parted.train_thread
+            AND evaluations.start_ns <= parted.at_ns
+    ),
+    points AS (
+        SELECT recording, pid, tid, at_ns, number
+        FROM owned
+        WHERE thread IN ('training', 'other')
+    ),
+    waits AS (
+        SELECT recording, pid, from_ns, until_ns, tid AS waiter_tid, waker_tid, kind
+        FROM _thread_wait_spans
+    ),
+    -- Of a training thread only its own waits, of other threads those that a training thread is in.
+    meanwhile AS (
+        SELECT number, any_value(kind) AS waits, coalesce(bool_or(tid = waker_tid), FALSE) AS wakes
+        FROM in_spans(points, waits)
+        WHERE tid = waiter_tid
+            OR (recording, pid, tid) NOT IN (SELECT (recording, pid, tid) FROM _thread_numbers)
+        GROUP BY number
+    ),
+    slow AS (
+        SELECT recording, pid, tid, step
+        FROM step_outliers
+        WHERE reason IS NULL
+    ),
+    first_steps AS (
+        SELECT recording, pid, tid, min(step) AS step
+        FROM steps
+        WHERE step_kind = 'train'
+        GROUP BY ALL
+    ),
+    classes AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            CASE
+                WHEN slow.step IS NOT NULL THEN 'slow'
+                WHEN steps.step_kind = 'warmup' AND steps.step > first_steps.step THEN 'compile'
+                ELSE steps.step_kind
+            END AS step_class
+        FROM steps
+        LEFT JOIN slow
+            ON slow.recording = steps.recording
+            AND slow.pid = steps.pid
+            AND slow.tid = steps.tid
+            AND slow.step = steps.step
+        LEFT JOIN first_steps
+            ON first_steps.recording = steps.recording
+            AND first_steps.pid = steps.pid
+            AND first_steps.tid = steps.tid
+    ),
+    counted AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            step_class,
+            count(*) OVER (PARTITION BY recording, pid, tid, step_class) AS steps
+        FROM classes
+    )
+SELECT
+    events.recording, -- recording
+    events.pid, -- process
+    events.tid, -- thread
+    events.train_pid, -- process that trains: its own, or the one that a data worker works for
+    events.thread, -- training (a training thread), other (of its process), worker (of its data), or process (another)
+    events.at_ns, -- [ns] middle of the event
+    events.kind, -- kind of event
+    events.name, -- function or system call
+    events.state, -- on-cpu, gpu, collective, gc, or what was waited for, as in stack_events
+    events.ns, -- [ns] time that it stands for
+    events.bytes, -- [bytes] of it
+    CASE WHEN events.at_ns < events.step_end_ns THEN events.step END AS step, -- number of the step
+    CASE WHEN events.at_ns < events.step_end_ns THEN events.step_kind END
+        AS step_kind, -- warmup, train, evaluation or checkpoint
+    CASE WHEN events.at_ns < events.step_end_ns THEN counted.step_class END
+        AS step_class, -- the same, but slow for outliers without another reason, compile for a later warmup
+    CASE
+        WHEN events.at_ns >= events.step_end_ns THEN NULL
+        WHEN counted.step_class = 'train' THEN -events.ns / counted.steps
+        ELSE events.ns / counted.steps
+    END AS excess_ns, -- [ns] of a mean step of that class, negative for train: adds up to what others have more
+    CASE WHEN events.at_ns < events.part_end_ns THEN CAST(events.part AS VARCHAR) END
+        AS part, -- what the training thread did: data_wait, forward, ..., or unknown
+    CASE events.thread
+        WHEN 'worker' THEN events.state NOT IN ('pipe', 'thread')
+        WHEN 'training' THEN coalesce(events.at_ns < events.part_end_ns AND events.part = 'data_wait', FALSE)
+            AND events.state NOT IN ('pipe', 'thread')
+        ELSE FALSE
+    END AS loads, -- whether data was loaded: by a worker that did not wait for work, or by the thread that wants it
+    events.evaluates, -- whether it was in an evaluation loop
+    meanwhile.waits, -- what the training thread waited for of another thread: gil, pool or lock; else NULL
+    coalesce(meanwhile.wakes, FALSE) AS wakes, -- whether this other thread ended that wait
+    lines.line, -- where: `train.py:88 log_loss`
+    coalesce(lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END)
+        AS called, -- what was called there; NULL where the thread was in the line itself
+    lines.own, -- whether the line is of the user's own code
+    lines.python, -- whether Python's code is in the stack
+    events.id -- number of the stack
+FROM evaluated AS events
+JOIN stack_lines AS lines ON lines.id = events.id
+LEFT JOIN meanwhile ON meanwhile.number = events.number
+LEFT JOIN counted
+    ON counted.recording = events.recording
+    AND counted.pid = events.train_pid
+    AND counted.tid = events.train_tid
+    AND counted.step = events.step

@@ -1,0 +1,45 @@
+-- Time by stack: how long each thread was in each stack, and in which state.
+--
+-- Time blocked is that of calls from the recorder's threshold on, time on a CPU that of samples: a thread that was
+-- sampled n times had a CPU for about n times `period_ns`. A thread that does not train is idle where it waits for
+-- work: a data worker at a pipe or a lock, another one in any wait but for the GPU, for ranks and for storage.
+--
+-- needs: stack_events, processes, _thread_numbers
+CREATE VIEW stack_times AS
+WITH
+    sums AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            kind,
+            name,
+            state,
+            id,
+            count(*) AS calls,
+            CAST(sum(ns) AS BIGINT) AS total_ns
+        FROM stack_events
+        WHERE ns > 0
+        GROUP BY ALL
+    )
+SELECT
+    sums.recording, -- recording
+    sums.pid, -- process
+    sums.tid, -- thread
+    coalesce(processes.role, 'other') AS role, -- of the process: training, inference, data worker or other
+    own.thread IS NOT NULL AS trains, -- whether it is a training thread
+    sums.kind, -- kind of event: sample, or that of the call that blocked
+    sums.name, -- function or system call; on-cpu for samples
+    sums.state, -- on-cpu, gpu, collective, gc, or what was waited for, as in off_cpu_spans
+    CASE
+        WHEN own.thread IS NOT NULL OR sums.recording NOT IN (SELECT recording FROM _thread_numbers) THEN FALSE
+        WHEN processes.role = 'data worker' THEN sums.state IN ('pipe', 'thread')
+        ELSE sums.state NOT IN ('on-cpu', 'gc', 'gpu', 'collective', 'storage')
+    END AS idle, -- whether the thread waits for work, where another one trains
+    sums.id, -- number of the stack, as in stack_lines and stacks
+    sums.calls, -- calls, or samples
+    sums.total_ns -- [ns] time in them
+FROM sums
+LEFT JOIN processes ON processes.recording = sums.recording AND processes.pid = sums.pid
+LEFT JOIN _thread_numbers AS own ON own.recording = sums.recording AND own.pid = sums.pid AND own.tid = sums.tid
+ORDER BY sums.total_ns DESC, sums.recording, sums.pid, sums.tid, sums.kind, sums.name, sums.state, sums.id

@@ -1,0 +1,103 @@
+-- Times in which training threads were blocked on another thread of their process, within steps of kind train.
+--
+-- `gil` is Python's lock: who waits for it asks for it each 5 ms (sys.getswitchinterval), so most time on its futexes
+-- goes by in waits that end by time-out and are as long as each other. `pool` is a thread that
+-- the training thread waits for inside backward and the optimizer, too, such as those of OpenMP: it works for it.
+-- Anything else is a `lock`, a queue or a join.
+-- Waits for data workers, the GPU and collectives are left out, and with CUDA so is backward, which other threads run.
+-- Where the recording does not say who woke a thread, only time in no recorded call counts.
+--
+-- needs: _off_cpu_steps, training_threads, _launched
+CREATE TABLE _thread_wait_spans AS
+WITH
+    constants AS (
+        SELECT
+            0.5 AS gil_share, -- of the time on a futex, in waits that end by time-out and are of the usual length
+            20000000 AS max_interval_ns, -- [ns] longest usual length
+            0.1 AS spread, -- by which such waits differ from it
+            20 AS min_waits, -- of such waits
+            0.25 AS pool_share -- of the waits that a thread ends, inside calls of PyTorch
+    ),
+    waits AS (
+        SELECT spans.*
+        FROM _off_cpu_steps AS spans
+        JOIN training_threads AS threads
+            ON threads.recording = spans.recording
+            AND threads.pid = spans.pid
+            AND threads.tid = spans.tid
+        WHERE spans.state = 'thread'
+            AND spans.step_kind = 'train'
+            AND (spans.part <> 'data_wait' OR threads.loads_in_process)
+            AND (spans.part <> 'backward' OR (spans.recording, spans.pid) NOT IN (SELECT recording, pid FROM _launched))
+    ),
+    usual AS (
+        SELECT recording, pid, median(dur_ns) AS interval_ns
+        FROM waits
+        WHERE status = -110 AND dur_ns <= (SELECT max_interval_ns FROM constants)
+        GROUP BY recording, pid
+        HAVING count(*) >= (SELECT min_waits FROM constants)
+    ),
+    gils AS (
+        SELECT waits.recording, waits.pid, waits.addr
+        FROM waits
+        JOIN usual ON usual.recording = waits.recording AND usual.pid = waits.pid
+        CROSS JOIN constants
+        GROUP BY waits.recording, waits.pid, waits.addr
+        HAVING sum(CASE
+            WHEN waits.status = -110
+                AND waits.blocked_ns BETWEEN (1 - constants.spread) * usual.interval_ns
+                    AND (1 + constants.spread) * usual.interval_ns
+                THEN waits.dur_ns
+            ELSE 0
+        END) >= any_value(constants.gil_share) * sum(waits.dur_ns)
+    ),
+    pools AS (
+        SELECT waits.recording, waits.pid, waits.tid, waits.waker_tid
+        FROM waits
+        LEFT JOIN gils ON gils.recording = waits.recording AND gils.pid = waits.pid AND gils.addr = waits.addr
+        CROSS JOIN constants
+        WHERE gils.addr IS NULL AND waits.waker_tid IS NOT NULL
+        GROUP BY waits.recording, waits.pid, waits.tid, waits.waker_tid
+        HAVING sum(CASE WHEN waits.part IN ('unknown', 'forward', 'data_wait') THEN 0 ELSE waits.dur_ns END)
+            >= any_value(constants.pool_share) * sum(waits.dur_ns)
+    ),
+    told AS (
+        SELECT recording, pid, tid, count(waker_tid) > 0 AS by_wakers
+        FROM waits
+        GROUP BY ALL
+    ),
+    classed AS (
+        SELECT
+            waits.recording,
+            waits.pid,
+            waits.tid,
+            waits.start_ns AS from_ns,
+            waits.start_ns + waits.dur_ns AS until_ns,
+            waits.blocked_ns,
+            waits.waker_tid,
+            CASE
+                WHEN gils.addr IS NOT NULL THEN 'gil'
+                WHEN pools.waker_tid IS NOT NULL THEN 'pool'
+                WHEN waits.waker_tid IS NOT NULL OR waits.part = 'unknown' THEN 'lock'
+                WHEN told.by_wakers AND waits.status = 0 THEN 'lock'
+            END AS kind
+        FROM waits
+        JOIN told ON told.recording = waits.recording AND told.pid = waits.pid AND told.tid = waits.tid
+        LEFT JOIN gils ON gils.recording = waits.recording AND gils.pid = waits.pid AND gils.addr = waits.addr
+        LEFT JOIN pools
+            ON pools.recording = waits.recording
+            AND pools.pid = waits.pid
+            AND pools.tid = waits.tid
+            AND pools.waker_tid = waits.waker_tid
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    from_ns, -- [ns] when it began to wait
+    until_ns, -- [ns] when it ran again
+    blocked_ns, -- [ns] of it, blocked
+    waker_tid, -- thread that ended the wait; NULL where that is not known
+    kind -- gil, pool or lock
+FROM classed
+WHERE kind IS NOT NULL

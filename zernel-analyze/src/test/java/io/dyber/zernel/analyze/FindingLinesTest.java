@@ -1,0 +1,233 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dyber.zernel.analyze.report.table.Page;
+import io.dyber.zernel.analyze.report.text.FindingsText;
+import io.dyber.zernel.analyze.sql.LineRule;
+import io.dyber.zernel.analyze.sql.SqlObject;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Which lines of the job's code findings name.
+class FindingLinesTest {
+    private static final String SINGLE = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+    private static final String MAIN = "<module> (/me/train.py:120);main (/me/train.py:80);";
+    private static final String ITEM = MAIN + "log_loss (/me/train.py:88);THPVariable_item (libtorch_python.so)";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void syncBoundNamesTheLinesThatWait() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            fixture.region(NEXT, at, 1).launch("gemm", at + 2, 0.01)
+                    .blocked("cuda_sync", "cudaStreamSynchronize", at + 3, 10, ITEM, "status = 0", "depth = 0")
+                    .blocked("wait", "futex", at + 4, 5, ITEM) // part of it
+                    .launch("gemm", at + 18.5, 0.01)
+                    .blocked("cuda_sync", "cudaStreamSynchronize", at + 20, 5, MAIN + "norm (/me/net.py:7)", "status = 0", "depth = 0")
+                    .launch("gemm", at + 28, 0.01).region(STEP, at + 45, 5);
+        }
+        assertThat(lines("sync_bound", fixture)).containsExactly(
+                "67 % of the waits for the GPU: train.py:88 log_loss -> Tensor.item",
+                "33 % of the waits for the GPU: net.py:7 norm -> cudaStreamSynchronize");
+        FindingLine line = fixture.finding("sync_bound", folder).lines().getFirst();
+        assertThat(line.amount()).isEqualTo(100e6);
+        assertThat(line.count()).isEqualTo(10);
+    }
+
+    @Test
+    void gilContentionNamesWhatTheThreadRunsThatHoldsIt() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.on(100, 100, "python3");
+            for (int wait = 0; wait < 6; wait++) {
+                blocked(fixture, "futex", at + 61 + wait * 6, 5, MAIN + "train (/me/train.py:9)", "addr = 64, status = -110", "NULL");
+            }
+            fixture.on(100, 301, "logger").sample(at + 63, "run (/me/log.py:4);dump (/me/log.py:5);dumps (/usr/lib/python3.12/json/__init__.py:9)")
+                    .sample(at + 30, "run (/me/log.py:4);idle (/me/log.py:30)") // nobody waits
+                    .on(100, 302, "omp").sample(at + 64, "gomp_thread_start (libgomp.so.1)"); // needs no lock
+        }
+        assertThat(lines("gil_contention", fixture))
+                .containsExactly("100 % of the time in which it is held: log.py:5 dump -> dumps");
+    }
+
+    @Test
+    void blockedOnThreadNamesTheLineThatWaitsAndTheOneThatIsWaitedFor() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.on(100, 100, "python3");
+            blocked(fixture, "futex", at + 65, 20, MAIN + "fetch (/me/train.py:50);get (/usr/lib/python3.12/queue.py:171)", "addr = 64, status = 0", "301");
+            fixture.on(100, 301, "producer").sample(at + 70, "produce (/me/feed.py:12)").sample(at + 30, "sleep (/me/feed.py:13)")
+                    .on(100, 302, "another").sample(at + 71, "other (/me/other.py:1)");
+        }
+        assertThat(lines("blocked_on_thread", fixture)).containsExactly(
+                "100 % of the waits: train.py:50 fetch -> get",
+                "100 % of what the other thread does meanwhile: feed.py:12 produce");
+    }
+
+    @Test
+    void asleepNamesTheLineThatSleeps() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "clock_nanosleep", i * 100 + 62, 10, MAIN + "throttle (/me/train.py:61)", "status = 0", "NULL");
+        }
+        assertThat(lines("asleep", fixture)).containsExactly("100 % of the sleep: train.py:61 throttle -> clock_nanosleep");
+    }
+
+    @Test
+    void storageWritesNamesTheLinesThatWrite() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.blocked("io", "write", i * 100 + 62, 2, MAIN + "log (/me/log.py:7)", "status = 0", "bytes = 1000", "path = '/log/a'")
+                    .blocked("io", "fsync", i * 100 + 65, 6, MAIN + "flush (/me/log.py:8)", "status = 0", "path = '/log/a'")
+                    .blocked("io", "read", i * 100 + 75, 9, MAIN + "load (/me/data.py:8)", "status = 0", "path = '/data/a'");
+        }
+        assertThat(lines("storage_writes", fixture))
+                .containsExactly("75 % of the writes: log.py:8 flush -> fsync", "25 % of the writes: log.py:7 log -> write");
+    }
+
+    @Test
+    void cpuBetweenCallsNamesTheLinesThatRun() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 90, 10)
+                    .sample(i * 100 + 30, MAIN + "metrics (/me/train.py:70)").sample(i * 100 + 50, MAIN + "metrics (/me/train.py:70)")
+                    .sample(i * 100 + 70, MAIN + "augment (/me/train.py:71)").sample(i * 100 + 95, MAIN + "step (/me/train.py:99)");
+        }
+        assertThat(lines("cpu_between_calls", fixture))
+                .containsExactly("67 % of that work: train.py:70 metrics", "33 % of that work: train.py:71 augment");
+    }
+
+    @Test
+    void loadingNamesTheLinesOfWorkers() {
+        RecordingFixture fixture = recording().training(11, 15).fork(0, 200).on(200, 200, "pt_data_worker");
+        fixture.event("wait", "poll", 0, 110.0, "status = 0, object = 'pipe:[1]'").region("x", 549, 1);
+        for (int i = 0; i < 8; i++) {
+            fixture.sample(120 + i * 50, "_worker_loop (/v/site-packages/torch/w.py:300);__getitem__ (/me/data.py:20);blur (/v/site-packages/PIL/f.py:7)");
+        }
+        fixture.blocked("wait", "recvfrom", 130, 40, "__getitem__ (/me/data.py:19)")
+                .blocked("wait", "poll", 500, 40, "_worker_loop (/v/site-packages/torch/w.py:280)", "object = 'pipe:[1]'");
+        assertThat(lines("too_few_workers", fixture))
+                .containsExactly("80 % of the loading: data.py:20 __getitem__ -> blur", "20 % of the loading: data.py:19 __getitem__ -> recvfrom");
+    }
+
+    @Test
+    void loadingNamesTheLinesOfATrainingThreadThatLoadsItself() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region(SINGLE, i * 50, 20)
+                    .blocked("io", "read", i * 50 + 1, 15, MAIN + "__getitem__ (/me/data.py:20)", "status = 0", "bytes = 1000")
+                    .region(STEP, i * 50 + 45, 5).sample(i * 50 + 30, MAIN + "forward (/me/net.py:3)");
+        }
+        assertThat(lines("storage_bound", fixture)).containsExactly("100 % of the reading: data.py:20 __getitem__ -> read");
+    }
+
+    @Test
+    void slowStepsNamesWhatTheyHaveAndOthersHaveNot() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            boolean slow = i % 10 == 0;
+            fixture.region(NEXT, at, 5).backward(at + 10, 60)
+                    .blocked("io", "read", at + 72, 10, MAIN + "always (/me/train.py:1)");
+            if (slow) {
+                fixture.blocked("wait", "recvfrom", at + 85, 60, MAIN + "report (/me/train.py:2)")
+                        .blocked("io", "read", at + 150, 20, MAIN + "always (/me/train.py:1)");
+            }
+            fixture.region(STEP, at + (slow ? 170 : 90), 10);
+            at += slow ? 180 : 100;
+        }
+        assertThat(lines("slow_steps", fixture)).containsExactly(
+                "75 % of what they have more: train.py:2 report -> recvfrom", "25 % of what they have more: train.py:1 always -> read");
+    }
+
+    @Test
+    void evaluationNamesItsLines() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int epoch = 0; epoch < 3; epoch++) {
+            for (int i = 0; i < 10; i++, at += 30) {
+                fixture.region(NEXT, at, 5).sample(at + 8, MAIN + "train (/me/train.py:40)").backward(at + 10, 10).region(STEP, at + 20, 5);
+            }
+            fixture.region(NEXT, at, 1);
+            at += 1;
+            for (int i = 0; i < 5; i++, at += 20) {
+                fixture.region(NEXT, at, 5).sample(at + 12, MAIN + "evaluate (/me/train.py:50)");
+            }
+            fixture.region(NEXT, at, 1);
+            at += 1;
+        }
+        assertThat(lines("evaluation", fixture)).containsExactly("100 % of the evaluation: train.py:50 evaluate");
+    }
+
+    @Test
+    void theTextNamesAtMostThreeLinesOfWeight() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            for (int line = 1; line <= 5; line++) {
+                blocked(fixture, "clock_nanosleep", i * 100 + 62 + line * 5, 5 - (line - 1) * 0.9, MAIN + "nap (/me/train.py:" + line + ")", "status = 0", "NULL");
+            }
+        }
+        Finding finding = fixture.finding("asleep", folder);
+        assertThat(finding.lines()).hasSize(5);
+        StringWriter text = new StringWriter();
+        new FindingsText(new Page(new PrintWriter(text), 100, false, true)).write(new Diagnosis(List.of(finding), List.of()));
+        assertThat(text.toString()).contains("\n   line  31 % of the sleep: train.py:1 nap -> clock_nanosleep"
+                + "\n         26 % of the sleep: train.py:2 nap -> clock_nanosleep"
+                + "\n         20 % of the sleep: train.py:3 nap -> clock_nanosleep\n   try   take the sleep");
+    }
+
+    @Test
+    void withoutStacksNoLineIsNamed() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("wait", "clock_nanosleep", i * 100 + 62, 10.0, "status = 0")
+                    .event("sched", "off-cpu", i * 100 + 62, 10.0, "state = 'sleeping', runq_ns = 0");
+        }
+        assertThat(lines("asleep", fixture)).isEmpty();
+    }
+
+    @Test
+    void aFindingSaysItsLinesInItsHeader() {
+        SqlObject finding = object("-- T.\n-- lines: the waits WHERE kind = 'wait'\n-- lines: its bytes BY bytes / 2 WHERE kind = 'io'\nSELECT 1\n");
+        assertThat(LineRule.of(finding)).containsExactly(
+                new LineRule("the waits", "ns", "kind = 'wait'"), new LineRule("its bytes", "bytes / 2", "kind = 'io'"));
+        assertThatThrownBy(() -> LineRule.of(object("-- T.\n-- lines: the waits\nSELECT 1\n")))
+                .hasMessage("'lines: the waits' has no WHERE");
+    }
+
+    private static SqlObject object(String sql) {
+        return SqlObject.parse("x", SqlObject.Role.FINDING, sql, "x.sql", 1);
+    }
+
+    /// 12 steps of 100 ms: 5 ms data, forward, 30 ms backward, 10 ms optimizer, 40 ms in no call.
+    private static RecordingFixture steps() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).backward(i * 100 + 20, 30).region(STEP, i * 100 + 50, 10);
+        }
+        return fixture;
+    }
+
+    private static void blocked(RecordingFixture fixture, String call, double at, double ms, String stack, String columns, String waker) {
+        fixture.blocked("wait", call, at, ms, stack, (call.equals("futex") ? "object = 'futex', " : "") + columns)
+                .event("sched", "off-cpu", at, ms, "state = 'sleeping', runq_ns = 0, waker_tid = " + waker);
+    }
+
+    private List<String> lines(String finding, RecordingFixture fixture) {
+        return fixture.finding(finding, folder).lines().stream().map(FindingLine::text).toList();
+    }
+}

@@ -1,0 +1,184 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.analyze.duckdb.Table;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// What is made of stacks: frames, lines, and the time in them.
+class StackViewsTest {
+    private static final String MAIN = "<module> (/home/me/train.py:120);main (/home/me/train.py:80)";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void stacksAreSplitIntoFramesFromTheInnermost() {
+        assertThat(rows(
+                        recording().sample(1, "<module> (/home/me/train.py:120);Net.forward (/home/me/net.py);"
+                                + "THPVariable_item (libtorch_python.so);[libc.so.6]")
+                                .sample(2, "<module> (/home/me/train.py:121)"),
+                        "SELECT id, frame, function, file, line, module FROM stacks"))
+                .containsExactly(
+                        "1 0 null libc.so.6 null libc.so.6",
+                        "1 1 THPVariable_item libtorch_python.so null libtorch_python.so",
+                        "1 2 Net.forward /home/me/net.py null null",
+                        "1 3 <module> /home/me/train.py 120 null",
+                        "2 0 <module> /home/me/train.py 121 null");
+    }
+
+    @Test
+    void aStackJoinsItsEventsByItsText() {
+        assertThat(rows(
+                        recording().blocked("wait", "futex", 1, 2, MAIN).blocked("wait", "futex", 5, 3, MAIN),
+                        "SELECT events.dur_ns, stacks.line FROM events JOIN stacks USING (stack) WHERE frame = 0 ORDER BY events.ts_ns"))
+                .containsExactly("2000000 80", "3000000 80");
+    }
+
+    @ParameterizedTest
+    @CsvSource(nullValues = "null", value = {
+        "f (/home/me/train.py:1), null",
+        "f (train.py), null",
+        "<lambda> (/home/me/my project (2)/train.py:1), null",
+        "f (/home/me/venv/lib/python3.12/site-packages/torch/optim/adamw.py:7), torch",
+        "f (/usr/lib/python3/dist-packages/six.py:7), six",
+        "f (/usr/lib/python3.11/threading.py:7), python",
+        "f (/opt/py/lib/python3.13t/queue.py:7), python",
+        "f (<frozen importlib._bootstrap>:7), python",
+        "f (<string>:1), null",
+        "f (<stdin>:1), null",
+        "forward (<eval_with_key>.3:5), torch",
+        "call (/tmp/torchinductor_root/ab/cab.py:5), torch",
+        "__init__ (<attrs generated init a.B>:2), generated",
+        "at::native::copy_(at::Tensor&) (libtorch_cpu.so), libtorch_cpu.so",
+        "(anonymous namespace)::f() (libmine.so), libmine.so",
+        "[libc.so.6], libc.so.6",
+        "[deeper], null"
+    })
+    void theModuleSaysWhoseCodeAFrameIs(String frame, String module) {
+        assertThat(rows(recording().sample(1, frame), "SELECT module FROM stacks")).containsExactly(String.valueOf(module));
+    }
+
+    @ParameterizedTest
+    @CsvSource(quoteCharacter = '"', nullValues = "null", value = {
+        // the user's innermost frame, and the next one inward
+        "main (/me/train.py:80);log_loss (/me/train.py:88);Tensor.item (/v/site-packages/torch/_tensor.py:5), train.py:88 log_loss, Tensor.item",
+        "main (/me/train.py:80);log_loss (/me/train.py:88), train.py:88 log_loss, null",
+        // between them, the interpreter says nothing
+        "log_loss (/me/train.py:88);[libpython3.12.so.1.0];cfunction_vectorcall (python3.12);torch::autograd::THPVariable_item(_object*) (libtorch_python.so);[libc.so.6], train.py:88 log_loss, Tensor.item",
+        "load (/me/data.py:3);at::native::copy_(at::Tensor&) (libtorch_cpu.so), data.py:3 load, at::native::copy_",
+        "load (/me/data.py:3);[libcuda.so.1], data.py:3 load, libcuda.so.1",
+        // code without a file is the user's where there is no other
+        "<module> (<string>:1);spawn_main (/usr/lib/python3.12/multiprocessing/spawn.py:9);f (/me/a.py:2);g (<string>:7), a.py:2 f, g",
+        "<module> (<string>:4);wait (/usr/lib/python3.12/threading.py:9), <string>:4 <module>, wait",
+        // none of the user's: the innermost of Python, else of native code
+        "[deeper];run (/usr/lib/python3.12/threading.py:9);work (/v/site-packages/torch/pin.py:2);poll (libc.so.6), pin.py:2 work, poll",
+        "clone (libc.so.6);gomp_thread_start (libgomp.so.1);at::parallel(int) (libtorch_cpu.so), at::parallel (libtorch_cpu.so), null",
+        "[libfoo.so], libfoo.so, null",
+        "forward (/me/net.py), net.py forward, null"
+    })
+    void aStackHasTheLineOfTheUsersInnermostCode(String stack, String line, String calls) {
+        assertThat(rows(recording().sample(1, stack), "SELECT line || ' -> ' || coalesce(called, 'null') FROM stack_lines"))
+                .containsExactly(line + " -> " + calls);
+    }
+
+    @Test
+    void timeInCallsInsideOneAnotherCountsOnce() {
+        RecordingFixture fixture = recording()
+                .region("epoch", 0, 100).alter("UPDATE events SET stack = 'r (/me/a.py:1)'") // around all: stands for nothing
+                .blocked("cuda_sync", "cudaStreamSynchronize", 10, 10, "a (/me/a.py:1)")
+                .blocked("wait", "futex", 12, 5, "b (/me/a.py:2)")
+                .sample(15, "c (/me/a.py:3)") // it spins
+                .sample(40, "c (/me/a.py:3)")
+                .blocked("io", "read", 50, 4, "d (/me/a.py:4)")
+                .on(100, 101, "other").sample(15, "c (/me/a.py:3)"); // another thread
+        assertThat(rows(fixture, """
+                SELECT tid, kind, state, calls, total_ns / 1e6, line
+                FROM stack_times
+                JOIN stack_lines USING (id)
+                ORDER BY tid, total_ns DESC
+                """)).containsExactly(
+                "100 sample on-cpu 1 20.0 a.py:3 c",
+                "100 cuda_sync gpu 1 10.0 a.py:1 a",
+                "100 io storage 1 4.0 a.py:4 d",
+                "101 sample on-cpu 1 20.0 a.py:3 c");
+    }
+
+    @Test
+    void timeBlockedSaysOnWhat() {
+        RecordingFixture fixture = recording()
+                .blocked("wait", "clock_nanosleep", 0, 2, "a (/me/a.py:1)")
+                .blocked("wait", "futex", 10, 2, "a (/me/a.py:1)")
+                .blocked("wait", "poll", 20, 2, "a (/me/a.py:1)", "object = 'pipe:[7]'")
+                .blocked("wait", "recvmsg", 30, 2, "a (/me/a.py:1)")
+                .blocked("dist_wait", "c10d::Work::wait", 40, 2, "a (/me/a.py:1)")
+                .blocked("gpu_alloc", "cudaMalloc", 50, 2, "a (/me/a.py:1)")
+                .blocked("gc", "collection", 60, 2, "a (/me/a.py:1)");
+        assertThat(rows(fixture, "SELECT state, name FROM stack_events ORDER BY start_ns")).containsExactly(
+                "asleep clock_nanosleep", "thread futex", "pipe poll", "socket recvmsg", "collective c10d::Work::wait",
+                "gpu cudaMalloc", "gc collection");
+    }
+
+    @Test
+    void aLineSaysWhatTheTrainingDidMeanwhile() {
+        RecordingFixture fixture = recording().training(6, 15)
+                .fork(1, 300)
+                .sample(55, "a (/me/a.py:1)") // waits for the second batch
+                .sample(140, "b (/me/a.py:2)"); // backward of the third step
+        fixture.on(100, 101, "logger").sample(140, "c (/me/a.py:3)");
+        fixture.on(300, 300, "pt_data_worker").io(20, 1, 100).sample(140, "d (/me/a.py:4)").io(190, 1, 100);
+        fixture.on(400, 400, "bash").sample(140, "e (/me/a.py:5)");
+        assertThat(rows(fixture, "SELECT pid, tid, train_pid, thread, step, step_kind, part, line FROM line_times ORDER BY tid, at_ns"))
+                .containsExactly(
+                        "100 100 100 training 2 train data_wait a.py:1 a",
+                        "100 100 100 training 3 train backward a.py:2 b",
+                        "100 101 100 other 3 train backward a.py:3 c",
+                        "300 300 100 worker 3 train backward a.py:4 d",
+                        "400 400 400 process null null null a.py:5 e");
+    }
+
+    @Test
+    void samplesAreNoCalls() {
+        RecordingFixture fixture = recording().training(6, 15).region(NEXT, 210, 15).region(STEP, 230, 5);
+        String[] views = {
+            "SELECT * FROM steps", "SELECT * FROM phases", "SELECT * FROM phase_parts", "SELECT * FROM thread_states",
+            "SELECT * FROM percentiles", "SELECT * FROM process_percentiles", "SELECT * FROM training_threads",
+            "SELECT * FROM processes", "SELECT * FROM hangs", "SELECT * FROM _progress", "SELECT * FROM _threads",
+            "SELECT * FROM workers", "SELECT * FROM anomalies", "SELECT * FROM step_timeline"
+        };
+        List<List<String>> without = List.of(views).stream().map(view -> rows(fixture, view)).toList();
+        fixture.sample(-5, MAIN).sample(55, MAIN).sample(900, MAIN);
+        fixture.on(100, 107, "python3").sample(5, MAIN).on(500, 500, "python3").sample(6, MAIN);
+        for (int i = 0; i < views.length; i++) {
+            assertThat(rows(fixture, views[i])).as(views[i]).isEqualTo(without.get(i));
+        }
+        assertThat(rows(fixture, "SELECT kind, events FROM kinds WHERE kind = 'sample'")).containsExactly("sample 5");
+    }
+
+    @Test
+    void recordingsWithoutStacksHaveNone() {
+        RecordingFixture fixture = recording().training(6, 15).alter("ALTER TABLE events DROP COLUMN stack")
+                .alter("ALTER TABLE events DROP COLUMN period_ns");
+        for (String view : List.of("stacks", "stack_lines", "stack_times", "stack_events", "line_times")) {
+            assertThat(rows(fixture, "FROM " + view)).as(view).isEmpty();
+        }
+    }
+
+    private List<String> rows(RecordingFixture fixture, String sql) {
+        try (Database database = Recordings.open(fixture.write(folder.resolve("run.parquet")).toString())) {
+            return database.query(sql).rows().stream().map(StackViewsTest::text).toList();
+        }
+    }
+
+    private static String text(Table.Row row) {
+        return String.join(" ", row.values().stream().map(String::valueOf).toList());
+    }
+}
