@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /// Stacks of Python programs of each version, held against what the interpreter itself says of its frames.
@@ -114,6 +115,42 @@ class WhichLineIT {
                     .isGreaterThan(samples * 9 / 10);
             assertThat(recording.rows("SELECT DISTINCT name, dur_ns, period_ns FROM events WHERE kind = 'sample'"))
                     .containsExactly("on-cpu null 20408163");
+        }
+    }
+
+    /// Calls of one function of a library by Python: those that take long have the stack of the caller, whichever way the
+    /// function is probed.
+    @ParameterizedTest
+    @ValueSource(strings = {"session", "multi", "perf"})
+    void aProbedFunctionThatTakesLongHasTheStackOfItsCaller(String backend) throws IOException {
+        Needs.bpf();
+        Path library = directory.resolve("libslow.so");
+        Path source = directory.resolve("slow.c");
+        Files.writeString(source, "#include <unistd.h>\nint slow(int ms) { usleep(1000 * ms); return ms; }\n");
+        Running.Outcome built =
+                Running.start("gcc", "-O1", "-shared", "-fPIC", "-o", library.toString(), source.toString()).await();
+        assertThat(built.status()).as(built.toString()).isZero();
+        Path script = directory.resolve("calls.py");
+        Files.writeString(script, """
+                import ctypes, time
+                slow = ctypes.CDLL("%s").slow
+                def waits():
+                    slow(20)
+                time.sleep(0.2)
+                for _ in range(10):
+                    waits()
+                    slow(0)
+                """.formatted(library));
+        Path file = directory.resolve("run.parquet");
+        Running.Outcome _ = Recorder.recordTo(file, "--backend", backend, "--probe", library + ":slow")
+                .with("--", Pythons.all().getFirst().toString(), script.toString())
+                .runWell();
+        try (Recording recording = Recording.open(file)) {
+            String calls = "SELECT count(*) FROM events WHERE kind = 'call' AND ";
+            assertThat(recording.number(calls + "dur_ns >= 20000000 AND stack LIKE '<module> (%calls.py:7);waits (%calls.py:4)%'"))
+                    .isEqualTo(10);
+            assertThat(recording.number(calls + "dur_ns < 1000000 AND stack IS NULL"))
+                    .isEqualTo(recording.number(calls + "dur_ns < 1000000"));
         }
     }
 
