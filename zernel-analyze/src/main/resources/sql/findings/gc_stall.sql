@@ -10,7 +10,7 @@
 -- needs: pauses, gc_runs, steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: gc.callbacks tell a program when it runs; `zernel-record probes` says whether its Python can be probed (gc)
--- lines: the collections WHERE thread = 'training' AND kind = 'gc'
+-- lines: the collections WHERE thread = 'training' AND (kind = 'gc' OR waits = 'gc')
 WITH
     thresholds AS (
         SELECT

@@ -54,9 +54,11 @@ SELECT
     CASE
         WHEN regexp_matches(function, '\bTHPVariable_[a-z]\w*') AND native
             THEN 'Tensor.' || regexp_extract(function, '\bTHPVariable_(\w+)', 1)
-        WHEN native THEN coalesce(regexp_replace(function, '(\w)\(.*\)( const)?$', '\1'), file)
-        ELSE function
-    END AS called -- function in few words, or library
+        WHEN native AND file LIKE 'libc.so%' THEN ltrim(function, '_')
+        WHEN native
+            THEN regexp_replace(replace(function, '(anonymous namespace)::', ''), '(\w)\(.*\)( const)?$', '\1')
+        ELSE replace(function, '.<locals>', '')
+    END AS called -- function in few words; NULL where only the library is known
 FROM parsed;
 
 -- Every frame of every stack, by its number from the innermost.

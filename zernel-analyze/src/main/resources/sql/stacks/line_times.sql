@@ -5,7 +5,7 @@
 -- to. The line is one of the user's own code where the stack has one.
 --
 -- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
--- needs: _thread_wait_spans, step_outliers
+-- needs: _thread_wait_spans, gc_runs, step_outliers
 CREATE TABLE line_times AS
 WITH
     parents AS (
@@ -20,6 +20,7 @@ WITH
             events.pid,
             events.tid,
             events.middle_ns AS at_ns,
+            events.end_ns,
             events.kind,
             events.name,
             events.state,
@@ -83,14 +84,18 @@ WITH
             ON evaluations.thread = parted.train_thread
             AND evaluations.start_ns <= parted.at_ns
     ),
+    -- Of what another thread does for a training thread that waits, the end counts: then it lets go.
     points AS (
-        SELECT recording, pid, tid, at_ns, number
+        SELECT recording, pid, tid, CASE WHEN thread = 'training' THEN at_ns ELSE end_ns END AS at_ns, number
         FROM owned
         WHERE thread IN ('training', 'other')
     ),
     waits AS (
         SELECT recording, pid, from_ns, until_ns, tid AS waiter_tid, waker_tid, kind
         FROM _thread_wait_spans
+        UNION ALL
+        SELECT recording, pid, start_ns, start_ns + dur_ns, tid, NULL, 'gc'
+        FROM gc_runs
     ),
     -- Of a training thread only its own waits, of other threads those that a training thread is in.
     meanwhile AS (
@@ -167,17 +172,19 @@ SELECT
     END AS excess_ns, -- [ns] of a mean step of that class, negative for train: adds up to what others have more
     CASE WHEN events.at_ns < events.part_end_ns THEN CAST(events.part AS VARCHAR) END
         AS part, -- what the training thread did: data_wait, forward, ..., or unknown
-    CASE events.thread
-        WHEN 'worker' THEN events.state NOT IN ('pipe', 'thread')
-        WHEN 'training' THEN coalesce(events.at_ns < events.part_end_ns AND events.part = 'data_wait', FALSE)
-            AND events.state NOT IN ('pipe', 'thread')
+    CASE
+        WHEN events.thread = 'worker' AND events.tid <> events.pid THEN events.state IN ('on-cpu', 'storage')
+        WHEN events.thread = 'worker' THEN events.state NOT IN ('pipe', 'thread')
+        WHEN events.thread = 'training'
+            THEN coalesce(events.at_ns < events.part_end_ns AND events.part = 'data_wait', FALSE)
+                AND events.state NOT IN ('pipe', 'thread')
         ELSE FALSE
     END AS loads, -- whether data was loaded: by a worker that did not wait for work, or by the thread that wants it
     events.evaluates, -- whether it was in an evaluation loop
-    meanwhile.waits, -- what the training thread waited for of another thread: gil, pool or lock; else NULL
+    meanwhile.waits, -- for what the training thread stood: gil, pool or lock, as in thread_waits; gc; else NULL
     coalesce(meanwhile.wakes, FALSE) AS wakes, -- whether this other thread ended that wait
     lines.line, -- where: `train.py:88 log_loss`
-    coalesce(lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END)
+    coalesce(lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END, lines.library)
         AS called, -- what was called there; NULL where the thread was in the line itself
     lines.own, -- whether the line is of the user's own code
     lines.python, -- whether Python's code is in the stack

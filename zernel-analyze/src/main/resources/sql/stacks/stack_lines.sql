@@ -6,12 +6,6 @@
 -- needs: _stack_frames, _stack_texts
 CREATE TABLE stack_lines AS
 WITH
-    -- Frames that say nothing: of Python's interpreter, and what stands for those that were not taken.
-    telling AS (
-        SELECT id, frame, function, file, line, module, native, called
-        FROM _stack_frames
-        WHERE NOT interpreter AND coalesce(function <> '[deeper]', TRUE)
-    ),
     chosen AS (
         SELECT
             id,
@@ -19,37 +13,41 @@ WITH
                 min(frame) FILTER (module IS NULL AND NOT native AND file NOT LIKE '<%'),
                 min(frame) FILTER (module IS NULL AND NOT native),
                 min(frame) FILTER (NOT native),
+                min(frame) FILTER (file IS NOT NULL AND NOT interpreter),
+                min(frame) FILTER (file IS NOT NULL),
                 min(frame)
             ) AS frame,
-            coalesce(bool_or(module IS NULL AND NOT native), FALSE) AS own,
+            bool_or(module IS NULL AND NOT native) AS own,
             bool_or(NOT native) AS python
-        FROM telling
+        FROM _stack_frames
         GROUP BY id
     ),
+    -- Python's interpreter between two frames says nothing, nor does what stands for frames that were not taken.
     inward AS (
-        SELECT telling.id, arg_max(telling.called, telling.frame) AS called
-        FROM telling
-        JOIN chosen ON chosen.id = telling.id
-        WHERE telling.frame < chosen.frame
-        GROUP BY telling.id
+        SELECT frames.id, arg_max(frames.function, frames.frame) AS function, arg_max(frames.file, frames.frame) AS file
+        FROM (
+            SELECT id, frame, coalesce(called, '') AS function, file
+            FROM _stack_frames
+            WHERE NOT interpreter AND file IS NOT NULL
+        ) AS frames
+        JOIN chosen ON chosen.id = frames.id
+        WHERE frames.frame < chosen.frame
+        GROUP BY frames.id
     )
 SELECT
     texts.id, -- number of the stack
     CASE
-        WHEN telling.function IS NULL THEN telling.file
-        WHEN telling.native THEN telling.called || coalesce(' (' || telling.file || ')', '')
-        ELSE concat_ws(
-            ' ',
-            concat_ws(':', regexp_extract(telling.file, '[^/]*$'), telling.line),
-            telling.function
-        )
+        WHEN line.function IS NULL THEN line.file
+        WHEN line.native THEN line.called || coalesce(' (' || line.file || ')', '')
+        ELSE concat_ws(' ', concat_ws(':', regexp_extract(line.file, '[^/]*$'), line.line), line.called)
     END AS line, -- where the thread was: `train.py:88 log_loss`
-    inward.called, -- what that called: function or library; NULL where the line is the innermost frame
-    telling.file, -- file of the line, or library
+    nullif(inward.function, '') AS called, -- what that called; NULL where it is the innermost, or has no name
+    CASE WHEN inward.function = '' THEN inward.file END AS library, -- of what it called, where only that is known
+    line.file, -- file of the line, or library
     chosen.own, -- whether it is the user's own code
     chosen.python, -- whether Python's code is in the stack
     texts.stack -- text of the whole stack
 FROM _stack_texts AS texts
 JOIN chosen ON chosen.id = texts.id
-JOIN telling ON telling.id = chosen.id AND telling.frame = chosen.frame
+JOIN _stack_frames AS line ON line.id = chosen.id AND line.frame = chosen.frame
 LEFT JOIN inward ON inward.id = texts.id

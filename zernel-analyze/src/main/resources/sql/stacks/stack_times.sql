@@ -2,7 +2,7 @@
 --
 -- Time blocked is that of calls from the recorder's threshold on, time on a CPU that of samples: a thread that was
 -- sampled n times had a CPU for about n times `period_ns`. A thread that does not train is idle where it waits for
--- work: a data worker at a pipe or a lock, another one in any wait but for the GPU, for ranks and for storage.
+-- work: a data worker's main thread at a pipe or a lock, another thread in any wait but for the GPU, ranks and storage.
 --
 -- needs: stack_events, processes, _thread_numbers
 CREATE VIEW stack_times AS
@@ -33,7 +33,7 @@ SELECT
     sums.state, -- on-cpu, gpu, collective, gc, or what was waited for, as in off_cpu_spans
     CASE
         WHEN own.thread IS NOT NULL OR sums.recording NOT IN (SELECT recording FROM _thread_numbers) THEN FALSE
-        WHEN processes.role = 'data worker' THEN sums.state IN ('pipe', 'thread')
+        WHEN processes.role = 'data worker' AND sums.tid = sums.pid THEN sums.state IN ('pipe', 'thread')
         ELSE sums.state NOT IN ('on-cpu', 'gc', 'gpu', 'collective', 'storage')
     END AS idle, -- whether the thread waits for work, where another one trains
     sums.id, -- number of the stack, as in stack_lines and stacks

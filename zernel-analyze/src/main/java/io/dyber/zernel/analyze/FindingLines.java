@@ -6,9 +6,9 @@ import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.format.RecordingException;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// Which lines hold the time of a finding, by the [LineRule]s of its header.
@@ -43,34 +43,48 @@ final class FindingLines {
         return List.copyOf(lines);
     }
 
-    private record Place(String line, @Nullable String calls) {}
+    /// What a line holds, and how much of it in which of its calls.
+    private static final class Sum {
+        private double amount;
+        private long count;
+        private final Map<String, Double> calls = new TreeMap<>();
 
-    private record Sum(double amount, long count) {
-        Sum plus(Sum other) {
-            return new Sum(amount + other.amount, count + other.count);
+        void add(Table.Row row, double more) {
+            amount += more;
+            count += row.integer("count");
+            String called = row.text("called");
+            calls.merge(called == null ? "" : called, more, Double::sum);
+        }
+
+        /// The call that holds most, where that is at least half.
+        @Nullable String call() {
+            return calls.entrySet().stream()
+                    .filter(call -> 2 * call.getValue() >= amount && !call.getKey().isEmpty())
+                    .max(Map.Entry.comparingByValue())
+                    .map(Map.Entry::getKey)
+                    .orElse(null);
         }
     }
 
     private static List<FindingLine> of(Table.Row finding, String what, Table amounts) {
-        Map<Place, Sum> sums = new HashMap<>();
+        Map<String, Sum> sums = new TreeMap<>();
         for (Table.Row row : amounts.rows()) {
             Double amount = row.real("amount");
             if (amount != null && isOf(finding, row)) {
-                Place place = new Place(row.requiredText("line"), row.text("called"));
-                sums.merge(place, new Sum(amount, row.integer("count")), Sum::plus);
+                sums.computeIfAbsent(row.requiredText("line"), _ -> new Sum()).add(row, amount);
             }
         }
         sums.values().removeIf(sum -> sum.amount <= 0);
-        double all = sums.values().stream().mapToDouble(Sum::amount).sum();
+        double all = sums.values().stream().mapToDouble(sum -> sum.amount).sum();
         return sums.entrySet().stream()
                 .map(entry -> new FindingLine(
                         what,
                         entry.getValue().amount / all,
-                        entry.getKey().line,
-                        entry.getKey().calls,
+                        entry.getKey(),
+                        entry.getValue().call(),
                         entry.getValue().amount,
                         entry.getValue().count))
-                .sorted(Comparator.comparingDouble(FindingLine::share).reversed().thenComparing(FindingLine::place))
+                .sorted(Comparator.comparingDouble(FindingLine::share).reversed())
                 .limit(MOST)
                 .toList();
     }

@@ -71,11 +71,13 @@ class FindingLinesTest {
             fixture.on(100, 100, "python3");
             blocked(fixture, "futex", at + 65, 20, MAIN + "fetch (/me/train.py:50);get (/usr/lib/python3.12/queue.py:171)", "addr = 64, status = 0", "301");
             fixture.on(100, 301, "producer").sample(at + 70, "produce (/me/feed.py:12)").sample(at + 30, "sleep (/me/feed.py:13)")
+                    // it began before the wait, and lets go at its end
+                    .blocked("wait", "clock_nanosleep", at + 41, 40, "linger (/me/feed.py:14)")
                     .on(100, 302, "another").sample(at + 71, "other (/me/other.py:1)");
         }
         assertThat(lines("blocked_on_thread", fixture)).containsExactly(
                 "100 % of the waits: train.py:50 fetch -> get",
-                "100 % of what the other thread does meanwhile: feed.py:12 produce");
+                "100 % of what the other thread does meanwhile: feed.py:14 linger -> clock_nanosleep");
     }
 
     @Test
@@ -105,10 +107,10 @@ class FindingLinesTest {
         for (int i = 0; i < 12; i++) {
             fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 90, 10)
                     .sample(i * 100 + 30, MAIN + "metrics (/me/train.py:70)").sample(i * 100 + 50, MAIN + "metrics (/me/train.py:70)")
-                    .sample(i * 100 + 70, MAIN + "augment (/me/train.py:71)").sample(i * 100 + 95, MAIN + "step (/me/train.py:99)");
+                    .sample(i * 100 + 70, MAIN + "augment (/me/train.py:71);at::native::(anonymous namespace)::pool(int) (libtorch_cpu.so)").sample(i * 100 + 95, MAIN + "step (/me/train.py:99)");
         }
         assertThat(lines("cpu_between_calls", fixture))
-                .containsExactly("67 % of that work: train.py:70 metrics", "33 % of that work: train.py:71 augment");
+                .containsExactly("67 % of that work: train.py:70 metrics", "33 % of that work: train.py:71 augment -> at::native::pool");
     }
 
     @Test
@@ -118,6 +120,8 @@ class FindingLinesTest {
         for (int i = 0; i < 8; i++) {
             fixture.sample(120 + i * 50, "_worker_loop (/v/site-packages/torch/w.py:300);__getitem__ (/me/data.py:20);blur (/v/site-packages/PIL/f.py:7)");
         }
+        fixture.on(200, 207, "pt_data_worker").blocked("wait", "accept4", 100, 400, "serve (/v/site-packages/torch/sharer.py:3)")
+                .on(200, 200, "pt_data_worker");
         fixture.blocked("wait", "recvfrom", 130, 40, "__getitem__ (/me/data.py:19)")
                 .blocked("wait", "poll", 500, 40, "_worker_loop (/v/site-packages/torch/w.py:280)", "object = 'pipe:[1]'");
         assertThat(lines("too_few_workers", fixture))
@@ -152,6 +156,33 @@ class FindingLinesTest {
         }
         assertThat(lines("slow_steps", fixture)).containsExactly(
                 "75 % of what they have more: train.py:2 report -> recvfrom", "25 % of what they have more: train.py:1 always -> read");
+    }
+
+    @Test
+    void aLineIsNamedOnceWithTheCallThatHoldsMostOfIt() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 90, 10)
+                    .sample(i * 100 + 30, MAIN + "f (/me/train.py:70);sort (_multiarray.so)")
+                    .sample(i * 100 + 40, MAIN + "f (/me/train.py:70);sort (_multiarray.so)")
+                    .sample(i * 100 + 50, MAIN + "f (/me/train.py:70);cos (_multiarray.so)")
+                    .sample(i * 100 + 60, MAIN + "outer.<locals>.g (/me/train.py:71);sort (_multiarray.so)")
+                    .sample(i * 100 + 70, MAIN + "outer.<locals>.g (/me/train.py:71);cos (_multiarray.so)")
+                    .sample(i * 100 + 80, MAIN + "outer.<locals>.g (/me/train.py:71)");
+        }
+        assertThat(lines("cpu_between_calls", fixture))
+                .containsExactly("50 % of that work: train.py:70 f -> sort", "50 % of that work: train.py:71 outer.g");
+    }
+
+    @Test
+    void gcStallNamesTheLinesInWhichItRan() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("gc", "gc.collect", i * 100 + 65, 30.0, "generation = 2, count = 7")
+                    .sample(i * 100 + 70, MAIN + "tidy (/me/train.py:33);gc_collect_main (libpython3.12.so.1.0)")
+                    .sample(i * 100 + 98, MAIN + "next (/me/train.py:34)");
+        }
+        assertThat(lines("gc_stall", fixture)).containsExactly("100 % of the collections: train.py:33 tidy");
     }
 
     @Test

@@ -83,11 +83,22 @@ class StackViewsTest {
         "[deeper];run (/usr/lib/python3.12/threading.py:9);work (/v/site-packages/torch/pin.py:2);poll (libc.so.6), pin.py:2 work, poll",
         "clone (libc.so.6);gomp_thread_start (libgomp.so.1);at::parallel(int) (libtorch_cpu.so), at::parallel (libtorch_cpu.so), null",
         "[libfoo.so], libfoo.so, null",
+        "[libfoo.so];malloc (libpython3.11.so.1.0), libfoo.so, null",
+        "malloc (libpython3.11.so.1.0), malloc (libpython3.11.so.1.0), null",
+        "main (/me/a.py:3);[unreadable];read (/usr/lib/python3.11/io.py:4), a.py:3 main, read",
+        "[unreadable], [unreadable], null",
         "forward (/me/net.py), net.py forward, null"
     })
     void aStackHasTheLineOfTheUsersInnermostCode(String stack, String line, String calls) {
-        assertThat(rows(recording().sample(1, stack), "SELECT line || ' -> ' || coalesce(called, 'null') FROM stack_lines"))
+        assertThat(rows(recording().sample(1, stack), "SELECT line || ' -> ' || coalesce(called, library, 'null') FROM stack_lines"))
                 .containsExactly(line + " -> " + calls);
+    }
+
+    @Test
+    void aCallWhoseLibraryAloneIsKnownIsNamedByItsEvent() {
+        RecordingFixture fixture = recording().blocked("wait", "futex", 1, 2, "f (/me/a.py:2);[libc.so.6]")
+                .sample(9, "f (/me/a.py:2);[libcuda.so.1]");
+        assertThat(rows(fixture, "SELECT kind, called FROM line_times ORDER BY at_ns")).containsExactly("wait futex", "sample libcuda.so.1");
     }
 
     @Test

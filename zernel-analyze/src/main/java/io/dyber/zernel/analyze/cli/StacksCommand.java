@@ -101,7 +101,7 @@ final class StacksCommand implements Runnable {
                 FROM (
                     SELECT
                         recording, pid, tid, role, state, kind, name, line, calls AS times, total_ns,
-                        coalesce(called, CASE WHEN kind <> 'sample' THEN name END) AS called
+                        coalesce(called, CASE WHEN kind <> 'sample' THEN name END, library) AS called
                     FROM stack_times
                     JOIN stack_lines USING (id)
                     WHERE %s
