@@ -80,9 +80,8 @@ public final class Pythons {
         retries.remove(pid);
         Optional<Running> found = find(pid);
         if (found.isPresent()) {
-            if (!found.get().equals(running.get(pid))) {
-                starting.put(pid, new Starting(found.get(), System.nanoTime()));
-            }
+            // Also where it is the same again: the kernel side forgets it when the process executes a program.
+            starting.put(pid, new Starting(found.get(), System.nanoTime()));
         } else if (number < PAUSES.size()) {
             retries.put(pid, new Retry(number + 1, System.nanoTime() + PAUSES.get(number)));
         }
