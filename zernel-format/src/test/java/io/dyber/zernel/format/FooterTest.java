@@ -118,6 +118,16 @@ final class FooterTest {
     }
 
     @Test
+    void whatOfStacks() {
+        assertThat(Footer.json(new Footer.Stacks(
+                        1, 49, 1000, 2, 3, 4, 5, 6, 7,
+                        List.of(new Footer.PythonInfo("python3", "3.9.1", null), new Footer.PythonInfo("uwsgi", null, "too old")))))
+                .isEqualTo("""
+                        {"blocked_ns":1,"samples_per_second":49,"budget":1000,"taken":2,"over_budget":3,"lost":4,"unread":5,\
+                        "deeper":6,"unnamed":7,"pythons":[{"file":"python3","version":"3.9.1"},{"file":"uwsgi","why":"too old"}]}""");
+    }
+
+    @Test
     void whatRecordingCosts() {
         assertThat(Footer.json(new Footer.Overhead(
                         1000.5, null, null, null, "by hand", 1, 2, 3, 4L, 0.25, List.of(new Footer.ProcessOverhead(7, 8, null)))))
