@@ -1,6 +1,7 @@
 // Draws what `report --json` printed, which is in the page. Texts of a recording only become text.
 
 import {Chart, element, gain, shareBar, svgElement, titled, up} from "./charts.js";
+import {FlameGraph} from "./flame.js";
 
 const MOST_PICTURES = 16, MOST_OPEN = 4, MOST_ROWS = 100, MOST_RANKS = 64, MOST_COMMUNICATORS = 4, RANK_POINTS = 60;
 const MOST_LINES = 5, LEAST_SHARE = 0.05; // lines of a finding
@@ -275,6 +276,21 @@ function stepChart(parent, thread, points, phases, legend) {
   return chart.box;
 }
 
+/// Where the time went by stack; `#stack=TEXT` in the page's address looks for a text and zooms to where it holds most time.
+function stacks(rows) {
+  if (rows.length === 0) return;
+  add(main, "h2", "", "Stacks");
+  add(main, "p", "soft", "Time blocked in calls and time on a CPU, by samples, of all threads but those that wait for work. "
+      + "Each frame is as wide as its time; what it called is below it. Click a frame to zoom, the first row to zoom out.");
+  const graph = new FlameGraph(main, rows, {time, percent});
+  const wanted = decodeURIComponent(location.hash.match(/^#stack=(.+)/)?.[1] ?? "");
+  if (wanted) {
+    graph.search.value = wanted;
+    graph.find(wanted);
+    graph.zoom(graph.widest());
+  }
+}
+
 /// Which rank held up the others when: a row per rank, a column per time bucket, darker where it took longer.
 function ranks(delays) {
   const communicators = grouped(delays, row => row.comm_id);
@@ -369,6 +385,7 @@ report.recordings.forEach(recording);
 verdict(report.verdict);
 findings(report.findings, report.skipped_findings);
 steps(report.training_threads);
+stacks(report.flame_graph);
 ranks(report.rank_delays);
 gpuActivity(sentences("GPU activity"));
 memory(report.memory_curve);

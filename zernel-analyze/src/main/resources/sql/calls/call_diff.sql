@@ -3,33 +3,9 @@
 -- Per second of recording where one of the two has no steps. A row without a name is the whole kind. Nested calls of
 -- the same kind are left out. Times are sums over all threads, taken on the CPU.
 --
--- needs: events, files, _step_counts
+-- needs: events, files, _diff_units
 CREATE VIEW call_diff AS
 WITH
-    seconds AS (
-        SELECT recording, coalesce(nullif(max(ts_ns) - min(ts_ns), 0), nullif(max(dur_ns), 0)) / 1e9 AS seconds
-        FROM events
-        GROUP BY ALL
-    ),
-    step_sums AS (
-        SELECT recording, sum(steps) AS steps
-        FROM _step_counts
-        GROUP BY ALL
-    ),
-    sides AS (
-        SELECT side, sum(seconds.seconds) AS seconds, coalesce(sum(step_sums.steps), 0) AS steps
-        FROM files
-        LEFT JOIN seconds ON seconds.recording = files.recording
-        LEFT JOIN step_sums ON step_sums.recording = files.recording
-        GROUP BY ALL
-    ),
-    units AS (
-        SELECT
-            side,
-            CASE WHEN (SELECT min(steps) FROM sides) > 0 THEN 'step' ELSE 'second' END AS per,
-            CASE WHEN (SELECT min(steps) FROM sides) > 0 THEN steps ELSE seconds END AS length
-        FROM sides
-    ),
     sums AS (
         SELECT
             files.side,
@@ -60,8 +36,8 @@ SELECT
     CAST(b.p50_ns AS BIGINT) AS before_p50_ns, -- [ns] median call before
     CAST(a.p50_ns AS BIGINT) AS after_p50_ns -- [ns] median call after
 FROM names
-JOIN units AS b_unit ON b_unit.side = 0
-JOIN units AS a_unit ON a_unit.side = 1
+JOIN _diff_units AS b_unit ON b_unit.side = 0
+JOIN _diff_units AS a_unit ON a_unit.side = 1
 LEFT JOIN sums AS b
     ON b.side = 0 AND b.kind = names.kind AND b.name IS NOT DISTINCT FROM names.name
 LEFT JOIN sums AS a

@@ -9,7 +9,8 @@ import java.util.List;
 ///
 /// @param steps the view `step_diff`: no rows where one of the two has fewer than two steps
 /// @param calls the view `call_diff`
-public record Diff(List<Recording> before, List<Recording> after, Table steps, Table calls) {
+/// @param lines the view `line_diff`: no rows where one of the two has no stacks
+public record Diff(List<Recording> before, List<Recording> after, Table steps, Table calls, Table lines) {
     /// Compares.
     ///
     /// @param database opened by [Recordings#compare]
@@ -19,7 +20,8 @@ public record Diff(List<Recording> before, List<Recording> after, Table steps, T
         List<Recording> after = recordings(database, 1);
         requireEvents(before);
         requireEvents(after);
-        return new Diff(before, after, database.query("FROM step_diff"), database.query("FROM call_diff"));
+        Table lines = database.query(database.hasStacks() ? "FROM line_diff" : "FROM line_diff LIMIT 0");
+        return new Diff(before, after, database.query("FROM step_diff"), database.query("FROM call_diff"), lines);
     }
 
     private static List<Recording> recordings(Database database, int side) {

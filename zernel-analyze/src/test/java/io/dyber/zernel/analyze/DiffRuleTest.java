@@ -58,6 +58,6 @@ class DiffRuleTest {
         Table steps = new Table(
                 columns.stream().map(name -> new Table.Column(name, "DOUBLE")).toList(),
                 List.of(new Table.Row(positions, List.of("step", 100e6, 110e6, 200e6, 300e6, verdict))));
-        return new Diff(List.of(), List.of(), steps, new Table(List.of(), List.of()));
+        return new Diff(List.of(), List.of(), steps, new Table(List.of(), List.of()), new Table(List.of(), List.of()));
     }
 }

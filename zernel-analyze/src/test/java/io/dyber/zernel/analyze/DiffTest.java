@@ -9,7 +9,11 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.DiffReport;
+import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -124,6 +128,32 @@ class DiffTest {
             assertThat(read.real("after_calls")).isEqualTo(1.0);
             assertThat(read.real("change_ns")).isEqualTo(-1e6);
             assertThat(read.integer("after_p50_ns")).isEqualTo(3_000_000);
+        }
+    }
+
+    @Test
+    void linesAreComparedPerStep() {
+        RecordingFixture before = recording().training(10, 5).blocked("wait", "recvfrom", 3, 40, "main (/me/train.py:1);fetch (/me/data.py:7)")
+                .blocked("io", "fsync", 90, 20, "main (/me/train.py:2);save (/me/train.py:9)");
+        RecordingFixture after = recording().training(20, 5).blocked("wait", "recvfrom", 3, 240, "main (/me/train.py:1);fetch (/me/data.py:8)")
+                .on(100, 101, "idle").blocked("wait", "futex", 3, 900, "main (/me/idle.py:1)");
+        try (Database database = open(before, after)) {
+            Diff diff = Diff.of(database);
+            assertThat(diff.lines().toString()).isEqualTo("""
+                    line\tstate\tper\tbefore_ns\tafter_ns\tchange_ns
+                    data.py:8 fetch\tsocket\tstep\t4000000.0\t1.2E7\t8000000.0
+                    train.py:9 save\tstorage\tstep\t2000000.0\t0.0\t-2000000.0""");
+            StringWriter text = new StringWriter();
+            new DiffReport(diff, List.of()).text(new Page(new PrintWriter(text), 100, false, true));
+            assertThat(text.toString()).contains("data.py:8 fetch  socket     4.00 ms  12.0 ms  +8.00 ms");
+        }
+    }
+
+    @Test
+    void linesAreNotComparedWhereOneHasNone() {
+        RecordingFixture with = recording().training(10, 5).blocked("wait", "recvfrom", 3, 40, "main (/me/train.py:1)");
+        try (Database database = open(recording().training(10, 5), with)) {
+            assertThat(Diff.of(database).lines().rows()).isEmpty();
         }
     }
 

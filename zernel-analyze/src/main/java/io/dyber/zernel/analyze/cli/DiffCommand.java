@@ -78,11 +78,13 @@ final class DiffCommand implements Callable<Integer> {
         /// The view `step_diff`.
         steps,
         /// The view `call_diff`.
-        calls
+        calls,
+        /// The view `line_diff`.
+        lines
     }
 
     public static final class Form {
-        @Option(names = "--json", description = "Print all measures and calls as JSON, times in ns.")
+        @Option(names = "--json", description = "Print all measures, calls and lines as JSON, times in ns.")
         public boolean json;
 
         @Option(names = "--csv", paramLabel = "TABLE", description = "Print a table as comma-separated values: ${COMPLETION-CANDIDATES}.")
@@ -119,7 +121,12 @@ final class DiffCommand implements Callable<Integer> {
         if (form.json) {
             report.json(out);
         } else if (form.csv != null) {
-            new CsvTable(out).write(form.csv == Part.steps ? diff.steps() : diff.calls());
+            new CsvTable(out).write(
+                    switch (form.csv) {
+                        case steps -> diff.steps();
+                        case calls -> diff.calls();
+                        case lines -> diff.lines();
+                    });
         } else if (form.markdown) {
             report.markdown(out);
         } else {

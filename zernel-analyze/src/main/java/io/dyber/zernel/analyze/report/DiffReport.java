@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// A diff in each form that it has, and what the rules said of it.
 public record DiffReport(Diff diff, List<DiffRule.Verdict> verdicts) {
     private static final int MOST_CALLS = 15;
+    private static final int MOST_LINES = 10;
     private static final int MOST_MARKDOWN_CALLS = 30;
 
     /// A screen.
@@ -34,6 +35,10 @@ public record DiffReport(Diff diff, List<DiffRule.Verdict> verdicts) {
         tables.write(DiffTables.calls(diff.calls(), MOST_CALLS));
         if (diff.calls().rows().size() > MOST_CALLS) {
             page.line("and " + (diff.calls().rows().size() - MOST_CALLS) + " more: zernel-analyze diff --csv calls");
+        }
+        if (!diff.lines().rows().isEmpty()) {
+            page.blank();
+            tables.write(DiffTables.lines(diff.lines(), MOST_LINES));
         }
         if (!verdicts.isEmpty()) {
             page.blank();
@@ -56,9 +61,12 @@ public record DiffReport(Diff diff, List<DiffRule.Verdict> verdicts) {
             DiffTables.explanation(diff.steps()).ifPresent(text -> out.println(MarkdownTable.escaped(text) + "\n"));
         }
         tables.write(DiffTables.calls(diff.calls(), diff.calls().rows().size()));
+        if (!diff.lines().rows().isEmpty()) {
+            tables.write(DiffTables.lines(diff.lines(), diff.lines().rows().size()));
+        }
     }
 
-    /// One JSON object: `format`, `before`, `after`, the views `steps` and `calls`, and `rules`.
+    /// One JSON object: `format`, `before`, `after`, the views `steps`, `calls` and `lines`, and `rules`.
     public void json(PrintWriter out) {
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         members.put("format", 1);
@@ -66,6 +74,7 @@ public record DiffReport(Diff diff, List<DiffRule.Verdict> verdicts) {
         members.put("after", paths(diff.after()));
         members.put("steps", diff.steps());
         members.put("calls", diff.calls());
+        members.put("lines", diff.lines());
         members.put("rules", verdicts.stream().map(DiffReport::members).toList());
         new Json(out).document(members);
     }

@@ -131,6 +131,28 @@ final class DiffTables {
                 rows);
     }
 
+    /// The lines whose time changed most.
+    static Table lines(Table lines, int most) {
+        List<Table.Row> rows = new ArrayList<>();
+        String per = lines.only().requiredText("per");
+        for (Table.Row row : lines.rows().subList(0, Math.min(most, lines.rows().size()))) {
+            rows.add(row(
+                    row.requiredText("line"),
+                    row.requiredText("state"),
+                    Quantity.time(real(row, "before_ns")),
+                    Quantity.time(real(row, "after_ns")),
+                    signed(real(row, "change_ns"), "ns")));
+        }
+        return new Table(
+                List.of(
+                        new Table.Column("line", TEXT),
+                        new Table.Column("state", TEXT),
+                        new Table.Column("time/" + per, NUMBER),
+                        new Table.Column("after", NUMBER),
+                        new Table.Column("change", NUMBER)),
+                rows);
+    }
+
     private static Table.Row row(@Nullable Object... cells) {
         return new Table.Row(java.util.Map.of(), Arrays.asList(cells));
     }

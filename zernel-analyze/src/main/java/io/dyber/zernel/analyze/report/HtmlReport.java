@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// The report as one HTML page that needs nothing else: what [JsonReport] writes, and the script that draws it. Its policy
 /// lets no other script run and nothing be loaded.
@@ -36,10 +38,11 @@ public record HtmlReport(PrintWriter out, SqlLibrary library) implements ReportF
         return resource("charts.css") + resource("report.css");
     }
 
-    /// Two modules as one, as a page that is opened from disk may import none.
+    /// Modules as one, as a page that is opened from disk may import none.
     private static String script() {
-        return resource("charts.js").replaceAll("(?m)^export ", "")
-                + resource("report.js").replaceFirst("(?m)^import .* from \"./charts.js\";\n", "");
+        return Stream.of("charts.js", "flame.js", "report.js")
+                .map(name -> resource(name).replaceAll("(?m)^import .* from \"./\\w+.js\";\n", "").replaceAll("(?m)^export ", ""))
+                .collect(Collectors.joining());
     }
 
     /// JSON of the same value that has nothing in it that ends or begins an element, or a line of a script.

@@ -43,6 +43,16 @@ class PerfettoTraceTest {
     }
 
     @Test
+    void samplesAreInstantsAndStacksAreArguments() throws IOException {
+        assertThat(lines(recording().blocked("wait", "futex", 1, 3, "f (/me/a.py:2)").sample(5, "f (/me/a.py:2)")))
+                .containsSubsequence(
+                        "thread 100/100 python3",
+                        "1000 begin wait futex {cpu=1, stack=f (/me/a.py:2)}",
+                        "4000 end futex",
+                        "5000 instant sample on-cpu {cpu=1, stack=f (/me/a.py:2), period_ns=20000000}");
+    }
+
+    @Test
     void stepsPhasesAndCountersHaveTracks() throws IOException {
         assertThat(lines(recording().training(1, 15).gpuSample("power", 5, 37, "mW"))).contains(
                         "process 100 python3", "track steps", "track phases", "counter GPU 0 power", "5000 value 37")

@@ -22,6 +22,11 @@ import org.xml.sax.InputSource;
 /// A page from disk after Chromium ran its script. Without Chromium a test is skipped.
 record DrawnPage(Document document) {
     static DrawnPage of(String page, Path folder) throws Exception {
+        return of(page, folder, "");
+    }
+
+    /// The same at an address that ends with this.
+    static DrawnPage of(String page, Path folder, String fragment) throws Exception {
         Optional<Path> program = browser();
         if (program.isEmpty()) {
             System.out.println("skipped: needs Chromium (apt-get install chromium)");
@@ -30,14 +35,14 @@ record DrawnPage(Document document) {
         Path file = Files.writeString(folder.resolve("report.html"), page);
         Process process = new ProcessBuilder(program.orElseThrow().toString(), "--headless", "--no-sandbox", "--disable-gpu",
                         "--disable-background-networking", "--user-data-dir=" + folder.resolve("browser"), "--dump-dom",
-                        file.toUri().toString())
+                        file.toUri() + fragment)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         String drawn = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).isZero();
-        // XML but for its first line, the void elements of its head, and scripts, which are no part of what is shown.
+        // XML but for its first line, the void elements, and scripts, which are no part of what is shown.
         String xml = drawn.replaceFirst("<!DOCTYPE html>", "")
-                .replaceAll("<meta ([^>]*)>", "<meta $1/>")
+                .replaceAll("<(meta|input) ([^>]*)>", "<$1 $2/>")
                 .replaceAll("(?s)(<script[^>]*>).*?</script>", "$1</script>")
                 .replace("&nbsp;", " ");
         return new DrawnPage(DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(xml))));

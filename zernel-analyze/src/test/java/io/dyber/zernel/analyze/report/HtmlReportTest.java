@@ -167,6 +167,31 @@ class HtmlReportTest {
     }
 
     @Test
+    void stacksAreAFlameGraph() throws Exception {
+        RecordingFixture fixture = recording().training(6, 15)
+                .blocked("cuda_sync", "cudaStreamSynchronize", 16, 6, "main (/me/<b>.py:1);loss (/me/a.py:88);item (/v/site-packages/torch/t.py:1)", "depth = 0")
+                .blocked("io", "read", 70, 2, "main (/me/<b>.py:1);loss (/me/a.py:88)")
+                .blocked("io", "read", 80, 12, "main (/me/<b>.py:1);_find_and_load (<frozen importlib._bootstrap>:7);load (/me/data.py:7)")
+                .on(300, 300, "pt_data_worker").region("x", 0, 1).sample(9, "blur (/me/data.py:9)");
+        String page = page(fixture);
+        DrawnPage whole = DrawnPage.of(page, folder);
+        assertThat(whole.texts("button")).containsExactly("all stacks", "data workers", "data.py:9 blur", "training threads",
+                "<b>.py:1 main", "data.py:7 load", "a.py:88 loss", "t.py:1 item");
+        Element training = whole.all("button").get(3);
+        assertThat(training.getAttribute("style")).startsWith("left: 50%; width: 50%; top: 19px; background: linear-gradient(to right, "
+                + "var(--optimizer_step) 0% 30%, var(--data_loading) 30% 100%);");
+        assertThat(training.getAttribute("title")).isEqualTo("training threads 20.0 ms, 50.0 % of all gpu 6.00 ms, storage 14.0 ms");
+        DrawnPage zoomed = DrawnPage.of(page, folder, "#stack=a.py:88");
+        assertThat(zoomed.texts("button")).containsExactly("all stacks", "training threads", "<b>.py:1 main", "a.py:88 loss", "t.py:1 item");
+        assertThat(zoomed.all("button").stream().filter(one -> one.getAttribute("class").equals("found")).map(Element::getTextContent))
+                .containsExactly("a.py:88 loss");
+        assertThat(zoomed.all("button").getLast().getAttribute("style")).startsWith("left: 0%; width: 75%; top: 76px; ");
+        assertThat(zoomed.texts("p")).contains("a.py:88 loss: 8.00 ms; 100.0 % of it in frames with \"a.py:88\"");
+        assertThat(page(recording().training(6, 15))).contains("\"flame_graph\": []");
+        assertThat(DrawnPage.of(page(recording().training(6, 15)), folder).texts("h2")).doesNotContain("Stacks");
+    }
+
+    @Test
     void numbersThatADoubleCannotHoldAreExact() throws Exception {
         RecordingFixture fixture = recording();
         for (int rank = 0; rank < 2; rank++) {

@@ -30,6 +30,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "thread_states",
             "evaluations",
             "step_timeline",
+            "flame_graph",
             "hangs",
             "data_wait_by_epoch",
             "worker_crews",

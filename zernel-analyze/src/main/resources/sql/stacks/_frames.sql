@@ -1,0 +1,62 @@
+-- The different frames of all stacks, each read once.
+--
+-- `FUNCTION (FILE:LINE)` is Python, `SYMBOL (LIBRARY)` and `[LIBRARY]` are native code, whose file has no directory. A
+-- file of the standard library is told by the folder of its Python, one of a package by site-packages; what has no file
+-- was made by one of both, but for what was given as text (`python -c`) or typed, which is the user's own.
+--
+-- needs: _stack_texts
+CREATE TABLE _frames AS
+WITH
+    texts AS (
+        SELECT DISTINCT unnest(string_split(stack, ';')) AS frame
+        FROM _stack_texts
+    ),
+    matched AS (
+        SELECT
+            frame,
+            regexp_extract(frame, '^(.+?) \((.+):(\d+)\)$', ['function', 'file', 'line']) AS python,
+            regexp_extract(frame, '^(.+?) \((.*/.*|.*\.py|<.*>)\)$', ['function', 'file']) AS lineless,
+            regexp_extract(frame, '^(.*) \(([^()/]*)\)$', ['function', 'file']) AS native,
+            regexp_extract(frame, '^\[(.*\.so.*|python\d.*|vdso)\]$', 1) AS library
+        FROM texts
+    ),
+    parsed AS (
+        SELECT
+            frame,
+            CASE
+                WHEN python.line <> '' THEN python.function
+                WHEN lineless.file <> '' THEN lineless.function
+                WHEN native.file <> '' THEN native.function
+                WHEN library = '' THEN frame
+            END AS function,
+            coalesce(nullif(python.file, ''), nullif(lineless.file, ''), nullif(native.file, ''), nullif(library, ''))
+                AS file,
+            CAST(nullif(python.line, '') AS BIGINT) AS line,
+            python.line = '' AND lineless.file = '' AS native
+        FROM matched
+    )
+SELECT
+    frame, -- text of the frame
+    function, -- function or symbol; NULL where only the library is known
+    file, -- file of Python's code, or library
+    line, -- line of the file; NULL in native code, and where it is not known
+    CASE
+        WHEN native THEN file
+        WHEN regexp_matches(file, '/(site|dist)-packages/')
+            THEN regexp_extract(file, '/(?:site|dist)-packages/([^/]+?)(?:\.pyc?)?(?:/|$)', 1)
+        WHEN file LIKE '<eval_with_key>%' OR file LIKE '%/torchinductor\_%' ESCAPE '\' THEN 'torch'
+        WHEN file LIKE '<frozen %' OR regexp_matches(file, '/python\d[\d.]*t?(\.zip)?/') THEN 'python'
+        WHEN file LIKE '<%' AND NOT regexp_matches(file, '^<(string|stdin|ipython-input.*)>$') THEN 'generated'
+    END AS module, -- library; package of Python, python for its standard library; NULL for the user's own code
+    native, -- whether it is native code
+    native AND regexp_matches(file, '^(lib)?python\d') IS TRUE AS interpreter, -- whether it is Python's interpreter
+    -- What is called, in few words: without parameters, and methods of tensors as a program has them.
+    CASE
+        WHEN regexp_matches(function, '\bTHPVariable_[a-z]\w*') AND native
+            THEN 'Tensor.' || regexp_extract(function, '\bTHPVariable_(\w+)', 1)
+        WHEN native AND file LIKE 'libc.so%' THEN ltrim(function, '_')
+        WHEN native
+            THEN regexp_replace(replace(function, '(anonymous namespace)::', ''), '(\w)\(.*\)( const)?$', '\1')
+        ELSE replace(function, '.<locals>', '')
+    END AS called -- function in few words; NULL where only the library is known
+FROM parsed
