@@ -36,6 +36,7 @@ WITH
         FROM matched
     )
 SELECT
+    CAST(row_number() OVER (ORDER BY frame) AS INTEGER) AS number, -- number of the frame, from 1
     frame, -- text of the frame
     function, -- function or symbol; NULL where only the library is known
     file, -- file of Python's code, or library

@@ -1,7 +1,7 @@
--- Every frame of every stack, by its number from the innermost.
+-- Which frames each stack has: numbers only, as there are many.
 --
 -- needs: _stack_texts, _frames
-CREATE VIEW _stack_frames AS
+CREATE TABLE _stack_places AS
 WITH
     split AS (
         SELECT id, string_split(stack, ';') AS texts
@@ -13,7 +13,18 @@ WITH
     )
 SELECT
     numbered.id, -- number of the stack
-    CAST(numbered.frame AS BIGINT) AS frame, -- number of the frame, 0 is the innermost
+    CAST(numbered.frame AS INTEGER) AS frame, -- number of the place in the stack, 0 is the innermost
+    frames.number -- number of the frame
+FROM numbered
+JOIN _frames AS frames ON frames.frame = numbered.text;
+
+-- Every frame of every stack, by its number from the innermost.
+--
+-- needs: _stack_places, _frames
+CREATE VIEW _stack_frames AS
+SELECT
+    places.id, -- number of the stack
+    CAST(places.frame AS BIGINT) AS frame, -- number of the frame, 0 is the innermost
     frames.function, -- function or symbol
     frames.file, -- file, or library
     frames.line, -- line of the file
@@ -21,5 +32,5 @@ SELECT
     frames.native, -- whether it is native code
     frames.interpreter, -- whether it is Python's interpreter
     frames.called -- function in few words
-FROM numbered
-JOIN _frames AS frames ON frames.frame = numbered.text
+FROM _stack_places AS places
+JOIN _frames AS frames ON frames.number = places.number
