@@ -166,8 +166,7 @@ struct seen {
 	__u64 sp;
 	__u64 result;
 	__u64 kept;
-	__u64 now;
-	__u64 start; /* 0: not known */
+	__u64 stack; /* of its caller, if that is wanted */
 };
 
 static __always_inline void see(struct seen *s, struct pt_regs *regs, __u64 kept)
@@ -181,8 +180,7 @@ static __always_inline void see(struct seen *s, struct pt_regs *regs, __u64 kept
 	s->sp = regs->sp;
 	s->result = regs->ax;
 	s->kept = kept;
-	s->now = 0;
-	s->start = 0;
+	s->stack = 0;
 }
 
 static __always_inline void see_all(struct seen *s, struct pt_regs *regs)
@@ -222,12 +220,6 @@ static __always_inline __u64 argument(struct seen *s, __u32 n)
 	return value;
 }
 
-/* Of a call whose start was not kept it is not known how long it took. */
-static __always_inline __u64 callers(struct seen *s)
-{
-	return stack_after(s->start ? s->now - s->start : stack_min_ns, s->now);
-}
-
 static __always_inline __u64 base(struct seen *s, const struct capture *c)
 {
 	switch (c->source) {
@@ -242,7 +234,7 @@ static __always_inline __u64 base(struct seen *s, const struct capture *c)
 	case SOURCE_CONSTANT:
 		return (__s64)c->offset[0];
 	case SOURCE_CALLERS:
-		return callers(s);
+		return s->stack;
 	default:
 		return argument(s, c->argument);
 	}
@@ -530,6 +522,22 @@ int tracepoint(struct pt_regs *regs)
 	return 0;
 }
 
+/* They are the last of what is read on return. */
+static __always_inline int wants_callers(const struct function *f)
+{
+	__u32 last = f->return_captures - 1;
+
+	return last < RETURN_SLOTS && f->on_return[last].source == SOURCE_CALLERS;
+}
+
+/* Of a call whose start was not kept it is not known how long it took. */
+static __always_inline __u64 callers(const struct function *f, __u64 start, __u64 now)
+{
+	if (f->flags & TIMED && start != Z_NULL)
+		return stack_after(now - start, now);
+	return stack_after(stack_min_ns, now);
+}
+
 /* `sp` as it is after the return. */
 static __always_inline void on_return(struct pt_regs *regs, const struct function *f, __u32 id,
 				      __u64 kept, __u64 sp)
@@ -543,9 +551,8 @@ static __always_inline void on_return(struct pt_regs *regs, const struct functio
 		return;
 	see(&s, regs, kept);
 	s.sp = sp;
-	s.now = now;
-	if (f->flags & TIMED && kept != Z_NULL)
-		s.start = kept;
+	if (wants_callers(f))
+		s.stack = callers(f, kept, now);
 	if (f->flags & SEND_ENTER) {
 		sent = send_return(&s, f, id, now, sp - 8);
 	} else {

@@ -45,8 +45,8 @@ class Tokens:
     def __call__(self, picture):
         words = {}
         for line in range(self.lines):
-            for word in f"the quick brown fox {line} jumps over the lazy dog {line}".split():
-                words[word] = words.get(word, 0) + len(word)
+            for word in f"the quick brown fox {line} jumps over the lazy dog {line}".split():  # planted: tokens
+                words[word] = words.get(word, 0) + len(word)  # planted: tokens
         return picture
 
 
@@ -66,10 +66,10 @@ class Remote(Dataset):
         if self.connection is None:
             self.connection = socket.create_connection(("127.0.0.1", self.port))
             self.connection.settimeout(self.timeout)
-        self.connection.sendall(index.to_bytes(4, "little"))
+        self.connection.sendall(index.to_bytes(4, "little"))  # planted: remote
         data = bytearray()
         while len(data) < OBJECT_BYTES:
-            data += self.connection.recv(1 << 16)
+            data += self.connection.recv(1 << 16)  # planted: remote
         return torch.frombuffer(data, dtype=torch.uint8).view(3, 32, 32) / 255, index % 10
 
 
@@ -77,7 +77,7 @@ class Sleepy:
     """A transform that asks a service and waits for the answer."""
 
     def __call__(self, picture):
-        time.sleep(LATENCY_S)
+        time.sleep(LATENCY_S)  # planted: sleepy
         return picture
 
 

@@ -20,7 +20,7 @@ def gc_collect(run):
 
     def collect():
         if run.planted and next(steps) % 10 == 0:
-            gc.collect()
+            gc.collect()  # planted: collect
 
     fit(run, in_memory(run), after_step=collect)
     cache.clear()
@@ -33,7 +33,7 @@ def gc_natural(run):
         gc.disable()
 
     def remember():
-        history.extend([number] for number in range(6000))
+        history.extend([number] for number in range(6000))  # planted: remember
 
     fit(run, in_memory(run), after_step=remember)
 
@@ -44,7 +44,7 @@ def sleep_periodic(run):
 
     def poll():
         if run.planted and next(steps) % 20 == 0:
-            time.sleep(0.3)
+            time.sleep(0.3)  # planted: poll
 
     fit(run, in_memory(run), after_step=poll)
 
@@ -54,7 +54,7 @@ def sleep_each(run):
 
     def pause():
         if run.planted:
-            time.sleep(0.008)
+            time.sleep(0.008)  # planted: pause
 
     fit(run, in_memory(run), after_step=pause)
 
@@ -65,8 +65,8 @@ def python_between(run):
     def statistics():
         if run.planted:
             words = {}
-            for number in range(75_000):
-                words[number % 97] = words.get(number % 97, 0) + number * number % 7
+            for number in range(75_000):  # planted: statistics
+                words[number % 97] = words.get(number % 97, 0) + number * number % 7  # planted: statistics
 
     fit(run, in_memory(run), after_step=statistics)
 
@@ -82,8 +82,8 @@ def manual(run):
     inputs = torch.rand(BATCH, 3, 32, 32)
     for _ in range(run.steps):
         if run.planted:
-            noise = random.normal(size=(BATCH * 16, 3, 32, 32))
-            inputs = torch.from_numpy(numpy.sort(noise, axis=3)[:BATCH].astype(numpy.float32))
+            noise = random.normal(size=(BATCH * 16, 3, 32, 32))  # planted: batches
+            inputs = torch.from_numpy(numpy.sort(noise, axis=3)[:BATCH].astype(numpy.float32))  # planted: batches
         optimizer.zero_grad()
         F.cross_entropy(model(inputs), labels).backward()
         optimizer.step()
@@ -100,8 +100,8 @@ def evaluation(run):
         if run.planted and next(steps) % 30 == 0:
             model.eval()
             with torch.no_grad():
-                right = sum((model(inputs).argmax(1) == labels).sum().item()
-                            for inputs, labels in DataLoader(images, BATCH))
+                right = sum((model(inputs).argmax(1) == labels).sum().item()  # planted: evaluation
+                            for inputs, labels in DataLoader(images, BATCH))  # planted: evaluation
             model.train()
             run.more["right"] = right
 

@@ -33,7 +33,7 @@ class Shards(Dataset):
         with open(self.paths[index % FILES], "rb", buffering=0) as file:
             if self.cold:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-            data = bytearray(file.read(FILE_BYTES)[:3 * 64 * 64])
+            data = bytearray(file.read(FILE_BYTES)[:3 * 64 * 64])  # planted: cold
         return torch.frombuffer(data, dtype=torch.uint8).view(3, 64, 64) / 255, index % 10
 
 
@@ -80,9 +80,9 @@ def checkpoint(run):
 def write(folder, parts):
     path = os.path.join(folder, "last.ckpt")
     with open(path + ".tmp", "wb") as file:
-        torch.save(parts, file)
-        file.flush()
-        os.fsync(file.fileno())
+        torch.save(parts, file)  # planted: checkpoint
+        file.flush()  # planted: checkpoint
+        os.fsync(file.fileno())  # planted: checkpoint
     os.replace(path + ".tmp", path)
 
 
@@ -94,8 +94,8 @@ def log_fsync(run):
         for file in logs:
             print("step done, loss 0.1234, accuracy 0.9876", file=file)
             if run.planted and not run.advice:
-                file.flush()
-                os.fsync(file.fileno())
+                file.flush()  # planted: log
+                os.fsync(file.fileno())  # planted: log
 
     fit(run, in_memory(run), after_step=log)
 
@@ -107,7 +107,7 @@ def dump(run):
     def keep():
         if run.planted:
             with open(os.path.join(run.folder, "activations.bin"), "wb", buffering=0) as file:
-                file.write(activations)
+                file.write(activations)  # planted: dump
 
     fit(run, in_memory(run), after_step=keep)
 

@@ -26,8 +26,8 @@ def count_for_ever():
     parent = os.getppid()
     total = 0
     while os.getppid() == parent:
-        for number in range(100_000):
-            total += number * number % 7
+        for number in range(100_000):  # planted: count
+            total += number * number % 7  # planted: count
 
 
 def gil_bursts(run):
@@ -41,7 +41,7 @@ def metrics():
     while True:
         end = time.monotonic() + 0.2
         while time.monotonic() < end:
-            ",".join(f"{number}={number * number}" for number in range(500))
+            ",".join(f"{number}={number * number}" for number in range(500))  # planted: metrics
         time.sleep(0.2)
 
 
@@ -79,7 +79,7 @@ def guarded(run, lock, other):
     seen = []
 
     def log():
-        with lock:
+        with lock:  # planted: guarded
             seen.append(len(seen))
 
     fit(run, in_memory(run), after_step=log)

@@ -34,7 +34,7 @@ class Blur:
 
     def __call__(self, picture):
         for _ in range(self.passes):
-            picture = F.avg_pool2d(picture, 3, stride=1, padding=1)
+            picture = F.avg_pool2d(picture, 3, stride=1, padding=1)  # planted: blur
         return picture
 
 

@@ -219,8 +219,6 @@ public final class Database implements AutoCloseable {
             columns.put(column.name(), column.type());
         }
         GpuTraceRows.COLUMNS.forEach(name -> columns.put(name, "BIGINT"));
-        columns.putIfAbsent("stack", "VARCHAR");
-        columns.putIfAbsent("period_ns", "BIGINT");
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 relation.columns().forEach(columns::putIfAbsent);

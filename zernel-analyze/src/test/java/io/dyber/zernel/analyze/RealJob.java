@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 ///
 /// @param planted what makes it slow, or what it is where nothing does
 /// @param findings any of these names the cause
+/// @param lines lines of the job's code that hold the cause, `training.py:37`: those marked `# planted:` so; empty where no line does
 /// @param costs whether the cause costs time of its steps
 /// @param advice what a run with the advice applied does, where that is mechanical
 /// @param quick whether the usual build runs it too
@@ -23,6 +25,7 @@ record RealJob(
         String planted,
         boolean healthy,
         List<String> findings,
+        List<String> lines,
         boolean costs,
         Optional<Advice> advice,
         boolean quick) {
@@ -52,11 +55,32 @@ record RealJob(
                 job.get("planted").asString(),
                 job.get("healthy").asBoolean(),
                 job.get("findings").valueStream().map(JsonNode::asString).toList(),
+                job.has("line") ? marked(job.get("line").asString()) : List.of(),
                 job.path("costs").asBoolean(true),
                 advice.isObject()
                         ? Optional.of(new Advice(advice.get("applied").asString(), advice.get("says").asString()))
                         : Optional.empty(),
                 job.path("quick").asBoolean(false));
+    }
+
+    private static List<String> marked(String label) {
+        List<String> lines = new ArrayList<>();
+        try (DirectoryStream<Path> sources = Files.newDirectoryStream(FOLDER, "*.py")) {
+            for (Path source : sources) {
+                List<String> text = Files.readAllLines(source);
+                for (int i = 0; i < text.size(); i++) {
+                    if (text.get(i).endsWith("  # planted: " + label)) {
+                        lines.add(source.getFileName() + ":" + (i + 1));
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException("reading '" + FOLDER + "'", e);
+        }
+        if (lines.isEmpty()) {
+            throw new IllegalStateException("no line of '" + FOLDER + "' is marked '# planted: " + label + "'");
+        }
+        return lines;
     }
 
     @Override

@@ -27,6 +27,7 @@ final class RealJobsDocument {
     static List<Bar> bars(List<RealRun> runs) {
         List<RealRun> planted = runs.stream().filter(run -> !run.job().healthy()).toList();
         List<RealRun> costly = planted.stream().filter(run -> run.gain().isPresent()).toList();
+        List<RealRun> lined = planted.stream().filter(run -> !run.job().lines().isEmpty()).toList();
         List<RealRun> healthy = runs.stream().filter(run -> run.job().healthy()).toList();
         List<RealRun> advised = runs.stream().filter(run -> run.advised().isPresent()).toList();
         return List.of(
@@ -36,6 +37,11 @@ final class RealJobsDocument {
                         costly.stream().filter(RealRun::gainIsRight).count(),
                         costly.size(),
                         0.8),
+                new Bar(
+                        "The first line of the finding is one that holds the cause",
+                        lined.stream().filter(RealRun::lineIsRight).count(),
+                        lined.size(),
+                        0.9),
                 new Bar(
                         "Nothing is said of a healthy job",
                         healthy.stream().filter(run -> run.alarms().isEmpty()).count(),
@@ -52,8 +58,8 @@ final class RealJobsDocument {
         return """
                 %s
 
-                | job | planted | step [ms] | without | true gain | first finding | said | advice applied: gain | right |
-                |---|---|---:|---:|---:|---|---:|---|---|
+                | job | planted | step [ms] | without | true gain | first finding | said | its line | advice applied: gain | right |
+                |---|---|---:|---:|---:|---|---:|---|---|---|
                 %s
 
                 | healthy job | what it is | step [ms] | what is said of it |
@@ -73,7 +79,7 @@ final class RealJobsDocument {
     private static String planted(RealRun run) {
         return String.format(
                 Locale.ROOT,
-                "| %s | %s | %s | %s | %s | %s | %s | %s | %s |",
+                "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |",
                 run.job().name(),
                 run.job().planted(),
                 steps(run),
@@ -81,6 +87,7 @@ final class RealJobsDocument {
                 run.gain().map(RealJobsDocument::all).orElse("costs no time"),
                 first(run),
                 run.said().map(RealJobsDocument::range).orElse(""),
+                line(run),
                 run.advised().map(gain -> run.job().advice().orElseThrow().applied() + ": " + factor(gain)).orElse(""),
                 judged(run));
     }
@@ -89,6 +96,12 @@ final class RealJobsDocument {
         String alarms = run.alarms().stream().collect(Collectors.joining(", "));
         return String.format(
                 Locale.ROOT, "| %s | %s | %s | %s |", run.job().name(), run.job().planted(), steps(run), alarms);
+    }
+
+    /// That of the finding that names the cause; bold where it is another than the planted one.
+    private static String line(RealRun run) {
+        String line = run.line().orElse(run.job().lines().isEmpty() ? "" : "none");
+        return run.job().lines().isEmpty() || run.lineIsRight() ? line : "**" + line + "**";
     }
 
     /// Of the recorded run, and of another one that was not recorded.

@@ -116,6 +116,16 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
         return verdict.kind() != Verdict.Kind.BOTTLENECK && named().isPresent();
     }
 
+    /// The line that the finding of the cause names first; empty where it names none.
+    Optional<String> line() {
+        return named().flatMap(finding -> finding.lines().stream().findFirst()).map(FindingLine::place);
+    }
+
+    /// Whether that is a line that holds the cause.
+    boolean lineIsRight() {
+        return line().filter(line -> job.lines().stream().anyMatch(planted -> line.startsWith(planted + " "))).isPresent();
+    }
+
     /// How much faster the job gets, going by a finding.
     Optional<Said> said(Finding finding) {
         return Optional.ofNullable(finding.lostMillisPerStep())

@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.report.data.Verdict;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -17,12 +18,13 @@ class RealRunTest {
             "a transform",
             false,
             List.of("data_bound", "too_few_workers"),
+            List.of("train.py:12", "train.py:13"),
             true,
             Optional.of(new RealJob.Advice("num_workers=1", "num_workers")),
             false);
-    private static final RealJob HEALTHY = new RealJob("fine", "nothing", true, List.of(), true, Optional.empty(), false);
+    private static final RealJob HEALTHY = new RealJob("fine", "nothing", true, List.of(), List.of(), true, Optional.empty(), false);
     private static final RealJob EVALUATION =
-            new RealJob("eval", "evaluation", false, List.of("evaluation"), false, Optional.empty(), false);
+            new RealJob("eval", "evaluation", false, List.of("evaluation"), List.of(), false, Optional.empty(), false);
 
     /// 20 ms recorded, 25 ms unrecorded, 10 ms without the cause, 12.5 ms with the advice.
     private static final RealRun.Times TIMES =
@@ -56,6 +58,15 @@ class RealRunTest {
         assertThat(run(EVALUATION, "No bottleneck found.", evaluates).causeIsFirst()).isTrue();
         assertThat(run(EVALUATION, "No bottleneck found.").causeIsFirst()).isFalse();
         assertThat(run(EVALUATION, "Data is late: pid 1", dataBound(9), evaluates).causeIsFirst()).isFalse();
+    }
+
+    @Test
+    void theLineIsRightWhereTheFirstOfTheFindingIsAPlantedOne() {
+        assertThat(run(SLOW, "", dataBound("train.py:12 collate", "train.py:99 fit")).lineIsRight()).isTrue();
+        assertThat(run(SLOW, "", dataBound("train.py:99 fit", "train.py:12 collate")).lineIsRight()).isFalse();
+        assertThat(run(SLOW, "", dataBound("train.py:120 collate")).lineIsRight()).isFalse();
+        assertThat(run(SLOW, "", dataBound()).lineIsRight()).isFalse();
+        assertThat(run(SLOW, "", unexplained(9)).line()).isEmpty();
     }
 
     @Test
@@ -172,6 +183,14 @@ class RealRunTest {
 
     private static Finding dataBound(double lost) {
         return finding("data_bound", "Data is late.", lost, "high", "DataLoader(num_workers=2)");
+    }
+
+    private static Finding dataBound(String... lines) {
+        Finding plain = dataBound(9);
+        return new Finding(
+                plain.name(), plain.title(), plain.subject(), plain.value(), plain.unit(), plain.severity(), plain.lostMillisPerStep(),
+                plain.maxSpeedup(), plain.evidence(), plain.advice(), plain.nextCommand(), plain.more(),
+                Stream.of(lines).map(line -> new FindingLine("the loading", 0.5, line, null, 1, 1)).toList());
     }
 
     private static Finding unexplained(double lost) {

@@ -228,8 +228,6 @@ public final class RecordingFixture {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false); // one transaction for all rows
             statement.execute(GoldenSchema.text());
-            statement.execute("ALTER TABLE events ADD COLUMN IF NOT EXISTS stack VARCHAR");
-            statement.execute("ALTER TABLE events ADD COLUMN IF NOT EXISTS period_ns BIGINT");
             for (String sql : statements) {
                 statement.execute(sql);
             }

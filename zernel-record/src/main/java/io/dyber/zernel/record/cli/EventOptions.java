@@ -74,6 +74,7 @@ final class EventOptions {
 
     @Option(
             names = "--overhead-budget",
+            hidden = true, // Help leaves it to the manual page.
             paramLabel = "SHARE",
             converter = Share.class,
             defaultValue = "1%",
@@ -84,7 +85,7 @@ final class EventOptions {
             names = "--stacks",
             paramLabel = "TIME",
             converter = BlockedTime.class,
-            description = "of what blocks so long, and samples; or 'off' (default: 1ms)")
+            description = "from this long a wait, or 'off' (default: 1ms)")
     Optional<Duration> blocked = Optional.empty();
 
     @Option(

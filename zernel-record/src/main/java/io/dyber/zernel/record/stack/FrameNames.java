@@ -15,6 +15,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// Makes one text of the frames of a thread, Python's and native ones in order.
 ///
@@ -27,18 +29,20 @@ public final class FrameNames implements StackNames {
     private static final List<String> STARTS =
             List.of("_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3", "__clone");
 
+    private static final Pattern OF_PYTHON = Pattern.compile(".*(/(?:python3\\.[^/]*|site-packages|dist-packages)/.*)");
+
     private final Pythons pythons;
     private final NativeFunctions natives;
-    private final boolean baseNames;
+    private final boolean redact;
     private final Map<Integer, PythonCode> code = new HashMap<>();
     private final AtomicLong unnamed = new AtomicLong();
 
     /// @param readable makes a name as C++ has it of one as linkers do
-    /// @param baseNames leave the folders of files out
-    public FrameNames(Pythons pythons, UnaryOperator<String> readable, boolean baseNames) {
+    /// @param redact leave the folders of the user's files out
+    public FrameNames(Pythons pythons, UnaryOperator<String> readable, boolean redact) {
         this.pythons = pythons;
         this.natives = new NativeFunctions(readable);
-        this.baseNames = baseNames;
+        this.redact = redact;
     }
 
     @Override
@@ -124,9 +128,15 @@ public final class FrameNames implements StackNames {
             return FoldedStack.UNREADABLE;
         }
         String file = found.get().file();
-        String shown = baseNames ? file.substring(file.lastIndexOf('/') + 1) : file;
+        String shown = redact ? redacted(file) : file;
         OptionalInt line = known.line(frame, found.get());
         return found.get().function() + " (" + shown + (line.isPresent() ? ":" + line.getAsInt() : "") + ")";
+    }
+
+    /// Of a package and of Python's own library the folders below it are kept, by which they are told from the user's code.
+    static String redacted(String file) {
+        Matcher known = OF_PYTHON.matcher(file);
+        return known.matches() ? "..." + known.group(1) : file.substring(file.lastIndexOf('/') + 1);
     }
 
     /// Puts native and Python frames in order.

@@ -36,7 +36,7 @@ class GpuCallsIT {
     /// A launch of the driver of which the end is not recorded.
     private static final String SAMPLED_LAUNCH = "(e.kind = 'cuda_launch' AND e.dur_ns IS NULL AND e.name LIKE 'cuL%')";
     private static final List<String> NOT_COMPARED =
-            List.of("pid", "tid", "ts_ns", "dur_ns", "cpu", "comm", "comm_id", "kernel");
+            List.of("pid", "tid", "ts_ns", "dur_ns", "cpu", "comm", "comm_id", "kernel", "stack");
 
     private static Recording recording = Recording.none();
     private static List<String> symbols = List.of();

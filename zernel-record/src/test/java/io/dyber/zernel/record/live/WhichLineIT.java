@@ -136,7 +136,7 @@ class WhichLineIT {
                 slow = ctypes.CDLL("%s").slow
                 def waits():
                     slow(20)
-                time.sleep(0.2)
+                time.sleep(1)
                 for _ in range(10):
                     waits()
                     slow(0)
@@ -157,6 +157,20 @@ class WhichLineIT {
     @Test
     void namesOfFoldersAreLeftOutWithRedact() throws IOException {
         Needs.bpf();
+        Path script = directory.resolve("lock.py");
+        Files.writeString(script, """
+                import threading
+                threading.Thread(target=threading.Event().wait, args=(0.3,)).start()
+                """);
+        Path file = directory.resolve("run.parquet");
+        Running.Outcome _ = Recorder.recordTo(file, "--redact", "--kinds", "wait,process")
+                .with("--", Pythons.all().getFirst().toString(), script.toString())
+                .runWell();
+        try (Recording recording = Recording.open(file)) {
+            List<String> frames = recording.rows("SELECT DISTINCT unnest(split(stack, ';')) FROM events WHERE dur_ns > 250000000");
+            assertThat(frames).anyMatch(frame -> frame.matches("[\\w.]*run \\(\\.\\.\\./python3\\.[\\w.]+/threading\\.py:\\d+\\)"));
+            assertThat(frames).noneMatch(frame -> frame.contains("(/"));
+        }
         assertThat(stacksOf("--redact")).isNotEmpty().allMatch(stack -> stack.contains("(sleep.py:2)"));
     }
 
