@@ -6,6 +6,7 @@
 #include "zernel.bpf.h"
 
 #define NOT_THERE 0xff
+#define NAMES_BYTES 40
 
 /*
  * Where an interpreter keeps its frames, in bytes from the start of each struct. Steps that it has not are NOT_THERE.
@@ -35,7 +36,7 @@ struct python {
 	__u8 file_name;
 	__u8 function_name;
 	__u8 line_table;
-	__u8 first_line;
+	__u8 names;	  /* the first of the three before, which lie within NAMES_BYTES */
 	__u8 text_length; /* of a str: its characters */
 	__u8 text_state;  /* of a str: 4 bytes with the bytes of a character */
 	__u8 text_kind;	  /* the lowest of the three bits there that say so */

@@ -89,7 +89,6 @@ final class PythonCode implements AutoCloseable {
         long hash = mix(0, word(from, code + at.file()));
         hash = mix(hash, word(from, code + at.name()));
         hash = mix(hash, word(from, code + at.lineTable()));
-        hash = mix(hash, word(from, code + at.firstLine()) & 0xffffffffL);
         return (int) hash | 1;
     }
 

@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 /// Writes a `struct python` of `bpf/python.bpf.h`: where the programs find the frames of an interpreter.
 final class PythonStruct {
     private static final int NOT_THERE = 0xff;
+    private static final int NAMES_BYTES = 40;
 
     private final Map<String, Integer> offsets;
     private final int size;
@@ -67,7 +68,12 @@ final class PythonStruct {
         putByte(value, "file_name", code.file());
         putByte(value, "function_name", code.name());
         putByte(value, "line_table", code.lineTable());
-        putByte(value, "first_line", code.firstLine());
+        int first = Math.min(code.lineTable(), Math.min(code.file(), code.name()));
+        int last = Math.max(code.lineTable(), Math.max(code.file(), code.name()));
+        if (last + Long.BYTES - first > NAMES_BYTES) {
+            throw new IllegalArgumentException("describing a Python: the names of its code lie " + (last - first) + " bytes apart");
+        }
+        putByte(value, "names", first);
     }
 
     private void putTexts(ByteBuffer value, InterpreterLayout.Texts texts) {
