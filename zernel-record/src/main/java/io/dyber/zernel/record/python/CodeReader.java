@@ -47,17 +47,12 @@ public final class CodeReader {
         }
         Optional<String> file = texts.read(object.getLong(code.file()));
         Optional<String> function = texts.read(object.getLong(code.name()));
-        if (file.filter(CodeReader::isName).isEmpty() || function.filter(CodeReader::isName).isEmpty()) {
+        if (file.isEmpty() || function.isEmpty()) {
             return Optional.empty();
         }
         int firstLine = object.getInt(code.firstLine());
         LineTable lines = lines(object.getLong(code.lineTable()), firstLine, object.getLong(code.size()));
         return Optional.of(new CodeObject(file.get(), function.get(), firstLine, lines));
-    }
-
-    /// What has control characters is memory that was something else meanwhile.
-    private static boolean isName(String text) {
-        return text.chars().noneMatch(Character::isISOControl);
     }
 
     private LineTable lines(long address, int firstLine, long units) {

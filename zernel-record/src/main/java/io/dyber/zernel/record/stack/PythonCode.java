@@ -56,11 +56,16 @@ final class PythonCode implements AutoCloseable {
         return new CodeReader(layout, python.bias(), from);
     }
 
+    /// Python has no names with a zero character: what has was something else meanwhile.
+    private static boolean hasNames(CodeObject code) {
+        return code.file().indexOf(0) < 0 && code.function().indexOf(0) < 0;
+    }
+
     private void put(Key key, Optional<CodeObject> code) {
         if (known.size() >= MOST) {
             known.clear();
         }
-        known.put(key, code);
+        known.put(key, code.filter(PythonCode::hasNames));
     }
 
     /// The code that a frame ran; none when that is gone.
@@ -71,7 +76,7 @@ final class PythonCode implements AutoCloseable {
             code = read(frame);
             put(key, code);
         }
-        return code;
+        return code.filter(PythonCode::hasNames);
     }
 
     /// It is the same code object only if it is so before and after.
