@@ -135,19 +135,20 @@ class RealRunTest {
 
     @Test
     void theTableSaysWhatIsNotRight() {
-        RealRun right = run(SLOW, "Data is late: ", dataBound(9));
+        RealRun right = run(SLOW, "Data is late: ", dataBound("train.py:12 collate"));
         RealRun wrong = run(SLOW, "Steps are unexplained: ", unexplained(9), dataBound(4));
         RealRun fine = run(HEALTHY, "No bottleneck found.");
         assertThat(RealJobsDocument.of(List.of(right, wrong, fine))).isEqualTo("""
                 - The cause is what the verdict names: 1 of 2, 50 % (at least 90 %)
                 - The gain is right within 20 %, or within what runs differ: 1 of 2, 50 % (at least 80 %)
+                - The first line of the finding is one that holds the cause: 1 of 2, 50 % (at least 90 %)
                 - Nothing is said of a healthy job: 1 of 1, 100 % (at least 100 %)
                 - The advice, applied, gives two thirds of the gain it promises: 1 of 1, 100 % (at least 100 %)
 
-                | job | planted | step [ms] | without | true gain | first finding | said | advice applied: gain | right |
-                |---|---|---:|---:|---:|---|---:|---|---|
-                | slow | a transform | 20.0 / 25.0 | 10.0 | 2.00x (2.00x .. 2.50x) | data_bound | 1.82x | num_workers=1: 2.00x | yes |
-                | slow | a transform | 20.0 / 25.0 | 10.0 | 2.00x (2.00x .. 2.50x) | unexplained_time; data_bound is number 2 | 1.25x |  | **cause**, **gain** |
+                | job | planted | step [ms] | without | true gain | first finding | said | its line | advice applied: gain | right |
+                |---|---|---:|---:|---:|---|---:|---|---|---|
+                | slow | a transform | 20.0 / 25.0 | 10.0 | 2.00x (2.00x .. 2.50x) | data_bound | 1.82x | train.py:12 collate | num_workers=1: 2.00x | yes |
+                | slow | a transform | 20.0 / 25.0 | 10.0 | 2.00x (2.00x .. 2.50x) | unexplained_time; data_bound is number 2 | 1.25x | **none** |  | **cause**, **gain** |
 
                 | healthy job | what it is | step [ms] | what is said of it |
                 |---|---|---:|---|
