@@ -27,7 +27,7 @@ import picocli.CommandLine.ParameterException;
             "Examples:",
             "  zernel-analyze stacks run.parquet",
             "  zernel-analyze stacks --by step --pid 4711 run.parquet",
-            "  zernel-analyze stacks --folded run.parquet | flamegraph.pl --countname ns > run.svg",
+            "  zernel-analyze stacks --folded run.parquet",
             "",
             "Then: zernel-analyze report --html run.parquet, which has a flame graph",
             "",
@@ -69,7 +69,7 @@ final class StacksCommand implements Runnable {
     @Option(names = "--idle", description = "Also threads that wait for work.")
     boolean idle;
 
-    @Option(names = "--folded", description = "Print folded stacks for flame graphs: FRAME;FRAME NANOSECONDS.")
+    @Option(names = "--folded", description = "Print folded stacks: FRAME;FRAME NANOSECONDS.")
     boolean folded;
 
     @Mixin

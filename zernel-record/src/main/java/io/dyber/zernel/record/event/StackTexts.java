@@ -65,13 +65,13 @@ final class StackTexts {
     /// Takes in a record that tells what a code object says.
     void learnCode(ByteBuffer data, int at) {
         code.ifPresent(record -> {
-            List<CodeParts.Part> parts = new ArrayList<>();
+            List<StackNames.CodeParts.Part> parts = new ArrayList<>();
             for (int part : record.parts()) {
                 byte[] bytes = new byte[data.getInt(at + part + CodeRecord.SIZE)];
                 data.get(at + part + CodeRecord.DATA, bytes);
-                parts.add(new CodeParts.Part(data.getLong(at + part + CodeRecord.ADDRESS), bytes));
+                parts.add(new StackNames.CodeParts.Part(data.getLong(at + part + CodeRecord.ADDRESS), bytes));
             }
-            names.learn(new CodeParts(
+            names.learn(new StackNames.CodeParts(
                     data.getInt(at + Wire.PID),
                     data.getLong(at + record.runtime()),
                     parts.getFirst().address(),

@@ -1,8 +1,8 @@
 package io.dyber.zernel.record.stack;
 
-import io.dyber.zernel.record.event.CodeParts;
 import io.dyber.zernel.record.event.StackFrames;
 import io.dyber.zernel.record.event.StackFrames.PythonFrame;
+import io.dyber.zernel.record.event.StackNames.CodeParts;
 import io.dyber.zernel.record.event.StackNames;
 import io.dyber.zernel.record.python.CodeObject;
 import io.dyber.zernel.record.stack.NativeFunctions.Place;

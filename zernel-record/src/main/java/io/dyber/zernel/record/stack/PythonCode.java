@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.stack;
 
-import io.dyber.zernel.record.event.CodeParts;
 import io.dyber.zernel.record.event.StackFrames.PythonFrame;
+import io.dyber.zernel.record.event.StackNames.CodeParts;
 import io.dyber.zernel.record.process.Memory;
 import io.dyber.zernel.record.process.ProcessMemory;
 import io.dyber.zernel.record.python.CodeObject;
