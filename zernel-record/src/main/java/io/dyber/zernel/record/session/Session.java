@@ -283,14 +283,15 @@ public final class Session {
     /// Looks at what has started or loaded code.
     private Set<Integer> scan() {
         Set<Integer> changed = targets.scan();
-        if (!options.stacks().isOff()) {
-            look(changed);
-        }
+        look(changed);
         return attachments.scan(changed, Found.LATE);
     }
 
-    /// Finds the Python of recorded processes.
+    /// Finds the Python of recorded processes, if their stacks are wanted.
     private void look(Set<Integer> changed) {
+        if (options.stacks().isOff()) {
+            return;
+        }
         Set<Integer> recorded = targets.recorded();
         pythons.look(changed.stream().filter(recorded::contains).collect(Collectors.toSet()));
     }
