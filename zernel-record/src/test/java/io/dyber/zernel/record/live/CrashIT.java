@@ -226,7 +226,7 @@ class CrashIT {
                 .with("--", "sh", "-c", job)
                 .startRecording()) {
             running.awaitLine("ready");
-            running.signal("STOP");
+            running.stop();
             running.say("go");
             running.awaitLine("over");
             running.signal("CONT");

@@ -29,7 +29,8 @@ class RankIT {
     @Test
     void ranksAreKeptForLateChildrenTooAndSecretsAreNot() throws IOException {
         Path file = directory.resolve("run.parquet");
-        String job = "sleep 1; LOCAL_RANK=1 RANK=9 sleep 60 & child=$!; sleep 2; echo ready; read line; kill $child";
+        // The recorder repeats the command: the word to wait for must not be in it.
+        String job = "sleep 1; LOCAL_RANK=1 RANK=9 sleep 60 & child=$!; sleep 2; echo rea''dy; read line; kill $child";
         try (Running recorder = Recorder.recordTo(file, "--", "sh", "-c", job)
                 .environment("RANK", "8")
                 .environment("WORLD_SIZE", "16")

@@ -31,7 +31,7 @@ class RedactIT {
 
     /// The shell, the program it starts and the recorder itself all have the secret in their arguments.
     private Running record(String... options) {
-        String script = "echo up; read line; sh -c 'sleep 0.2' " + SECRET + "; exit 0";
+        String script = "echo u''p; read line; sh -c 'sleep 0.2' " + SECRET + "; exit 0";
         return Recorder.recordTo(file(), options).with("--", "sh", "-c", script, SECRET).startRecording();
     }
 

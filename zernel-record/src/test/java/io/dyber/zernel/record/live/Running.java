@@ -4,10 +4,14 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -88,6 +92,40 @@ final class Running implements AutoCloseable {
         Running kill = start("kill", "-" + name, Long.toString(pid()));
         if (kill.await().status() != 0) {
             throw new AssertionError("sending SIG" + name + " to " + pid() + ": no such process: " + out + err);
+        }
+    }
+
+    /// Stops it, and waits until each of its threads stands still: a signal only asks for it.
+    void stop() {
+        signal("STOP");
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!everyThreadIsStopped()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("still running " + PATIENCE + " after SIGSTOP: " + out + err);
+            }
+            pause(5);
+        }
+    }
+
+    private boolean everyThreadIsStopped() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
+            return threads.allMatch(thread -> state(thread).equals(Optional.of("T")));
+        } catch (IOException e) {
+            throw new AssertionError("reading the threads of " + pid() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /// The state of a process or thread, as `R`, `S` or `T`.
+    ///
+    /// @param folder its folder in `/proc`
+    /// @return empty if it has ended
+    static Optional<String> state(Path folder) {
+        try {
+            String stat = Files.readString(folder.resolve("stat"));
+            int state = stat.lastIndexOf(')') + 2;
+            return Optional.of(stat.substring(state, state + 1));
+        } catch (IOException | UncheckedIOException _) {
+            return Optional.empty();
         }
     }
 

@@ -3,7 +3,6 @@ package io.dyber.zernel.record.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -208,14 +207,15 @@ class SurpriseIT {
     void aProcessGoesOnWhenTheRecorderIsKilledWhileItHoldsIt() throws IOException {
         Path library = library("somewhere/else/libcalls.so");
         Path go = directory.resolve("go");
-        String script = "echo up; until [ -e \"$GO\" ]; do sleep 0.01; done; \"$PROGRAM\" 3 until LINE";
+        // The recorder repeats the command: the word to wait for must not be in it.
+        String script = "echo u''p; until [ -e \"$GO\" ]; do sleep 0.01; done; \"$PROGRAM\" 3 until LINE";
         try (Running recorder = holding(library.toString())
                 .environment("PROGRAM", program.toString())
                 .environment("GO", go.toString())
                 .with("--", "sh", "-c", script)
                 .start()) {
             recorder.awaitLine("up");
-            recorder.signal("STOP");
+            recorder.stop();
             Path _ = Files.createFile(go);
             ProcessHandle held = awaitChild(recorder, program, "T");
             recorder.signal("KILL");
@@ -242,11 +242,6 @@ class SurpriseIT {
     }
 
     private static Optional<String> state(ProcessHandle process) {
-        try {
-            String stat = Files.readString(Path.of("/proc", Long.toString(process.pid()), "stat"));
-            return Optional.of(stat.substring(stat.lastIndexOf(')') + 2).substring(0, 1));
-        } catch (IOException | UncheckedIOException _) {
-            return Optional.empty();
-        }
+        return Running.state(Path.of("/proc", Long.toString(process.pid())));
     }
 }
