@@ -57,5 +57,7 @@ CREATE TABLE events (
     period_ns BIGINT, -- [ns] time on a CPU that the sample stands for
     value BIGINT, -- what was measured
     unit VARCHAR, -- unit of value
-    generation BIGINT -- oldest generation of objects that was looked through: 2 is all
+    generation BIGINT, -- oldest generation of objects that was looked through: 2 is all
+    correlation BIGINT, -- number of the call that launched it, in its process
+    launch_ns BIGINT -- [ns] when that call began, since the epoch; NULL when it was not seen
 );

@@ -4,6 +4,7 @@
 #include "calls.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +167,32 @@ __attribute__((visibility("hidden"), used)) int shut_down = 7;
 #define EXPORT(name) extern __typeof__(does_##name) name __attribute__((alias("does_" #name), visibility("default")));
 #endif
 
+/* The first call starts CUDA: a library that somebody wants to have in the process is loaded. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*initialize)(void) = library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
+
+	if (initialize)
+		initialize();
+}
+
+CUresult cuInit(unsigned flags)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)flags;
+	pthread_once(&once, inject);
+	return CUDA_SUCCESS;
+}
+
 #define F(per_thread, kind, name, parameters, arguments, does, sample, ...)                                            \
-	__attribute__((visibility("hidden"), used)) CUresult does_##name parameters { return (CUresult)(does); }       \
+	__attribute__((visibility("hidden"), used)) CUresult does_##name parameters                                   \
+	{                                                                                                              \
+		cuInit(0);                                                                                             \
+		return (CUresult)(does);                                                                               \
+	}                                                                                                              \
 	EXPORT(name)
 #include "driver.def"
 

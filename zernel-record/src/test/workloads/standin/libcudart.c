@@ -62,6 +62,7 @@ static void load_driver(void)
 		fprintf(stderr, "libcudart: no %s\n", DRIVER);
 		abort();
 	}
+	((CUresult(*)(unsigned))dlsym(driver, "cuInit"))(0);
 #define F(per_thread, kind, name, parameters, arguments, does, sample, ...)                                            \
 	find(get, #name, (void **)&at_##name, per_thread);
 #include "driver.def"

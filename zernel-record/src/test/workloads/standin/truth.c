@@ -26,6 +26,8 @@ static __thread long calls;
 
 /* Whether anybody wants to know. */
 static bool keeps;
+static void (*on_begin)(const char *symbol);
+static void (*on_end)(const struct called *row, const struct columns *is);
 static char *probed[PROBED];
 static struct {
 	long handle;
@@ -75,6 +77,13 @@ __attribute__((constructor)) static void start(void)
 	pthread_atfork(NULL, NULL, forget);
 }
 
+void truth_watch(void (*begin)(const char *symbol), void (*end)(const struct called *row, const struct columns *is))
+{
+	keeps = keeps || begin;
+	on_begin = begin;
+	on_end = end;
+}
+
 struct called *truth_begin(enum kind kind, const char *symbol)
 {
 	static __thread struct called forgotten;
@@ -96,6 +105,8 @@ struct called *truth_begin(enum kind kind, const char *symbol)
 	row->tid = (int)syscall(SYS_gettid);
 	row->n = calls++;
 	row->depth = row->probed ? depth[kind]++ : 0;
+	if (on_begin)
+		on_begin(symbol);
 	return row;
 }
 
@@ -104,6 +115,8 @@ void truth_end(struct called *row, long end_ns, long status, struct columns is)
 	row->end_ns = end_ns;
 	row->status = status;
 	row->is = is;
+	if (on_end && row->symbol)
+		on_end(row, &is);
 	if (row->probed)
 		depth[row->kind]--;
 }

@@ -50,6 +50,8 @@ struct called *truth_begin(enum kind kind, const char *symbol);
 void truth_end(struct called *row, long end_ns, long status, struct columns is);
 /* A row without duration. */
 void truth_instant(enum kind kind, const char *symbol, struct columns is);
+/* Has these called at the beginning and the end of each call; it knows the columns then. NULL ends it. */
+void truth_watch(void (*begin)(const char *symbol), void (*end)(const struct called *row, const struct columns *is));
 /* Writes all rows of this process; also called at exit. */
 void truth_write(void);
 

@@ -45,6 +45,7 @@ public record Footer(
     public static final String DETAIL = "zernel.detail";
     public static final String STACKS = "zernel.stacks";
     public static final String GPUS = "zernel.gpus";
+    public static final String GPU_ACTIVITY = "zernel.gpu_activity";
     public static final String SIMULATION = "zernel.simulation";
 
     /// The kinds of which a step has calls by the thousand, which [#DETAIL] speaks of.
@@ -296,6 +297,55 @@ public record Footer(
 
     /// A value that the driver did not give, and how often it was asked.
     public record GpuGap(String kind, String name, String why, long times) {}
+
+    /// [#GPU_ACTIVITY]: how what ran on the GPUs was recorded; `{}` where it was not asked for.
+    ///
+    /// @param why nothing could be recorded
+    public record GpuActivity(String why, List<ActivityProcess> processes) {
+        public GpuActivity {
+            processes = orElse(processes, List.of());
+        }
+    }
+
+    /// A process that asked CUPTI.
+    ///
+    /// @param state `on`, `off`, `ended`, `aside` (another profiler was there), `failed` or `broken`; `starting` before
+    /// @param rows kernels, copies and fills that were recorded
+    /// @param unlaunched of them, those whose launching call is not known
+    /// @param lost that found the ring full
+    /// @param lostCalls calls that did
+    /// @param dropped by CUPTI
+    /// @param untimed of which CUPTI did not know the time
+    /// @param overheadNs what CUPTI says that it took
+    /// @param errorNs by which their times may be off
+    public record ActivityProcess(
+            int pid,
+            String library,
+            int cupti,
+            String state,
+            String why,
+            long rows,
+            long unlaunched,
+            long lost,
+            long lostCalls,
+            long dropped,
+            long untimed,
+            long overheadNs,
+            long errorNs,
+            List<ActivityWindow> windows) {
+        public ActivityProcess {
+            windows = orElse(windows, List.of());
+        }
+
+        /// The same with these windows.
+        public ActivityProcess with(List<ActivityWindow> others) {
+            return new ActivityProcess(
+                    pid, library, cupti, state, why, rows, unlaunched, lost, lostCalls, dropped, untimed, overheadNs, errorNs, others);
+        }
+    }
+
+    /// A time in which it was recorded: from its first activity to the end of the last.
+    public record ActivityWindow(long startNs, long endNs, long activities) {}
 
     /// [#OVERHEAD]: what the probes on functions cost; null where that could not be measured, and `method` says why.
     public record Overhead(

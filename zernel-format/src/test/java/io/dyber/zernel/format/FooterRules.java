@@ -46,7 +46,8 @@ record FooterRules(Map<String, Class<?>> types, String page, String tests) {
                         Map.entry(Footer.OVERHEAD, Footer.Overhead.class),
                         Map.entry(Footer.DETAIL, Footer.Detail.class),
                         Map.entry(Footer.STACKS, Footer.Stacks.class),
-                        Map.entry(Footer.GPUS, Footer.GpuSampling.class)),
+                        Map.entry(Footer.GPUS, Footer.GpuSampling.class),
+                        Map.entry(Footer.GPU_ACTIVITY, Footer.GpuActivity.class)),
                 Files.readString(Path.of("../bpf/README.md")),
                 Files.readString(Path.of("src/test/java/io/dyber/zernel/format/FooterTest.java")));
     }

@@ -118,6 +118,17 @@ final class FooterTest {
     }
 
     @Test
+    void whatRanOnGpus() {
+        Footer.ActivityProcess process = new Footer.ActivityProcess(
+                7, "libcupti.so.12", 26, "ended", "", 1, 2, 3, 4, 5, 6, 8, 9, List.of());
+        assertThat(Footer.json(new Footer.GpuActivity("", List.of(process.with(List.of(new Footer.ActivityWindow(1, 2, 3)))))))
+                .isEqualTo("""
+                        {"why":"","processes":[{"pid":7,"library":"libcupti.so.12","cupti":26,"state":"ended","why":"","rows":1,\
+                        "unlaunched":2,"lost":3,"lost_calls":4,"dropped":5,"untimed":6,"overhead_ns":8,"error_ns":9,\
+                        "windows":[{"start_ns":1,"end_ns":2,"activities":3}]}]}""");
+    }
+
+    @Test
     void whatOfStacks() {
         assertThat(Footer.json(new Footer.Stacks(
                         1, 49, 1000, 2, 3, 4, 5, 6, 7,

@@ -34,6 +34,7 @@ final class LayersTest {
                 .layer("session").definedBy(ROOT + ".session")
                 .layer("detail").definedBy(ROOT + ".detail")
                 .layer("attach").definedBy(ROOT + ".attach")
+                .layer("activity").definedBy(ROOT + ".activity")
                 .layer("rows").definedBy(ROOT + ".rows")
                 .layer("option").definedBy(ROOT + ".option")
                 .layer("recording").definedBy(ROOT + ".recording")
@@ -58,9 +59,10 @@ final class LayersTest {
                 .whereLayer("session").mayOnlyBeAccessedByLayers("cli", "facade")
                 .whereLayer("detail").mayOnlyBeAccessedByLayers("session")
                 .whereLayer("attach").mayOnlyBeAccessedByLayers("cli", "facade", "session", "detail")
-                .whereLayer("rows").mayOnlyBeAccessedByLayers("facade", "session", "detail", "attach")
-                .whereLayer("option").mayOnlyBeAccessedByLayers("cli", "facade", "session", "detail", "attach", "rows")
-                .whereLayer("recording").mayOnlyBeAccessedByLayers("cli", "facade", "session", "rows", "option", "simulate")
+                .whereLayer("activity").mayOnlyBeAccessedByLayers("session", "detail")
+                .whereLayer("rows").mayOnlyBeAccessedByLayers("facade", "session", "detail", "attach", "activity")
+                .whereLayer("option").mayOnlyBeAccessedByLayers("cli", "facade", "session", "detail", "attach", "rows", "activity")
+                .whereLayer("recording").mayOnlyBeAccessedByLayers("cli", "facade", "session", "rows", "option", "simulate", "activity")
                 .whereLayer("parquet").mayOnlyBeAccessedByLayers("recording")
                 .whereLayer("journal").mayOnlyBeAccessedByLayers("recording")
                 .whereLayer("builtin").mayOnlyBeAccessedByLayers("cli", "facade", "session", "attach", "option")
@@ -107,7 +109,7 @@ final class LayersTest {
     @Test
     void onlyBindingsEventsAndFilesTouchNativeMemory() {
         noClasses()
-                .that().resideOutsideOfPackages(ROOT + ".bpf", ROOT + ".nvml", ROOT + ".event", ROOT + ".schema",
+                .that().resideOutsideOfPackages(ROOT + ".bpf", ROOT + ".nvml", ROOT + ".activity", ROOT + ".event", ROOT + ".schema",
                         ROOT + ".recording", ROOT + ".parquet", ROOT + ".journal")
                 .should().dependOnClassesThat().belongToAnyOf(MemorySegment.class, Arena.class)
                 .check(CLASSES);

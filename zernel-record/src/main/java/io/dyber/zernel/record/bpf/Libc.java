@@ -26,6 +26,8 @@ final class Libc {
     private static final int POLLIN = 1;
     private static final int SYS_BPF = 321;
     private static final int SYS_PERF_EVENT_OPEN = 298;
+    private static final int SYS_FUTEX = 202;
+    private static final int FUTEX_WAKE = 1;
     private static final int EVERYONE = -1;
     private static final int NO_GROUP = -1;
     private static final long PERF_FLAG_FD_CLOEXEC = 8;
@@ -49,6 +51,13 @@ final class Libc {
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG),
             Linker.Option.firstVariadicArg(1),
             Native.capturesErrno());
+
+    // long syscall(long number, uint32_t *word, int operation, uint32_t value)
+    private static final MethodHandle FUTEX = Native.bind(
+            LIBC,
+            "syscall",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT),
+            Linker.Option.firstVariadicArg(1));
 
     // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
     private static final MethodHandle MMAP = Native.bind(
@@ -145,6 +154,15 @@ final class Libc {
             long result = (long) BPF.invokeExact(
                     state, (long) SYS_BPF, command, attributes, (int) attributes.byteSize());
             return result < 0 ? -Native.errno(state) : (int) result;
+        } catch (Throwable e) {
+            throw Native.unexpected(e);
+        }
+    }
+
+    /// `futex(2)`: wakes all who sleep on a word of shared memory.
+    static void futexWake(MemorySegment word) {
+        try {
+            long _ = (long) FUTEX.invokeExact((long) SYS_FUTEX, word, FUTEX_WAKE, Integer.MAX_VALUE);
         } catch (Throwable e) {
             throw Native.unexpected(e);
         }

@@ -35,6 +35,9 @@ public sealed interface Origin {
     /// NVIDIA's driver, which is asked at an interval.
     record Driver() implements Origin {}
 
+    /// CUPTI, which a library of ours asks inside the job.
+    record Injected() implements Origin {}
+
     /// Files of the kernel, which are read at an interval.
     record Host() implements Origin {}
 

@@ -45,6 +45,15 @@ public final class Probes {
     private static final Probe GPU_PROCESS = new Probe(
             "gpu_process", "nvml", new Origin.Driver(), "load and memory of each process on each GPU, from the driver");
 
+    private static final List<Probe> GPU_ACTIVITY = List.of(
+            injected("gpu_kernel", "each kernel that ran on a GPU, with --gpu-activity"),
+            injected("gpu_memcpy", "each copy that a GPU made, with --gpu-activity"),
+            injected("gpu_memset", "each fill that a GPU made, with --gpu-activity"));
+
+    private static Probe injected(String kind, String summary) {
+        return new Probe(kind, "activity", new Origin.Injected(), summary);
+    }
+
     private static final Probe HOST_SAMPLE = new Probe(
             "host_sample", "host", new Origin.Host(), "CPUs, memory, limits and links of the host, and of each recorded process");
 
@@ -66,7 +75,8 @@ public final class Probes {
                     CudaProbes.all(),
                     NcclProbes.all(),
                     IN_KERNEL,
-                    List.of(CALL, GPU_SAMPLE, GPU_PROCESS, HOST_SAMPLE, MARK, LOST, GC))
+                    List.of(CALL, GPU_SAMPLE, GPU_PROCESS, HOST_SAMPLE, MARK, LOST, GC),
+                    GPU_ACTIVITY)
             .flatMap(List::stream)
             .toList();
 

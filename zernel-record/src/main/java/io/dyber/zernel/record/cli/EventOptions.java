@@ -57,6 +57,11 @@ final class EventOptions {
     Optional<Duration> gpuInterval = Optional.empty();
 
     @Option(
+            names = "--gpu-activity",
+            description = "each kernel's times, by CUPTI in the command")
+    boolean gpuActivity;
+
+    @Option(
             names = "--host-interval",
             paramLabel = "TIME",
             hidden = true, // Help leaves it to the manual page.

@@ -122,6 +122,9 @@ final class RecordCommand implements Callable<Integer> {
         if (all && (!pids.isEmpty() || !command.isEmpty())) {
             throw new ParameterException(line, "-a takes no PID and no command");
         }
+        if (events.gpuActivity && command.isEmpty()) {
+            throw new ParameterException(line, "--gpu-activity needs a command: it is loaded into processes as they start");
+        }
         RecordOptions defaults = RecordOptions.to(files.output);
         Set<String> kinds = events.kinds(line);
         return new RecordOptions(
@@ -134,6 +137,7 @@ final class RecordCommand implements Callable<Integer> {
                 events.waitMin.orElse(defaults.waitMin()),
                 events.gpuInterval.orElse(defaults.gpuInterval()),
                 events.hostInterval.orElse(defaults.hostInterval()),
+                events.gpuActivity,
                 events.detail,
                 events.overheadBudget.orElse(RecordOptions.OVERHEAD_BUDGET),
                 events.stacks(),

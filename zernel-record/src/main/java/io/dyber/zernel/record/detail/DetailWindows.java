@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.detail;
 
 import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.activity.GpuActivity;
 import io.dyber.zernel.record.attach.Attachments;
 import io.dyber.zernel.record.attach.CallCost;
 import io.dyber.zernel.record.attach.DetailProbes;
@@ -26,6 +27,7 @@ public final class DetailWindows {
     private final double budget;
     private final Attachments attachments;
     private final DetailProbes probes;
+    private final GpuActivity activity;
     private final EventWriter writer;
     private final Job job;
     private final CallCost cost;
@@ -49,6 +51,7 @@ public final class DetailWindows {
             RecordOptions options,
             Attachments attachments,
             DetailProbes probes,
+            GpuActivity activity,
             EventWriter writer,
             Job job,
             CallCost cost) {
@@ -56,6 +59,7 @@ public final class DetailWindows {
         this.budget = options.overheadBudget();
         this.attachments = attachments;
         this.probes = probes;
+        this.activity = activity;
         this.writer = writer;
         this.job = job;
         this.cost = cost;
@@ -71,6 +75,7 @@ public final class DetailWindows {
 
     /// The probes are there, and the processes to be recorded may go on.
     public void begin() {
+        activity.want(true);
         openedAt = now();
         measuredAt = openedAt;
         schedule.begins(openedAt);
@@ -107,7 +112,7 @@ public final class DetailWindows {
                 }
             }
             case CLOSING -> {
-                if (attachments.settleDetail()) {
+                if (attachments.settleDetail() && activity.isOff()) {
                     state = State.CLOSED;
                     schedule.settled(now());
                 }
@@ -127,7 +132,7 @@ public final class DetailWindows {
         if (state == State.OPEN && now - measuredAt > MEASURE_NANOS) {
             long hits = probes.hits();
             double calls = (double) (hits - hitsBefore) / (now - measuredAt);
-            double each = cost.isKnown() ? cost.returned().recorded() : Double.POSITIVE_INFINITY;
+            double each = cost.isKnown() ? cost.returned().recorded() + activity.launchNanos() : Double.POSITIVE_INFINITY;
             schedule.load(hits == hitsBefore ? 0 : calls * each, now);
             hitsBefore = hits;
             measuredAt = now;
@@ -138,6 +143,7 @@ public final class DetailWindows {
         schedule.opening(now());
         reason = schedule.reason();
         lostBefore = probes.lost();
+        activity.want(true);
         openedAt = writer.epochNanos(attachments.openDetail(() -> job.detail(true)));
         hitsBefore = probes.hits();
         measuredAt = openedAt;
@@ -147,6 +153,7 @@ public final class DetailWindows {
 
     private void close() {
         long closedAt = writer.epochNanos(attachments.closeDetail(() -> job.detail(false)));
+        activity.want(false);
         windows.add(window(closedAt));
         state = State.CLOSING;
         schedule.closed(closedAt);

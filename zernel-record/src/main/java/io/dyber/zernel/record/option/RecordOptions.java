@@ -26,6 +26,7 @@ import java.util.Set;
 /// @param waitMin shorter waits are not recorded
 /// @param gpuInterval between two samples of the GPUs; zero for none
 /// @param hostInterval between two samples of the host; zero for none
+/// @param gpuActivity whether what runs on the GPUs of the command is recorded, by a library in its processes
 /// @param detail how much of the calls that come by the thousand
 /// @param overheadBudget share of a step by which detail may make it longer in the mean, with [Detail.Mode#AUTO]
 /// @param stacks of what a stack is taken
@@ -45,6 +46,7 @@ public record RecordOptions(
         Duration waitMin,
         Duration gpuInterval,
         Duration hostInterval,
+        boolean gpuActivity,
         Detail detail,
         double overheadBudget,
         StackOptions stacks,
@@ -84,6 +86,7 @@ public record RecordOptions(
                 WAIT_MIN,
                 GPU_INTERVAL,
                 HOST_INTERVAL,
+                false,
                 Detail.AUTO,
                 OVERHEAD_BUDGET,
                 StackOptions.DEFAULT,
@@ -98,19 +101,19 @@ public record RecordOptions(
     /// The same for a command.
     public RecordOptions running(List<String> started) {
         return new RecordOptions(
-                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
+                output, started, pids, duration, kinds, probes, waitMin, gpuInterval, hostInterval, gpuActivity, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// The same for running processes.
     public RecordOptions attachedTo(Set<Integer> running) {
         return new RecordOptions(
-                output, command, running, duration, kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
+                output, command, running, duration, kinds, probes, waitMin, gpuInterval, hostInterval, gpuActivity, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// The same, stopping after a while.
     public RecordOptions during(Duration time) {
         return new RecordOptions(
-                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, hostInterval, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
+                output, command, pids, Optional.of(time), kinds, probes, waitMin, gpuInterval, hostInterval, gpuActivity, detail, overheadBudget, stacks, backend, owner, words, redact, outputPolicy, hold);
     }
 
     /// The kinds that are seen in the kernel, or would be.

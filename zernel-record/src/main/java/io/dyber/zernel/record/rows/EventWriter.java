@@ -44,6 +44,21 @@ public final class EventWriter {
         });
     }
 
+    /// Where a column stands in the rows of [#write(String, List)].
+    public int column(String name) {
+        return schema.index(name);
+    }
+
+    /// The number of a text in such rows.
+    public long text(String text) {
+        return texts.id(text);
+    }
+
+    /// Writes events of a kind as rows of columns and their values, in turns: what comes by the thousand.
+    public void write(String kind, List<long[]> rows) {
+        pump.later(decoder -> rows.forEach(row -> decoder.add(kind, row)));
+    }
+
     /// Whether nothing can be written any more, because the pump failed.
     boolean hasFailed() {
         return pump.failure().isPresent();

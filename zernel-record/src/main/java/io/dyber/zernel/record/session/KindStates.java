@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.session;
 
+import io.dyber.zernel.record.activity.GpuActivity;
 import io.dyber.zernel.record.attach.Attachments;
 import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.KindState;
@@ -10,7 +11,8 @@ import io.dyber.zernel.record.rows.GpuRows;
 import io.dyber.zernel.record.rows.MarkRows;
 
 /// Says of each kind whether it is recorded, asked of the part that records it.
-record KindStates(RecordOptions options, BpfPrograms kernel, Attachments attachments, GpuRows gpus, MarkRows marks) {
+record KindStates(
+        RecordOptions options, BpfPrograms kernel, Attachments attachments, GpuRows gpus, GpuActivity activity, MarkRows marks) {
     /// Whether events of the probe can be in the recording, and if not, why.
     KindState of(Probe probe) {
         boolean wanted = options.kinds().contains(probe.kind());
@@ -20,6 +22,7 @@ record KindStates(RecordOptions options, BpfPrograms kernel, Attachments attachm
             case Origin.Kernel _ -> kernel.state(probe.kind());
             case Origin.Functions _ -> functionsState(probe);
             case Origin.Driver _ -> wanted ? gpuState() : KindState.LEFT_OUT;
+            case Origin.Injected _ -> wanted ? activityState() : KindState.LEFT_OUT;
             case Origin.Host _ -> wanted ? hostState() : KindState.LEFT_OUT;
             case Origin.Recorder _ -> KindState.attached(probe.kind().equals(MarkRows.KIND) ? marks.problem() : "");
         };
@@ -49,6 +52,17 @@ record KindStates(RecordOptions options, BpfPrograms kernel, Attachments attachm
 
     private KindState hostState() {
         return options.hostInterval().isZero() ? KindState.off("--host-interval off") : KindState.attached("");
+    }
+
+    private KindState activityState() {
+        if (!activity.isAsked()) {
+            return KindState.off("no --gpu-activity");
+        }
+        String unavailable = activity.unavailable();
+        if (!unavailable.isEmpty()) {
+            return KindState.unavailable(unavailable);
+        }
+        return activity.isSeen() ? KindState.attached("") : KindState.waiting("no process of the command has started CUDA");
     }
 
     private KindState gpuState() {

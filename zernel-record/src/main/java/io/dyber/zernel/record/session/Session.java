@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.session;
 
 import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.activity.GpuActivity;
 import io.dyber.zernel.record.attach.Attachments;
 import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.CallCost;
@@ -66,6 +67,7 @@ public final class Session {
     private final LossAccounting losses;
     private final TargetSet targets;
     private final GpuRows gpus;
+    private final GpuActivity activity;
     private final HostRows host;
     private final MarkRows marking;
     private final FooterBuilder footer;
@@ -119,7 +121,8 @@ public final class Session {
         this.detail = new DetailProbes(kernel, pump, writer, options.detail());
         this.libraries = new ProbedLibraries(clock);
         this.attachments = new Attachments(kernel, pump, schema, job, detail, options, libraries, progress);
-        this.windows = new DetailWindows(options, attachments, detail, writer, job, cost);
+        this.activity = new GpuActivity(options, writer, demangler::demangled);
+        this.windows = new DetailWindows(options, attachments, detail, activity, writer, job, cost);
         this.holding = new Holding(kernel.loads(), CompiledPrograms.loadLayout(), controls::wake);
         this.pythons = new Pythons(CompiledPrograms.pythonBtf(), kernel::definePython);
         this.code = new LoadedCode(kernel, options, attachments, holding, prepared.outlook(), pythons);
@@ -132,9 +135,11 @@ public final class Session {
         this.marking = new MarkRows(options, writer);
         this.footer = new FooterBuilder(
                 options, schema, clock, kernel, attachments, losses,
-                new KindStates(options, kernel, attachments, gpus, marking), decoder);
+                new KindStates(options, kernel, attachments, gpus, activity, marking), decoder);
         footer.add(Footer.PROCESSES, targets::describe);
         footer.add(Footer.GPUS, gpus::describe);
+        footer.add(Footer.GPU_ACTIVITY, activity::describe);
+        footer.caveat(activity::caveats);
         footer.add(Footer.LIBRARIES, libraries::describe);
         footer.caveat(libraries::caveats);
         footer.add(Footer.STACKS, new StackFacts(options.stacks(), kernel, pythons, frameNames)::describe);
@@ -203,7 +208,7 @@ public final class Session {
         kernel.attach();
         gpus.start();
         if (!options.command().isEmpty()) {
-            Workload started = Workload.start(options.command(), options.owner());
+            Workload started = Workload.start(options.command(), options.owner(), activity::begin);
             workload = Optional.of(started);
             kernel.addTarget(started.pid());
             targets.follow(started.pid());
@@ -243,6 +248,7 @@ public final class Session {
             holding.close();
         }
         gpus.stop();
+        activity.stop();
         host.stop();
         pump.finish();
         workload.ifPresent(Workload::terminate);
@@ -258,6 +264,7 @@ public final class Session {
                 nextStatus += STATUS_NANOS;
                 count();
                 gpus.notices().forEach(progress::notice);
+                activity.takeNotice().ifPresent(progress::notice);
                 clocks.notices().forEach(progress::notice);
                 if (System.nanoTime() >= nextDescription) {
                     nextDescription = System.nanoTime() + describe();
@@ -370,6 +377,8 @@ public final class Session {
         }
         Set<Integer> _ = code.handle();
         gpus.stop();
+        activity.stop();
+        activity.takeNotice().ifPresent(progress::notice);
         host.stop();
         gpus.notices().forEach(progress::notice);
         count();

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /// The command being recorded. It is held before its first instruction, so that nothing of it is missed, and runs with the
@@ -42,7 +43,15 @@ public final class Workload {
     ///
     /// @throws RecorderException when there is no such command
     public static Workload start(List<String> command, Optional<Owner> owner) {
-        Map<String, String> environment = environment(owner);
+        return start(command, owner, _ -> Map.of());
+    }
+
+    /// The same with more in its environment.
+    ///
+    /// @param more says what, being told what it has without
+    static Workload start(List<String> command, Optional<Owner> owner, UnaryOperator<Map<String, String>> more) {
+        Map<String, String> environment = new LinkedHashMap<>(environment(owner));
+        environment.putAll(more.apply(Map.copyOf(environment)));
         Optional<Path> program = program(command.getFirst(), CommandPath.of(environment.getOrDefault("PATH", "")));
         Gate gate = Gate.shut();
         List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", FIND_GATE, gate.path().toString()));

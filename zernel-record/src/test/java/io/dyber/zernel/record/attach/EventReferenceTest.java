@@ -67,6 +67,7 @@ final class EventReferenceTest {
         return switch (probe.origin()) {
             case Origin.Kernel _ -> "Seen in the kernel.";
             case Origin.Driver _ -> "Asked of NVIDIA's driver.";
+            case Origin.Injected _ -> "Asked of CUPTI in the command, with `--gpu-activity`.";
             case Origin.Host _ -> "Read from `/proc` and `/sys`.";
             case Origin.Recorder _ -> "Written by the recorder.";
             case Origin.Functions(String _, List<FunctionProbe> hooks) -> hooks.isEmpty()
