@@ -324,7 +324,7 @@ function communicator(rows) {
 
 function gpuActivity(facts) {
   if (facts.length === 0) return;
-  add(main, "h2", "", "GPU activity, by a trace of PyTorch's profiler");
+  add(main, "h2", "", "GPU activity");
   definitions(main, facts.map(fact => [fact.label, fact.text]));
   grouped(report.gpu_curve, row => `${processName(row)}, GPU ${row.device}`).slice(0, MOST_PICTURES).forEach(([label, rows]) => {
     const length = rows.at(-1).at_ns + rows.at(-1).point_ns - rows[0].at_ns;

@@ -1,4 +1,4 @@
--- What ran on GPUs when, by traces of PyTorch's profiler: kernels, copies and fills.
+-- What ran on GPUs when, by traces of PyTorch's profiler or by CUPTI: kernels, copies and fills.
 --
 -- Durations are GPU execution time. Communication is known by the names of kernels of NCCL, RCCL and NVSHMEM; they run
 -- from the moment their rank has arrived, so they also wait for the other ranks.

@@ -14,7 +14,7 @@
 -- have more. Where launches were recorded in windows, waits with the next launch in the same one tell, for all.
 -- `idle_ns` is then the middle of the range.
 --
--- needs: events, _trained, steps, gpu_time, _syncs, _launched, _rare_events, _detail, detail_windows
+-- needs: events, _trained, steps, _gpu_spans, gpu_traces, _syncs, _launched, _rare_events, _detail, detail_windows
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (
@@ -191,25 +191,56 @@ WITH
             AND training.trains
         WHERE NOT ranges.trains
     ),
-    traced AS (
+    -- A trace is as a whole of what somebody chose. Of what was recorded all along only the training counts.
+    recorded AS (
+        SELECT DISTINCT recording, pid
+        FROM gpu_traces
+        WHERE clock = 'cupti'
+    ),
+    clipped AS (
         SELECT
             trained.recording,
             trained.pid,
-            arg_max(gpu_time.device, gpu_time.busy_ns) AS device,
-            0 AS samples,
-            max(gpu_time.busy_share) AS busy,
-            max(gpu_time.busy_share) AS least_busy,
-            max(gpu_time.busy_share) AS most_busy,
-            max(gpu_time.busy_share) AS train_busy,
-            max(gpu_time.busy_share) AS least_train_busy,
-            max(gpu_time.busy_share) AS most_train_busy,
-            arg_max(gpu_time.exposed_communication_share, gpu_time.busy_ns) AS exposed,
-            any_value(trained.step_ns) AS step_ns
+            trained.step_ns,
+            spans.device,
+            spans.compute,
+            spans.communication,
+            CASE
+                WHEN recorded.pid IS NULL THEN spans.dur_ns
+                ELSE greatest(least(spans.end_ns, trained.end_ns) - greatest(spans.start_ns, trained.start_ns), 0)
+            END AS dur_ns
         FROM _trained AS trained
-        JOIN gpu_time ON gpu_time.recording = trained.recording AND gpu_time.pid = trained.pid
-        CROSS JOIN constants
-        WHERE gpu_time.profiled_ns >= constants.min_steps * trained.step_ns
-        GROUP BY ALL
+        JOIN _gpu_spans AS spans ON spans.recording = trained.recording AND spans.pid = trained.pid
+        LEFT JOIN recorded ON recorded.recording = spans.recording AND recorded.pid = spans.pid
+    ),
+    traced_devices AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            any_value(step_ns) AS step_ns,
+            coalesce(sum(dur_ns) FILTER (WHERE compute OR communication), 0) / sum(dur_ns) AS busy,
+            coalesce(sum(dur_ns) FILTER (WHERE communication AND NOT compute), 0) / sum(dur_ns) AS exposed
+        FROM clipped
+        GROUP BY recording, pid, device
+        HAVING sum(dur_ns) >= (SELECT min_steps FROM constants) * any_value(step_ns)
+    ),
+    traced AS (
+        SELECT
+            recording,
+            pid,
+            arg_max(device, busy) AS device,
+            0 AS samples,
+            max(busy) AS busy,
+            max(busy) AS least_busy,
+            max(busy) AS most_busy,
+            max(busy) AS train_busy,
+            max(busy) AS least_train_busy,
+            max(busy) AS most_train_busy,
+            arg_max(exposed, busy) AS exposed,
+            any_value(step_ns) AS step_ns
+        FROM traced_devices
+        GROUP BY recording, pid
     ),
     unsampled AS (
         SELECT trained.recording, trained.pid, trained.steps, trained.step_ns, trained.start_ns, trained.end_ns

@@ -33,6 +33,60 @@ class GpuViewsTest {
                 softmax	1	1	0.5	0	10000	10000""");
     }
 
+    /// Recorded in windows: from 10 to 30 ms, and from 70 to 90 ms. What lies between is no idle time.
+    private static RecordingFixture recordedByCupti() {
+        return recording().training(4, 5)
+                .event("gpu_kernel", "gemm", 10, 8.0, "device = 0, stream = 7, correlation = 1, launch_ns = " + at(9))
+                .event("gpu_kernel", "ncclDevKernel_AllReduce", 20, 10.0, "device = 0, stream = 9, correlation = 2, launch_ns = " + at(12))
+                .event("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 70, 5.0, "device = 0, stream = 7, bytes = 4096, correlation = 3")
+                .event("gpu_kernel", "gemm", 80, 10.0, "device = 0, stream = 7, correlation = 4, launch_ns = " + at(79))
+                .footer("zernel.gpu_activity", """
+                        {"why":"","processes":[{"pid":100,"error_ns":500,"windows":[
+                        {"start_ns":%d,"end_ns":%d,"activities":2},{"start_ns":%d,"end_ns":%d,"activities":2}]}]}"""
+                        .formatted(at(10), at(30), at(70), at(90)));
+    }
+
+    private static long at(double millis) {
+        return RecordingFixture.START_NS + Math.round(millis * 1e6);
+    }
+
+    @Test
+    void whatWasRecordedByCuptiIsAsATraceOfEachWindow() {
+        assertThat(query(recordedByCupti(), "SELECT path, pid, activities, clock, shift_ns, error_ns FROM gpu_traces"))
+                .isEqualTo("""
+                path	pid	activities	clock	shift_ns	error_ns
+                null	100	2	cupti	0	500
+                null	100	2	cupti	0	500""");
+        assertThat(query(recordedByCupti(), "SELECT profiled_ns, compute_ns, exposed_communication_ns, exposed_copy_ns, idle_ns FROM gpu_time"))
+                .isEqualTo("""
+                profiled_ns	compute_ns	exposed_communication_ns	exposed_copy_ns	idle_ns
+                40000000	18000000	10000000	5000000	7000000""");
+        assertThat(query(recordedByCupti(), "SELECT name, runs, sum_ns, delay_p50_ns FROM gpu_kernels ORDER BY name LIMIT 2"))
+                .isEqualTo("""
+                name	runs	sum_ns	delay_p50_ns
+                Memcpy HtoD (Pinned -> Device)	1	5000000	null
+                gemm	2	18000000	1000000""");
+        assertThat(query(recordedByCupti(), "SELECT sum(idle_ns) AS idle_ns FROM gpu_idle_causes")).isEqualTo("idle_ns\n7000000");
+    }
+
+    /// What ran before the first step that counts says nothing about a step.
+    @Test
+    void onlyWhatTheGpuDidInTrainingSaysHowBusyItIs() {
+        RecordingFixture fixture = recording().training(12, 5);
+        String[] trained = query(fixture, "SELECT CAST((start_ns - " + at(0) + ") / 1e6 AS BIGINT) AS first, "
+                        + "CAST((end_ns - start_ns) / 1e6 AS BIGINT) AS length FROM _trained")
+                .split("[\t\n]", -1);
+        double first = Double.parseDouble(trained[2]);
+        double length = Double.parseDouble(trained[3]);
+        fixture.event("gpu_kernel", "start_up", 0, first, "device = 0, stream = 7, correlation = 1")
+                .event("gpu_kernel", "gemm", first, length / 4, "device = 0, stream = 7, correlation = 2")
+                .event("gpu_kernel", "gemm", first + 3 * length / 4, length / 4, "device = 0, stream = 7, correlation = 3")
+                .footer("zernel.gpu_activity", """
+                        {"why":"","processes":[{"pid":100,"error_ns":500,"windows":[{"start_ns":%d,"end_ns":%d,"activities":3}]}]}"""
+                        .formatted(at(0), at(first + length)));
+        assertThat(query(fixture, "SELECT round(busy, 3) AS busy, samples FROM gpu_busy")).isEqualTo("busy	samples\n0.5	0");
+    }
+
     @Test
     void aCallCountsOnceWhicheverLayersWereRecorded() {
         String name = "status = 0, kernel = 'gemm', func = 4096, depth = ";

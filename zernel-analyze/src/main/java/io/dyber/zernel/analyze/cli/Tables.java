@@ -73,12 +73,14 @@ final class Tables {
             "zernel-analyze sql run.parquet \"FROM reads\"",
             List.of());
 
-    private static final String NO_GPU_ACTIVITY = "no trace has GPU activity; give a trace of PyTorch's profiler with the recording";
+    private static final String NO_GPU_ACTIVITY = 
+            "no trace has GPU activity; give a trace of PyTorch's profiler with the recording, or record with --gpu-activity";
 
     static final TableCommand GPU = new TableCommand(
             "gpu",
             List.of(
-                    "What GPUs did, by a trace of PyTorch's profiler.",
+                    "What GPUs did, by a trace of PyTorch's profiler, or recorded",
+                    "with --gpu-activity.",
                     "Busy, communication that nothing hides, idle.",
                     "Give the trace (.json or .json.gz, one of each rank) together with the recording of the same run."),
             Answer.of("FROM gpu_time").ifEmpty(NO_GPU_ACTIVITY),

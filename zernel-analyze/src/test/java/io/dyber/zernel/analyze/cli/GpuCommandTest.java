@@ -57,7 +57,7 @@ class GpuCommandTest {
         String report = Outcome.of("report", "--width", "120", run, trace).out();
         assertThat(report)
                 .contains("""
-                GPU activity, by a trace of PyTorch's profiler
+                GPU activity
                   GPU 0 of pid 100: kernels ran 70.0 % of 50.0 ms; communication 20.0 %, 10.0 % not hidden by compute; copies alone
                   2.0 %; idle 28.0 %
                   GPU 0 of pid 100 was idle for: dispatch 20.0 %, queued 8.0 %

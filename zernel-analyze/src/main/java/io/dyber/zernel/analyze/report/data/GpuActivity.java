@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// A fact about what GPUs did, which only a profiler's trace tells.
+/// A fact about what GPUs did, which a profiler's trace tells, or CUPTI.
 ///
 /// @param label what it is about
 /// @param text the fact
 public record GpuActivity(String label, String text) {
-    public static final String HEADING = "GPU activity, by a trace of PyTorch's profiler";
+    public static final String HEADING = "GPU activity";
 
     private static final int MOST_KERNELS = 3;
     private static final int MOST_CAUSES = 4;
@@ -30,7 +30,14 @@ public record GpuActivity(String label, String text) {
             facts.add(new GpuActivity(label + " was idle for", causes(report, device)));
             facts.add(new GpuActivity(label + " ran longest", kernels(report, device)));
         }
-        report.section("gpu_traces").rows().forEach(trace -> facts.add(trace(trace)));
+        Map<Boolean, List<Table.Row>> sources = report.section("gpu_traces").rows().stream()
+                .collect(Collectors.partitioningBy(trace -> trace.text("path") == null));
+        sources.getOrDefault(false, List.of()).forEach(trace -> facts.add(trace(trace)));
+        sources.getOrDefault(true, List.of()).stream()
+                .collect(Collectors.groupingBy(
+                        window -> window.text("recording") + "/" + window.text("pid"), LinkedHashMap::new, Collectors.toList()))
+                .values()
+                .forEach(windows -> facts.add(recorded(windows)));
         return facts;
     }
 
@@ -82,6 +89,18 @@ public record GpuActivity(String label, String text) {
         return report.section(section).rows().stream()
                 .filter(row -> List.of("recording", "pid", "device").stream()
                         .allMatch(column -> row.integer(column) == device.integer(column)));
+    }
+
+    /// What the recorder asked CUPTI for, in windows.
+    private static GpuActivity recorded(List<Table.Row> windows) {
+        long activities = windows.stream().mapToLong(window -> window.integer("activities")).sum();
+        long nanos = windows.stream().mapToLong(window -> window.integer("ended_ns") - window.integer("started_ns")).sum();
+        Table.Row last = windows.getLast();
+        return new GpuActivity(
+                "CUPTI in pid " + last.text("pid"),
+                Quantity.count(activities) + " kernels and copies in " + Quantity.time(nanos)
+                        + (windows.size() == 1 ? "" : ", " + Quantity.count(windows.size()) + " windows of it")
+                        + "; clock +-" + Quantity.time(last.integer("error_ns")));
     }
 
     private static GpuActivity trace(Table.Row trace) {
