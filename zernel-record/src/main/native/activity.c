@@ -43,6 +43,7 @@ static char folder[256];
 static int inert; /* in a forked child, which has no GPU */
 static int switching;
 static long off_since;
+static int hides_others; /* where CUPTI takes what we record for another profiler */
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *buffers[BUFFERS];
 static int in_use[BUFFERS];
@@ -327,6 +328,12 @@ static int is_taken(void)
 	return result == CUPTI_SUBSCRIBED || result == CUPTI_LIMIT;
 }
 
+/* The same while we record. */
+static int comes_another(void)
+{
+	return !hides_others && is_taken();
+}
+
 static int step_aside(void)
 {
 	give_up(RING_ASIDE, "another profiler uses CUPTI in this process", 0);
@@ -393,6 +400,7 @@ static int switch_on(void)
 	}
 	for (unsigned i = NEEDED_KINDS; i < KINDS; i++)
 		cupti.cuptiActivityEnable(kinds[i]);
+	hides_others = is_taken();
 	find_launches();
 	enable_calls(1);
 	write_clock();
@@ -417,7 +425,7 @@ static void flush(uint32_t flags)
 /* What the other profiler has enabled by now is left alone. */
 static int switch_off(void)
 {
-	if (is_taken())
+	if (comes_another())
 		return step_aside();
 	disable();
 	write_switch(0);
@@ -469,12 +477,16 @@ static void tick(void)
 	if (now() - looked >= REST_NS) {
 		looked = now();
 		if (!recorder_lives()) {
-			if (on && !is_taken())
+			if (on && !comes_another())
 				disable();
 			become(RING_ENDED);
+			/* Nobody reads it any more. */
+			pthread_mutex_lock(&writing);
+			madvise((uint8_t *)ring + RING_HEADER, ring->size, MADV_REMOVE);
+			pthread_mutex_unlock(&writing);
 			return;
 		}
-		if (on && is_taken()) {
+		if (on && comes_another()) {
 			step_aside();
 			return;
 		}

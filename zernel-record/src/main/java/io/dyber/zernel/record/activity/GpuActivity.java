@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.activity;
 
 import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.bpf.Capabilities;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.rows.EventWriter;
 import java.io.IOException;
@@ -161,6 +162,7 @@ public final class GpuActivity {
     }
 
     private void run() {
+        Capabilities.keepThoseOfRecording();
         ActivityFolder from = folder.orElseThrow();
         while (!stopping) {
             look(from);

@@ -23,6 +23,10 @@ import java.util.function.UnaryOperator;
 final class ProcessActivity implements AutoCloseable {
     /// So many wait at most, should the clock not come.
     private static final int MOST_WAITING = 500_000;
+    /// Names and windows that are remembered of one process, which may say what it likes.
+    private static final int MOST_NAMES = 200_000;
+
+    private static final int MOST_WINDOWS = 100_000;
     private static final int LOST_ROWS = 3;
     private static final int LOST_CALLS = 3;
     private static final int DROPPED = 4;
@@ -174,7 +178,9 @@ final class ProcessActivity implements AutoCloseable {
     private void name(MemorySegment data, long at, int bytes) {
         int length = Math.clamp(data.get(JAVA_INT, at + 4), 0, bytes - 8);
         String mangled = new String(data.asSlice(at + 8, length).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
-        names.put(data.get(JAVA_INT, at), demangler.apply(mangled));
+        if (names.size() < MOST_NAMES) {
+            names.put(data.get(JAVA_INT, at), demangler.apply(mangled));
+        }
     }
 
     private void open(boolean on) {
@@ -182,7 +188,9 @@ final class ProcessActivity implements AutoCloseable {
             // What was launched before is done with: it belongs to the window before.
             resolve(old, true);
             resolve(young, true);
-            windows.add(new Window());
+            if (windows.size() < MOST_WINDOWS) {
+                windows.add(new Window());
+            }
         }
     }
 

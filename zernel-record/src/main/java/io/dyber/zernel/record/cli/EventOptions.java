@@ -52,13 +52,14 @@ final class EventOptions {
     @Option(
             names = "--gpu-interval",
             paramLabel = "TIME",
+            hidden = true, // Help leaves it to the manual page.
             converter = SampleInterval.class,
-            description = "between samples of GPUs, or 'off' (default: 1s)")
+            description = "between samples of GPUs by the NVIDIA driver, or 'off' (default: 1s)")
     Optional<Duration> gpuInterval = Optional.empty();
 
     @Option(
             names = "--gpu-activity",
-            description = "each kernel's times, by CUPTI in the command")
+            description = "each GPU kernel's times, by CUPTI in COMMAND")
     boolean gpuActivity;
 
     @Option(

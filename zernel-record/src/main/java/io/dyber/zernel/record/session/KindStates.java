@@ -62,7 +62,7 @@ record KindStates(
         if (!unavailable.isEmpty()) {
             return KindState.unavailable(unavailable);
         }
-        return activity.isSeen() ? KindState.attached("") : KindState.waiting("no process of the command has started CUDA");
+        return activity.isSeen() ? KindState.attached("") : KindState.waiting("no process of the command has started CUDA, or none that sees the /dev/shm and /tmp of this machine");
     }
 
     private KindState gpuState() {
