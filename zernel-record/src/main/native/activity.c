@@ -334,10 +334,9 @@ static int comes_another(void)
 	return !hides_others && is_taken();
 }
 
-static int step_aside(void)
+static void step_aside(void)
 {
 	give_up(RING_ASIDE, "another profiler uses CUPTI in this process", 0);
-	return -1;
 }
 
 static int is_launch(const char *name)
@@ -379,25 +378,29 @@ static void enable_calls(uint8_t on)
 	}
 }
 
-/* Returns what to do next: 0 is nothing, -1 that it is over, 1 that it is to be tried again. */
-static int switch_on(void)
+/* In cuInit() some versions of CUPTI are not ready yet, and say so in different ways: then it is tried again. */
+static void switch_on(void)
 {
 	static int tries;
 	int result;
 
-	if (is_taken())
-		return step_aside();
+	if (is_taken()) {
+		step_aside();
+		return;
+	}
 	result = cupti.cuptiActivityRegisterCallbacks(requested, completed);
 	for (unsigned i = 0; i < NEEDED_KINDS && result == CUPTI_OK; i++)
 		result = cupti.cuptiActivityEnable(kinds[i]);
-	if (result == CUPTI_SUBSCRIBED)
-		return step_aside();
-	if (result == CUPTI_NOT_INITIALIZED && ++tries < MOST_TRIES)
-		return 1;
-	if (result != CUPTI_OK) {
-		give_up(RING_FAILED, "enabling activity records", result);
-		return -1;
+	if (result == CUPTI_SUBSCRIBED) {
+		step_aside();
+		return;
 	}
+	if (result != CUPTI_OK) {
+		give_up(++tries < MOST_TRIES ? RING_OFF : RING_FAILED, "enabling activity records",
+			result);
+		return;
+	}
+	ring->why[0] = 0;
 	for (unsigned i = NEEDED_KINDS; i < KINDS; i++)
 		cupti.cuptiActivityEnable(kinds[i]);
 	hides_others = is_taken();
@@ -406,7 +409,6 @@ static int switch_on(void)
 	write_clock();
 	write_switch(1);
 	become(RING_ON);
-	return 0;
 }
 
 static void disable(void)
@@ -423,16 +425,17 @@ static void flush(uint32_t flags)
 }
 
 /* What the other profiler has enabled by now is left alone. */
-static int switch_off(void)
+static void switch_off(void)
 {
-	if (comes_another())
-		return step_aside();
+	if (comes_another()) {
+		step_aside();
+		return;
+	}
 	disable();
 	write_switch(0);
 	flush(0);
 	off_since = now();
 	become(RING_OFF);
-	return 0;
 }
 
 /* It holds a lock on the file as long as it lives, and removes it at its end. */

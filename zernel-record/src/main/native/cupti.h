@@ -16,9 +16,8 @@
 /* CUptiResult */
 enum {
 	CUPTI_OK = 0,
-	CUPTI_LIMIT = 12,	    /* up to CUDA 10: there is a subscriber */
-	CUPTI_NOT_INITIALIZED = 15, /* CUDA is not there yet, or too old */
-	CUPTI_SUBSCRIBED = 39	    /* there is a subscriber */
+	CUPTI_LIMIT = 12,     /* up to CUDA 10: there is a subscriber */
+	CUPTI_SUBSCRIBED = 39 /* there is a subscriber */
 };
 
 /* CUpti_ActivityKind */

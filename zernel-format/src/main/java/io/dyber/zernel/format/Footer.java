@@ -309,7 +309,7 @@ public record Footer(
 
     /// A process that asked CUPTI.
     ///
-    /// @param state `on`, `off`, `ended`, `aside` (another profiler was there), `failed` or `broken`; `starting` before
+    /// @param state `on`, `off`, `ended`, `killed`, `aside` (another profiler was there), `failed` or `broken`; `starting` before
     /// @param rows kernels, copies and fills that were recorded
     /// @param unlaunched of them, those whose launching call is not known
     /// @param lost that found the ring full

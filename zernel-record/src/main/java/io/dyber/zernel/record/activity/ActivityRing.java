@@ -172,15 +172,28 @@ final class ActivityRing implements AutoCloseable {
         while (tail < head) {
             long at = HEADER + (tail & (size - 1));
             int bytes = memory.get(JAVA_INT, at);
-            if (bytes < RECORD || bytes % RECORD != 0 || bytes > head - tail || at + bytes > HEADER + size) {
+            int type = memory.get(JAVA_INT, at + 4);
+            if (bytes < RECORD + fields(type) || bytes % RECORD != 0 || bytes > head - tail || at + bytes > HEADER + size) {
                 broken = true;
                 return true;
             }
-            reader.record(memory.get(JAVA_INT, at + 4), memory, at + RECORD, bytes - RECORD);
+            reader.record(type, memory, at + RECORD, bytes - RECORD);
             tail += bytes;
         }
         LONG.setRelease(memory, (long) TAIL, tail);
         return true;
+    }
+
+    /// Bytes that the fields of a record have at least.
+    private static int fields(int type) {
+        return switch (type) {
+            case KERNEL -> 56;
+            case COPY, FILL -> 40;
+            case CLOCK -> 24;
+            case CALL, SWITCH -> 16;
+            case NAME -> 8;
+            default -> 0;
+        };
     }
 
     @Override

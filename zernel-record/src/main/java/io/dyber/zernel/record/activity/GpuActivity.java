@@ -163,7 +163,14 @@ public final class GpuActivity {
 
     private void run() {
         Capabilities.keepThoseOfRecording();
-        ActivityFolder from = folder.orElseThrow();
+        try {
+            record(folder.orElseThrow());
+        } catch (RuntimeException e) {
+            problem = "reading shared memory: " + e;
+        }
+    }
+
+    private void record(ActivityFolder from) {
         while (!stopping) {
             look(from);
             boolean more = false;
@@ -288,6 +295,9 @@ public final class GpuActivity {
             String of = " of process " + facts.pid();
             if (!facts.why().isEmpty()) {
                 reasons.add("GPU activity" + of + ": " + facts.why());
+            }
+            if (facts.state().equals(ProcessActivity.KILLED)) {
+                reasons.add("the last GPU activities" + of + " are missing: it was killed");
             }
             if (facts.lost() > 0) {
                 reasons.add(facts.lost() + " GPU activities" + of + " found their ring full");

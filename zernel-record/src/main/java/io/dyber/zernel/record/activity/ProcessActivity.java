@@ -21,6 +21,9 @@ import java.util.function.UnaryOperator;
 ///
 /// The activity thread reads; any thread may ask what is known.
 final class ProcessActivity implements AutoCloseable {
+    /// State of a process that ended without handing over what CUPTI had.
+    static final String KILLED = "killed";
+
     /// So many wait at most, should the clock not come.
     private static final int MOST_WAITING = 500_000;
     /// Names and windows that are remembered of one process, which may say what it likes.
@@ -45,6 +48,7 @@ final class ProcessActivity implements AutoCloseable {
     private long unlaunched;
     private final boolean visible;
     private volatile ActivityRing.State state;
+    private boolean closed;
     private Footer.ActivityProcess facts;
 
     /// Takes rows, times in CLOCK_MONOTONIC.
@@ -100,6 +104,7 @@ final class ProcessActivity implements AutoCloseable {
     @Override
     public synchronized void close() {
         boolean _ = ring.read(this::take);
+        closed = true;
         resolve(old, true);
         resolve(young, true);
         facts = describeRing();
@@ -237,6 +242,13 @@ final class ProcessActivity implements AutoCloseable {
         sink.row(ring.pid(), activity, start, end, launch == 0 ? 0 : clock.monotonic(launch));
     }
 
+    private String stateWord() {
+        if (ring.isBroken()) {
+            return "broken";
+        }
+        return closed && ring.state() == ActivityRing.State.ON ? KILLED : ring.state().name().toLowerCase(Locale.ROOT);
+    }
+
     private Footer.ActivityProcess describeRing() {
         long lost = 0;
         for (int what = 0; what < LOST_ROWS; what++) {
@@ -246,7 +258,7 @@ final class ProcessActivity implements AutoCloseable {
                 ring.pid(),
                 ring.library(),
                 ring.version(),
-                ring.isBroken() ? "broken" : ring.state().name().toLowerCase(Locale.ROOT),
+                stateWord(),
                 ring.isBroken() ? "what it hands over makes no sense" : ring.why(),
                 rows,
                 unlaunched,

@@ -255,6 +255,66 @@ class GpuActivityIT {
     }
 
     @Test
+    void whatAProcessDidBeforeItWasKilledIsThere() throws IOException {
+        try (Running running = recorder("--detail", "all")
+                .with("--", Programs.standIns().resolve("stepping").toString(), "60", "100", "1", "1000")
+                .start()) {
+            running.awaitLine("ready");
+            Running.pause(1500);
+            ProcessHandle.of(running.pid()).orElseThrow().descendants()
+                    .filter(process -> process.info().command().orElse("").endsWith("stepping"))
+                    .forEach(ProcessHandle::destroyForcibly);
+            assertThat(running.await().status()).isEqualTo(137);
+        }
+        try (Recording recording = Recording.open(file())) {
+            assertThat(rows(recording)).isGreaterThan(1000);
+            assertThat(onlyProcess(recording).path("state").asString()).isEqualTo("killed");
+            assertThat(onlyProcess(recording).path("windows").size()).isEqualTo(1);
+            assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isFalse();
+        }
+        nothingIsLeft();
+    }
+
+    @Test
+    void aJobThatGoesOnAfterTheRecordingIsLeftAlone() throws IOException {
+        Path steps = directory.resolve("steps");
+        try (Running running = recorder("--detail", "all", "-d", "2s")
+                .environment("STEPPING", steps.toString())
+                .with("--", "setsid", Programs.standIns().resolve("stepping").toString(), "6", "100", "1", "1000")
+                .start()) {
+            running.await();
+        }
+        try (Recording recording = Recording.open(file())) {
+            tell(recording);
+            assertThat(rows(recording)).isPositive();
+            assertThat(onlyProcess(recording).path("state").asString()).isIn("off", "ended");
+        }
+        nothingIsLeft();
+    }
+
+    @Test
+    void partsOfASeriesHaveWhatRanInThem() throws IOException {
+        recorder("--detail", "all", "--rotate", "1s")
+                .with("--", Programs.standIns().resolve("stepping").toString(), "4", "100", "1", "1000")
+                .runWell();
+        List<Path> parts;
+        try (Stream<Path> files = Files.list(directory)) {
+            parts = files.filter(file -> file.toString().endsWith(".parquet")).sorted().toList();
+        }
+        assertThat(parts).hasSizeGreaterThan(2);
+        long rows = 0;
+        for (Path part : parts) {
+            try (Recording recording = Recording.open(part)) {
+                rows += rows(recording);
+            }
+        }
+        try (Recording recording = Recording.open(parts.getLast())) {
+            tell(recording);
+            assertThat(rows).isEqualTo(recording.number("SELECT count(*) FROM told"));
+        }
+    }
+
+    @Test
     void activityIsRecordedInTheWindowsOfDetail() {
         try (Recording recording = stepping(Map.of(), List.of("--detail", "5/50"), "6", "100", "1", "5000")) {
             tell(recording);
