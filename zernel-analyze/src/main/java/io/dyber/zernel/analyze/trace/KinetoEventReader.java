@@ -53,7 +53,7 @@ final class KinetoEventReader {
                 default -> parser.skipChildren();
             }
         }
-        KinetoEvent.Category known = "X".equals(phase) ? KinetoEvent.Category.of(category) : null;
+        KinetoEvent.Category known = "X".equals(phase) ? KinetoEvent.Category.of(category, name) : null;
         if (known != null) {
             emit(known);
         }
@@ -116,7 +116,9 @@ final class KinetoEventReader {
             case KERNEL -> "kernel";
             case COPY -> "copy";
             case FILL -> "fill";
-            case CALL, HOST -> "call";
+            case CALL -> "call";
+            case REGION -> "range";
+            case OPERATOR -> "operator";
         };
     }
 }
