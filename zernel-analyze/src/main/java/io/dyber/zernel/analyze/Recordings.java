@@ -7,7 +7,7 @@ import io.dyber.zernel.analyze.recording.LiveRecording;
 import io.dyber.zernel.analyze.recording.ParquetRecording;
 import io.dyber.zernel.analyze.recording.Series;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
-import io.dyber.zernel.analyze.trace.KinetoTrace;
+import io.dyber.zernel.analyze.trace.LoadedTrace;
 import io.dyber.zernel.analyze.trace.Traces;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
@@ -88,11 +88,11 @@ public final class Recordings {
                 List<Path> paths = paths(sides.get(side), duckDb);
                 List<AttachedRecording> files = new ArrayList<>();
                 for (Path path : paths) {
-                    if (!KinetoTrace.isOne(path)) {
+                    if (!LoadedTrace.isOne(path)) {
                         files.add(attach(path, opened++, duckDb, options.fromNanos()));
                     }
                 }
-                List<Path> traces = paths.stream().filter(KinetoTrace::isOne).toList();
+                List<Path> traces = paths.stream().filter(LoadedTrace::isOne).toList();
                 // One file needs no parser of JSON, which takes as long to start as a query.
                 List<AttachedRecording> recordings = files.size() == 1 ? files : Series.joined(files);
                 Traces.open(traces, opened, recordings, duckDb);
@@ -147,7 +147,7 @@ public final class Recordings {
         }
         return name.matches(".*\\.json(\\.gz)?")
                 ? "torch.profiler writes a trace: profile.export_chrome_trace('" + name + "')"
-                : "recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz";
+                : "recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz, of Nsight Systems in .sqlite";
     }
 
     private static List<Path> matches(String glob, DuckDb duckDb) {

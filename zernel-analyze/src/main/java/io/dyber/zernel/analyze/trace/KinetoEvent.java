@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// @param owner process, or GPU
 /// @param lane thread, or stream
 /// @param size grid x, y, z, block x, y, z of a kernel, if known
+/// @param process of what ran on a GPU, if it is said
 record KinetoEvent(
         Category category,
         String name,
@@ -18,7 +19,11 @@ record KinetoEvent(
         @Nullable Long lane,
         @Nullable Long correlation,
         @Nullable Long bytes,
-        List<@Nullable Long> size) {
+        List<@Nullable Long> size,
+        @Nullable Long process) {
+    /// Nothing is believed to last longer: eleven days.
+    static final long LONGEST_NANOS = 1_000_000_000_000_000L;
+
     private static final List<String> REGIONS =
             List.of("ProfilerStep#", "Optimizer.", "enumerate(DataLoader)#", "nccl:", "## ", "zernel.");
 

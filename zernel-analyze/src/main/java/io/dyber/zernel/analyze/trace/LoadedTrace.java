@@ -25,6 +25,11 @@ public record LoadedTrace(
         long calls) {
     private static final JsonMapper JSON = JsonMapper.shared();
 
+    /// Whether a file is a trace, by its first bytes.
+    public static boolean isOne(Path file) {
+        return KinetoTrace.isOne(file) || NsysTrace.isOne(file);
+    }
+
     /// Reads a trace. Several may be read at a time.
     ///
     /// @param index its number among what is opened
@@ -32,7 +37,8 @@ public record LoadedTrace(
     public static LoadedTrace load(Path path, int index, boolean wantsSpans, DuckDb duckDb) {
         String table = "gpu_trace_" + index;
         try (TraceTables tables = TraceTables.in(duckDb, table, wantsSpans)) {
-            KinetoTrace.Header header = KinetoTrace.read(path, tables);
+            KinetoTrace.Header header =
+                    NsysTrace.isOne(path) ? NsysTrace.read(path, tables) : KinetoTrace.read(path, tables);
             return new LoadedTrace(
                     path,
                     table,

@@ -6,7 +6,7 @@ import io.dyber.zernel.analyze.duckdb.DuckDb;
 ///
 /// Calls of CUDA, of its driver and of HIP get the kind that a recording gives them by their names. A call inside one with
 /// the same correlation has depth 1. Copies know direction and memory by what they copied on the GPU. Steps of the
-/// profiler have the role `step`. `nccl:all_reduce` and its like are calls of NCCL. Backward passes are not in a trace:
+/// profiler, and ranges `step 12` or `iteration_12`, have the role `step`. `nccl:all_reduce` and its like are calls of NCCL. Backward passes are not in a trace:
 /// one is from the first to the last of autograd's functions between two things that the training thread does itself.
 final class TraceEvents {
     /// Of names of the runtime, the driver and HIP what they have in common, as `MemcpyAsync`.
@@ -51,8 +51,10 @@ final class TraceEvents {
                     END AS call_kind,
                     CASE WHEN starts_with(name, 'autograd::engine::evaluate_function') THEN TRUE END AS is_backward,
                     CASE
-                        WHEN starts_with(name, 'nccl:') THEN 'nccl'
-                        WHEN starts_with(name, 'ProfilerStep#') THEN 'step'
+                        WHEN regexp_matches(name, '^nccl(:|(All|Reduce|Broadcast|Bcast|Send|Recv|Gather|Scatter))')
+                            THEN 'nccl'
+                        WHEN regexp_matches(name, '^(ProfilerStep#|(train(ing)?[ _]?)?(step|iter(ation)?)[ _#:-]?)\\d*$', 'i')
+                            THEN 'step'
                     END AS span_kind
                 FROM (SELECT id, name, $operation AS operation FROM $t_names)
                 """
@@ -66,16 +68,17 @@ final class TraceEvents {
         String owned = several
                 ? """
                   CREATE TABLE $t_owned AS
-                  SELECT activities.*, launches.pid AS owner, launches.ts_ns AS launch_ns
+                  SELECT activities.*, coalesce(activities.pid, launches.pid) AS owner, launches.ts_ns AS launch_ns
                   FROM (SELECT *, row_number() OVER () AS row FROM $t_activities) AS activities
                   LEFT JOIN launches
                       ON launches.correlation = activities.correlation
+                      AND coalesce(launches.pid = activities.pid, TRUE)
                       AND launches.ts_ns <= activities.ts_ns
                   QUALIFY row_number() OVER (PARTITION BY activities.row ORDER BY launches.ts_ns DESC) = 1
                   """
                 : """
                   CREATE TABLE $t_owned AS
-                  SELECT activities.*, launches.pid AS owner, launches.ts_ns AS launch_ns
+                  SELECT activities.*, coalesce(activities.pid, launches.pid) AS owner, launches.ts_ns AS launch_ns
                   FROM $t_activities AS activities
                   LEFT JOIN launches ON launches.correlation = activities.correlation
                   """;

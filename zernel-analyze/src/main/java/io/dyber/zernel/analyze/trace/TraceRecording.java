@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// A trace that is opened without a recording, as a recording of its own: what it holds, and what it cannot.
@@ -67,23 +68,33 @@ public final class TraceRecording {
         metadata.put(Footer.RECORDING, about.toString());
         metadata.put(Footer.KINDS, kinds(events, duckDb));
         metadata.put(Footer.PROCESSES, processes(trace, pid));
-        metadata.put(GpuTrace.FOOTER_KEY, JSON.createArrayNode().add(gpu(trace, pid, events, duckDb)).toString());
+        metadata.put(GpuTrace.FOOTER_KEY, gpus(trace, pid, events, duckDb).toString());
         return metadata;
     }
 
-    private static ObjectNode gpu(LoadedTrace trace, long pid, String events, DuckDb duckDb) {
-        ObjectNode about = trace.about(pid);
-        if (trace.activities() > 0) {
-            Table.Row span = duckDb.query("SELECT min(ts_ns) AS first_ns, max(ts_ns + dur_ns) AS last_ns FROM " + events
-                            + " WHERE kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset')")
-                    .only();
-            about.put("started_ns", span.integer("first_ns"));
-            about.put("ended_ns", span.integer("last_ns"));
+    /// The trace once for each process with activities, which the views look for by process.
+    private static ArrayNode gpus(LoadedTrace trace, long pid, String events, DuckDb duckDb) {
+        ArrayNode traces = JSON.createArrayNode();
+        Table owners = duckDb.query(
+                """
+                SELECT pid, count(*) AS n, (min(min(ts_ns)) OVER ()) AS first_ns, (max(max(ts_ns + dur_ns)) OVER ()) AS last_ns
+                FROM %s
+                WHERE kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset')
+                GROUP BY pid
+                ORDER BY pid
+                """
+                        .formatted(events));
+        for (Table.Row owner : owners.rows()) {
+            ObjectNode about = trace.about(owner.integer("pid"));
+            about.put("activities", owner.integer("n"));
+            about.put("started_ns", owner.integer("first_ns"));
+            about.put("ended_ns", owner.integer("last_ns"));
             about.put("clock", "its own");
             about.put("shift_ns", 0);
             about.put("error_ns", 0);
+            traces.add(about);
         }
-        return about;
+        return traces.isEmpty() ? traces.add(trace.about(pid)) : traces;
     }
 
     private static String kinds(String events, DuckDb duckDb) {

@@ -56,7 +56,7 @@ final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
             try (Statement statement = connection.createStatement()) {
                 statement.execute("CREATE TABLE " + prefix + "_activities (kind VARCHAR, name BIGINT, ts_ns BIGINT, "
                         + "dur_ns BIGINT, device BIGINT, stream BIGINT, correlation BIGINT, bytes BIGINT, grid_x BIGINT, "
-                        + "grid_y BIGINT, grid_z BIGINT, block_x BIGINT, block_y BIGINT, block_z BIGINT)");
+                        + "grid_y BIGINT, grid_z BIGINT, block_x BIGINT, block_y BIGINT, block_z BIGINT, pid BIGINT)");
                 statement.execute("CREATE TABLE " + prefix
                         + "_calls (name BIGINT, ts_ns BIGINT, dur_ns BIGINT, pid BIGINT, tid BIGINT, correlation BIGINT)");
                 statement.execute("CREATE TABLE " + prefix
@@ -136,7 +136,7 @@ final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
         for (Long size : event.size()) {
             activities.append(size);
         }
-        activities.endRow();
+        activities.append(event.process()).endRow();
         activityCount++;
     }
 
