@@ -37,6 +37,8 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
 
     /// Findings whose cause no job has, and why.
     private static final Map<String, String> NOT_PLANTED = Map.of(
+            "idle_sms", "only counters of a Hopper GPU tell",
+            "idle_tensor_cores", "only counters of a Hopper GPU tell",
             "gpu_errors", "a GPU has to break",
             "gpu_shared", "it is of other programs on the GPU",
             "throttled_gpu", "a GPU has to be hot",
