@@ -39,6 +39,8 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
 
     /// Findings whose cause no job has, and why.
     private static final Map<String, String> NOT_PLANTED = Map.of(
+            "idle_sms", "only counters of a Hopper GPU tell",
+            "idle_tensor_cores", "only counters of a Hopper GPU tell",
             "gpu_errors", "a GPU has to break",
             "gpu_starved", "it is found in traces of profilers",
             "gpu_shared", "it is of other programs on the GPU",
