@@ -7,6 +7,8 @@
  *
  * Built with -DLOG="path" (or told by $ZERNEL_NVML_LOG) and, as the test wants it:
  *   -DOLD_DRIVER   lacks what older drivers lack
+ *   -DEVERY_GPM   both devices are Hoppers
+ *   -DMIG          device 1 is parted in GPU instances 1 and 2, of which 1 has two compute instances
  *   -DLOSES_GPU    device 1 falls off the bus in its fifth round
  *   -DNO_DRIVER    nothing is loaded, nvmlInit says so
  *   -DHANGS        device 1 never answers in its third round
@@ -32,6 +34,8 @@ enum {
     DRIVER_NOT_LOADED = 9,
     TIMEOUT = 10,
     GPU_IS_LOST = 15,
+    NO_DATA = 21,
+    ARGUMENT_VERSION_MISMATCH = 25,
     UNKNOWN = 999,
 };
 
@@ -57,7 +61,26 @@ _Static_assert(sizeof(nvmlUtilization_t) == 8, "as nvml.h");
 _Static_assert(sizeof(nvmlMemory_t) == 24, "as nvml.h");
 _Static_assert(sizeof(nvmlProcessUtilizationSample_t) == 32, "as nvml.h");
 _Static_assert(sizeof(nvmlProcessInfo_v2_t) == 24, "as nvml.h");
+/* Of nvml.h of NVML 13.2, with its largest NVML_GPM_METRIC_MAX: the structures' version has stayed 1 meanwhile. */
+#define NVML_GPM_METRIC_MAX 333
+typedef struct nvmlGpmSample_st *nvmlGpmSample_t;
+typedef struct {
+    unsigned int metricId;
+    nvmlReturn_t nvmlReturn;
+    double value;
+    struct { char *shortName, *longName, *unit; } metricInfo;
+} nvmlGpmMetric_t;
+typedef struct {
+    unsigned int version, numMetrics;
+    nvmlGpmSample_t sample1, sample2;
+    nvmlGpmMetric_t metrics[NVML_GPM_METRIC_MAX];
+} nvmlGpmMetricsGet_t;
+typedef struct { unsigned int version, isSupportedDevice; } nvmlGpmSupport_t;
+
 _Static_assert(sizeof(nvmlEventData_t) == 32, "as nvml.h");
+_Static_assert(sizeof(nvmlGpmMetric_t) == 40, "as nvml.h");
+_Static_assert(sizeof(nvmlGpmMetricsGet_t) == 13344, "as nvml.h");
+_Static_assert(sizeof(nvmlGpmSupport_t) == 8, "as nvml.h");
 
 #define GPUS 2
 #ifndef SHOWS
@@ -350,3 +373,144 @@ nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
 {
     return set == (nvmlEventSet_t)&gpus ? SUCCESS : INVALID_ARGUMENT;
 }
+
+#ifndef OLD_DRIVER
+#include <math.h>
+#include <time.h>
+
+#ifdef MIG
+static struct nvmlDevice_st mig_devices[3] = { { .index = 1 }, { .index = 1 }, { .index = 2 } }; /* of GPU instance */
+
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t d, unsigned int *current, unsigned int *pending)
+{
+    if (d->index == 0)
+        return NOT_SUPPORTED;
+    *current = *pending = 1;
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t d, unsigned int *count)
+{
+    *count = 7 * d->index;
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t d, unsigned int index, nvmlDevice_t *mig)
+{
+    if (d->index == 0 || index > 7)
+        return INVALID_ARGUMENT;
+    if (index >= 3)
+        return NOT_FOUND;
+    *mig = &mig_devices[index];
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t mig, unsigned int *id)
+{
+    if (mig < mig_devices || mig >= mig_devices + 3)
+        return INVALID_ARGUMENT;
+    *id = mig->index;
+    return SUCCESS;
+}
+#endif
+
+/* What was counted until it was taken. Device 1 is a Hopper, device 0 is too old. */
+struct nvmlGpmSample_st {
+    nvmlDevice_t device;
+    unsigned int instance, number;
+    struct timespec taken;
+};
+
+static unsigned int samples_taken;
+
+nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t d, nvmlGpmSupport_t *support)
+{
+    if (support->version != 1)
+        return ARGUMENT_VERSION_MISMATCH;
+#ifdef EVERY_GPM
+    support->isSupportedDevice = 1;
+#else
+    support->isSupportedDevice = d->index == 1;
+#endif
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlGpmSampleAlloc(nvmlGpmSample_t *sample)
+{
+    *sample = calloc(1, sizeof(**sample));
+    fprintf(log_file, "nvmlGpmSampleAlloc,1,0,0,,0\n");
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t sample)
+{
+    fprintf(log_file, "nvmlGpmSampleFree,1,0,0,,0\n");
+    free(sample);
+    return SUCCESS;
+}
+
+static nvmlReturn_t take(nvmlDevice_t d, unsigned int instance, nvmlGpmSample_t sample)
+{
+    if (d->index == 0)
+        return NOT_SUPPORTED;
+    if (is_lost(d))
+        return GPU_IS_LOST;
+    sample->device = d;
+    sample->instance = instance;
+    sample->number = ++samples_taken;
+    clock_gettime(CLOCK_MONOTONIC, &sample->taken);
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t d, nvmlGpmSample_t sample)
+{
+    return take(d, 0, sample);
+}
+
+nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t d, unsigned int instance, nvmlGpmSample_t sample)
+{
+#ifdef MIG
+    return instance == 1 || instance == 2 ? take(d, instance, sample) : INVALID_ARGUMENT;
+#else
+    (void)d, (void)instance, (void)sample;
+    return NOT_SUPPORTED;
+#endif
+}
+
+/* Percents are quarters; NVLink and PCIe are MiB/s. HMMA and FP16 fail alone, FP64 is nonsense at first. */
+nvmlReturn_t nvmlGpmMetricsGet(nvmlGpmMetricsGet_t *get)
+{
+    nvmlGpmSample_t before = get->sample1, after = get->sample2;
+    double seconds;
+
+    if (get->version != 1)
+        return ARGUMENT_VERSION_MISMATCH;
+    if (!before || !after || before->device != after->device || before->instance != after->instance)
+        return INVALID_ARGUMENT;
+    seconds = (after->taken.tv_sec - before->taken.tv_sec) + (after->taken.tv_nsec - before->taken.tv_nsec) / 1e9;
+    if (seconds <= 0.1)
+        return NO_DATA; /* "should be greater than 100ms" */
+    for (unsigned int i = 0; i < get->numMetrics; i++) {
+        nvmlGpmMetric_t *m = &get->metrics[i];
+
+        m->nvmlReturn = SUCCESS;
+        m->value = m->metricId + (after->number % 40) / 4.0;
+        m->metricInfo.shortName = m->metricInfo.longName = m->metricInfo.unit = (char *)"";
+        switch (m->metricId) {
+        case 2: case 3: case 4: case 5: case 10: case 11: case 12: case 20: case 21: case 60: case 61:
+            break;
+        case 7: case 13:
+            m->nvmlReturn = INVALID_ARGUMENT;
+            break;
+        default:
+            m->nvmlReturn = NOT_SUPPORTED;
+        }
+        if (m->metricId == 11 && after->number == 2)
+            m->value = NAN;
+        else if (m->nvmlReturn == SUCCESS)
+            fprintf(log_file, "%s,1,%u,0,%u,%.4f\n", __func__, m->metricId, after->instance, m->value);
+    }
+    fflush(log_file);
+    return SUCCESS;
+}
+#endif

@@ -1,10 +1,10 @@
 -- GPUs that were not as usual for a while, or not as the others are, as the driver saw them.
 --
 -- *moment*: samples that differ from the device's median by five median deviations (scaled as standard deviations) and
--- by what matters for such a value: 30 points of utilization, a fifth of the power, a tenth of a clock, 10 C, half of
--- the PCIe traffic; at most a tenth of the samples. *device*: the median of the device differs likewise from those of
--- at least two others. *throttled*: the driver slowed the clocks down for heat or power supply. *error*: an Xid, or
--- uncorrected memory errors that became more.
+-- by what matters for such a value: 30 points of utilization or a hardware counter, a fifth of the power, a tenth of a
+-- clock, 10 C, half of the PCIe or NVLink traffic; at most a tenth of the samples. *device*: the median of the device
+-- differs likewise from those of at least two others. *throttled*: the driver slowed the clocks down for heat or power
+-- supply. *error*: an Xid, or uncorrected memory errors that became more. Not of MIG instances.
 --
 -- needs: events
 CREATE TABLE device_outliers AS
@@ -21,7 +21,7 @@ WITH
     samples AS (
         SELECT recording, device, name, unit, ts_ns, value
         FROM events
-        WHERE kind = 'gpu_sample'
+        WHERE kind = 'gpu_sample' AND object IS NULL
     ),
     working AS (
         SELECT recording, device, ts_ns, value >= thresholds.min_utilization AS works
@@ -52,7 +52,8 @@ WITH
                 WHEN name = 'power' THEN 0.2 * median(value)
                 WHEN name IN ('clock_sm', 'clock_mem') THEN 0.1 * median(value)
                 WHEN name = 'temperature' THEN 10
-                WHEN name IN ('pcie_tx', 'pcie_rx') THEN greatest(0.5 * median(value), 1e8)
+                WHEN any_value(unit) = 'ppm' THEN 300000
+                WHEN name IN ('pcie_tx', 'pcie_rx', 'nvlink_tx', 'nvlink_rx') THEN greatest(0.5 * median(value), 1e8)
             END AS matters
         FROM compared
         GROUP BY recording, device, name

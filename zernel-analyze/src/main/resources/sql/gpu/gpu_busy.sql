@@ -7,7 +7,7 @@
 -- idle in the rest, and may have been busy in it for the range. Samples vary, so a few of them give a range: the mean's
 -- interval at 95 %, by Student's t, and at most twice the highest sample, which is all that a single one tells. A trace
 -- that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much communication no
--- computation hides.
+-- computation hides. Where hardware counters say how long SMs had work (`sm_active`), a kernel ran at least as long.
 --
 -- Without either, `busy` is unknown and the calls give a range: the GPU has work while a thread waits for it, and has
 -- none from the end of such a wait to the next launch, as far as the process uses one stream; processes that use NCCL
@@ -23,6 +23,8 @@ WITH
             0.95 AS whole, -- share of a sample's time that lies within steps
             0.5 AS half, -- the same where no sample lies within
             0.03 AS error, -- of samples, as a share of the time
+            190000000 AS counter_ns, -- [ns] since the sample before, from which on a counter is of that time
+            1500000000 AS most_counter_ns, -- [ns] the same up to which it is
             2 AS most_wrong, -- times a sample that the use of a GPU is at most, however few samples there are
             2 AS min_steps -- steps that a trace covers
     ),
@@ -35,10 +37,25 @@ WITH
                 ts_ns - constants.period_ns
             ) AS start_ns,
             ts_ns AS end_ns,
-            value / 100 AS busy
-        FROM events
+            busy,
+            CASE
+                WHEN ts_ns - lag(ts_ns) OVER (PARTITION BY recording, device ORDER BY ts_ns)
+                    BETWEEN constants.counter_ns AND constants.most_counter_ns
+                    THEN active
+            END AS active
+        FROM (
+            SELECT
+                recording,
+                device,
+                ts_ns,
+                any_value(value) FILTER (WHERE name = 'utilization') / 100 AS busy,
+                any_value(value) FILTER (WHERE name = 'sm_active') / 1e6 AS active
+            FROM events
+            WHERE kind = 'gpu_sample' AND (name = 'utilization' OR (name = 'sm_active' AND object IS NULL))
+            GROUP BY recording, device, ts_ns
+        )
         CROSS JOIN constants
-        WHERE kind = 'gpu_sample' AND name = 'utilization'
+        WHERE busy IS NOT NULL
     ),
     only_devices AS (
         SELECT recording, any_value(device) AS device
@@ -91,7 +108,8 @@ WITH
             devices.end_ns AS trained_until_ns,
             samples.start_ns,
             samples.end_ns,
-            samples.busy
+            samples.busy,
+            samples.active
         FROM devices
         JOIN samples ON samples.recording = devices.recording AND samples.device = devices.device
         WHERE samples.end_ns > devices.start_ns
@@ -127,18 +145,20 @@ WITH
             step_ns,
             FALSE AS trains,
             busy,
+            active,
             end_ns - start_ns AS span_ns,
             (least(end_ns, trained_until_ns) - greatest(start_ns, trained_from_ns)) / (end_ns - start_ns) AS share
         FROM ended
         UNION ALL
-        SELECT recording, pid, device, step_ns, TRUE, busy, end_ns - start_ns, trained_ns / (end_ns - start_ns)
+        SELECT recording, pid, device, step_ns, TRUE, busy, active, end_ns - start_ns, trained_ns / (end_ns - start_ns)
         FROM ended
     ),
     counted AS (
         SELECT
             scopes.*,
             least(busy / share, 1) AS most_inside,
-            greatest(busy - (1 - share), 0) / share AS least_inside
+            greatest(busy - (1 - share), 0) / share AS least_inside,
+            greatest(active - (1 - share), 0) / share AS least_active
         FROM scopes
         CROSS JOIN constants
         QUALIFY share >= CASE
@@ -158,6 +178,10 @@ WITH
             avg(least_inside) AS least_busy,
             avg(most_inside) AS most_busy,
             student_t(count(*) - 1) * stddev_samp(most_inside) / sqrt(count(*)) + any_value(constants.error) AS margin,
+            avg(least_active) - coalesce(
+                student_t(count(least_active) - 1) * stddev_samp(least_active) / sqrt(count(least_active)),
+                avg(least_active)
+            ) AS active,
             any_value(constants.most_wrong) * max(most_inside) + any_value(constants.error) AS most_sampled
         FROM counted
         CROSS JOIN constants
@@ -165,9 +189,10 @@ WITH
     ),
     ranges AS (
         SELECT
-            means.* EXCLUDE (least_busy, most_busy, margin, most_sampled),
-            coalesce(greatest(least_busy - margin, 0), 0) AS least_busy,
-            least(most_busy + margin, most_sampled, 1) AS most_busy
+            means.* EXCLUDE (active, least_busy, most_busy, margin, most_sampled)
+                REPLACE (greatest(busy, active) AS busy),
+            coalesce(greatest(least_busy - margin, active, 0), 0) AS least_busy,
+            greatest(least(most_busy + margin, most_sampled, 1), active) AS most_busy
         FROM means
     ),
     sampled AS (

@@ -95,6 +95,70 @@ class GpuFindingsTest {
         return fixture;
     }
 
+    /// Counters of a GPU that is always busy, each second, while 200 steps of 50 ms train; percents.
+    private static RecordingFixture counted(double sms, double fp32, double tensor, double dram) {
+        RecordingFixture fixture = recording().training(200, 15);
+        for (int i = 0; i <= 9; i++) {
+            double at = 500 + i * 1000;
+            fixture.gpuSample("utilization", at, 98, "percent")
+                    .gpuSample("sm_active", at, Math.round(sms * 10_000), "ppm")
+                    .gpuSample("sm_occupancy", at, Math.round(sms * 5_000), "ppm")
+                    .gpuSample("fp32_active", at, Math.round(fp32 * 10_000), "ppm")
+                    .gpuSample("tensor_active", at, Math.round(tensor * 10_000), "ppm")
+                    .gpuSample("dram_active", at, Math.round(dram * 10_000), "ppm");
+        }
+        return fixture;
+    }
+
+    @Test
+    void idleSmsFiresWhereABusyGpuHasSmsWithoutWork() {
+        Finding finding = only("idle_sms", counted(20, 5, 4, 10));
+        assertThat(finding.value()).isEqualTo(20.0);
+        assertThat(finding.unit()).isEqualTo("% of the time of SMs");
+        assertThat(finding.severity()).isEqualTo("medium");
+        assertThat(finding.maxSpeedup()).isEqualTo(5.0);
+        assertThat(finding.lostMillisPerStep()).isNull();
+        assertThat(finding.evidence()).isEqualTo("a kernel ran 98 % of the time (NVML), and an SM had work 20 % of it, "
+                + "10 % of the warps that fit (9 intervals of hardware counters); DRAM is busy 10 %; a bound, not a "
+                + "measurement: if the same work filled all SMs, a step would take no less than 20 % of its time: "
+                + "1.00x to 5.00x");
+        assertThat(only("idle_sms", counted(40, 5, 4, 10)).severity()).isEqualTo("low");
+    }
+
+    @Test
+    void idleSmsIsSilentForFullSmsForAnIdleGpuForNcclAndForCompanyOnTheGpu() {
+        assertThat(run("idle_sms", counted(77, 5, 22, 46))).isEmpty(); // GPT-2 on an H100
+        assertThat(run("idle_sms", sampled(launches(100, 0.04), 10, 10).gpuSample("sm_active", 100, 90_000, "ppm"))).isEmpty();
+        assertThat(run("idle_sms", counted(20, 5, 4, 10).allReduce(0, 0, 12, 0.05, 25L * MIB))).isEmpty();
+        assertThat(run("idle_sms", counted(20, 5, 4, 10).event(
+                        "gpu_process", "sm", 500, null, "device = 0, pid = 100, value = 50, unit = 'percent'"))).hasSize(1);
+        assertThat(run("idle_sms", counted(20, 5, 4, 10)
+                        .event("gpu_process", "sm", 500, null, "device = 0, pid = 100, value = 50, unit = 'percent'")
+                        .event("gpu_process", "sm", 500, null, "device = 0, pid = 7, value = 50, unit = 'percent'"))).isEmpty();
+    }
+
+    @Test
+    void idleTensorCoresFiresWhereFp32PipesDoTheWork() {
+        Finding finding = only("idle_tensor_cores", counted(95, 62, 0, 20));
+        assertThat(finding.value()).isEqualTo(62.0);
+        assertThat(finding.severity()).isEqualTo("medium");
+        assertThat(finding.maxSpeedup()).isEqualTo(10.0); // half of the memory's time stays
+        assertThat(finding.evidence()).isEqualTo("FP32 pipes were busy 62 % of the time, tensor cores 0.0 % (at most 0.0 %), "
+                + "SMs 95 %, DRAM 20 % (9 intervals of hardware counters); a bound, not a measurement: 1.00x if this work is "
+                + "no matrix product, at most 10.00x if all of it is");
+        // 1 / (1 - 0.6 * 31 / 32)
+        assertThat(only("idle_tensor_cores", counted(60, 40, 1, 20)).maxSpeedup()).isEqualTo(2.39);
+    }
+
+    @Test
+    void idleTensorCoresIsSilentWhereTheyWorkAndWhereMemoryOrLittleElseIsBusy() {
+        assertThat(run("idle_tensor_cores", counted(77, 20, 22, 46))).isEmpty(); // GPT-2 on an H100
+        assertThat(run("idle_tensor_cores", counted(95, 62, 3, 20))).isEmpty();
+        assertThat(run("idle_tensor_cores", counted(95, 12, 0, 20))).isEmpty();
+        assertThat(run("idle_tensor_cores", counted(95, 35, 0, 90))).isEmpty();
+        assertThat(run("idle_tensor_cores", counted(95, 62, 0, 20).gpuSample("tensor_active", 9600, 500_000, "ppm"))).isEmpty();
+    }
+
     @Test
     void samplesThatReachBeyondTrainingDoNotCountBesideOthers() {
         RecordingFixture fixture = launches(100, 0.04).gpuSample("utilization", 0, 0, "percent")

@@ -246,6 +246,43 @@ class GpuViewsTest {
     }
 
     @Test
+    void timeInWhichSmsHadWorkIsALeastUseOfTheGpu() {
+        // Samples of utilization that vary leave room for an idle GPU; counters do not.
+        RecordingFixture few = recording().training(200, 15);
+        RecordingFixture more = recording().training(200, 15);
+        for (int i = 0; i < 4; i++) {
+            few.gpuSample("utilization", 500 + i * 1000, i == 1 ? 20 : 80, "percent");
+            more.gpuSample("utilization", 500 + i * 1000, i == 1 ? 20 : 80, "percent")
+                    .gpuSample("sm_active", 500 + i * 1000, 700_000 + i * 1000, "ppm");
+        }
+        String query = "SELECT round(busy, 2) AS busy, round(least_busy, 2) AS least, round(most_busy, 2) AS most FROM gpu_busy";
+        assertThat(query(few, query)).isEqualTo("busy\tleast\tmost\n0.6\t0.0\t1.0");
+        assertThat(query(more, query)).isEqualTo("busy\tleast\tmost\n0.7\t0.7\t1.0");
+    }
+
+    @Test
+    void countersAreMeansOfTheIntervalsInTraining() {
+        RecordingFixture fixture = recording().training(100, 15);
+        for (int i = 0; i <= 6; i++) {
+            double at = i * 1000;
+            fixture.gpuSample("sm_active", at, i < 1 || i > 5 ? 0 : 600_000 + i * 10_000, "ppm")
+                    .gpuSample("tensor_active", at, i == 3 ? 250_000 : 200_000, "ppm")
+                    .gpuSample("nvlink_tx", at, 4_000_000_000L, "bytes/s");
+        }
+        fixture.event("gpu_sample", "sm_active", 3000, null, "device = 1, object = '3', value = 400000, unit = 'ppm'")
+                .event("gpu_process", "sm", 500, null, "device = 0, pid = 100, value = 50, unit = 'percent'");
+        assertThat(query(fixture, """
+                SELECT device, pid, instance, samples, round(sm_active, 3) AS sms, round(tensor_active, 3) AS tensor,
+                    most_tensor_active AS most, nvlink_tx, dram_active FROM gpu_counters
+                """)).isEqualTo("""
+                device\tpid\tinstance\tsamples\tsms\ttensor\tmost\tnvlink_tx\tdram_active
+                0\t100\tnull\t5\t0.63\t0.21\t0.25\t4.0E9\tnull
+                1\tnull\t3\t1\t0.4\tnull\tnull\tnull\tnull""");
+        assertThat(query(fixture, "SELECT instance, name, max_value FROM gpu_usage WHERE device = 1"))
+                .isEqualTo("instance\tname\tmax_value\n3\tsm_active\t400000");
+    }
+
+    @Test
     void distWaitsAndMarksAndGpus() {
         RecordingFixture fixture = recording().training(2, 5)
                 .event("dist_wait", "c10d::Work::wait", 10, 2.0, "depth = 0")

@@ -20,9 +20,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /// What this machine can record, found out by trying, and what to do about the rest.
@@ -109,9 +111,32 @@ public final class MachineCheck {
         try {
             GpuSampler.State found = GpuSampler.look();
             add("gpus", true, false, text(found.gpus()) + ", driver " + found.driver(), "");
+            lookAtCounters(found.gpus());
         } catch (NvmlException e) {
             add("gpus", false, false, e.getMessage() + "; gpu_sample and gpu_process stay empty", "");
         }
+    }
+
+    private void lookAtCounters(List<GpuFacts> gpus) {
+        List<GpuFacts> without = new ArrayList<>();
+        Set<String> why = new LinkedHashSet<>();
+        for (GpuFacts gpu : gpus) {
+            for (GpuFacts.Gap gap : gpu.gaps()) {
+                if (gap.name().equals(GpuFacts.COUNTERS)) {
+                    without.add(gpu);
+                    why.add(gap.why());
+                }
+            }
+        }
+        add(
+                "gpm",
+                without.isEmpty(),
+                false,
+                without.isEmpty()
+                        ? "hardware counters of SMs, tensor cores, memory and links are read"
+                        : "no hardware counters of " + text(without) + ": " + String.join(", ", why)
+                                + "; Hopper and newer have them",
+                "");
     }
 
     private static String text(List<GpuFacts> gpus) {

@@ -61,10 +61,17 @@ public record Snapshot(
 
     /// A GPU, as the driver counts it; null is what it did not say.
     ///
+    /// @param gpuId with a MIG instance of it as `1/3`
     /// @param utilization share of the time in which a kernel ran
+    /// @param smActive share of the SMs' time in which they had work
+    /// @param tensorActive share of the time in which tensor cores were busy
+    /// @param dramActive share of the time in which its memory was busy
     public record Device(
             String gpuId,
             @Nullable Double utilization,
+            @Nullable Double smActive,
+            @Nullable Double tensorActive,
+            @Nullable Double dramActive,
             @Nullable Double memoryUsedBytes,
             @Nullable Double memoryTotalBytes,
             @Nullable Double powerWatts,

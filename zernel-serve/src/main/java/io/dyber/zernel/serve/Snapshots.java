@@ -86,13 +86,17 @@ final class Snapshots {
 
     private static List<Snapshot.Device> devices(LiveMetrics.View view) {
         Set<List<String>> known = new LinkedHashSet<>();
-        for (Metric sample : List.of(Metrics.GPU_UTILIZATION, Metrics.GPU_DEVICE_MEMORY, Metrics.GPU_MEMORY_CAPACITY)) {
+        for (Metric sample : List.of(
+                Metrics.GPU_UTILIZATION, Metrics.GPU_DEVICE_MEMORY, Metrics.GPU_MEMORY_CAPACITY, Metrics.GPU_SM_ACTIVE)) {
             known.addAll(view.series().numbers(sample).keySet());
         }
         return known.stream()
                 .map(gpu -> new Snapshot.Device(
                         gpu.getFirst(),
                         sample(view, Metrics.GPU_UTILIZATION, gpu),
+                        sample(view, Metrics.GPU_SM_ACTIVE, gpu),
+                        sample(view, Metrics.GPU_TENSOR_ACTIVE, gpu),
+                        sample(view, Metrics.GPU_DRAM_ACTIVE, gpu),
                         sample(view, Metrics.GPU_DEVICE_MEMORY, gpu),
                         sample(view, Metrics.GPU_MEMORY_CAPACITY, gpu),
                         sample(view, Metrics.GPU_POWER, gpu),

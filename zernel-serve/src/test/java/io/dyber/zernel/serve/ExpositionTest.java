@@ -7,6 +7,7 @@ import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.LongColumn;
+import io.dyber.zernel.serve.source.TextColumn;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
@@ -157,6 +158,19 @@ final class ExpositionTest {
         live.apply(new Events().add("io", "read", 2, EveryKind.START + 400_000 * MS, 0).batch());
         nowNanos = EveryKind.START + 400_000 * MS;
         assertThat(text("text/plain")).doesNotContain("zernel_gpu_power_watts", "zernel_gpu_memory_used_ratio");
+    }
+
+    @Test
+    void instancesOfAPartedGpuHaveTheirOwnSeries() {
+        live.apply(EveryKind.events()
+                .add("gpu_sample", "sm_active", 0, EveryKind.START, 0)
+                .with(LongColumn.VALUE, 250_000)
+                .with(LongColumn.DEVICE, 1)
+                .with(TextColumn.OBJECT, "3")
+                .batch());
+        assertThat(PrometheusText.parse(text("text/plain")).values())
+                .containsEntry("zernel_gpu_sm_active_ratio{gpu_id=\"1\"}", 0.77)
+                .containsEntry("zernel_gpu_sm_active_ratio{gpu_id=\"1/3\"}", 0.25);
     }
 
     @Test

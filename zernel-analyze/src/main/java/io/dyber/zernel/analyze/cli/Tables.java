@@ -76,6 +76,8 @@ final class Tables {
     private static final String NO_GPU_ACTIVITY = 
             "no trace has GPU activity; give a trace of PyTorch's profiler with the recording, or record with --gpu-activity";
 
+    private static final String NO_COUNTERS = "no hardware counters of GPUs were recorded; Hopper GPUs and newer have them";
+
     static final TableCommand GPU = new TableCommand(
             "gpu",
             List.of(
@@ -88,6 +90,8 @@ final class Tables {
                     Choice.of("--idle", "Why GPUs were idle, and for how long.", Answer.of("FROM gpu_idle_causes").ifEmpty(NO_GPU_ACTIVITY)),
                     Choice.of("--kernels", "Kernels and copies by name, and how long after their launch they began.",
                             Answer.of("FROM gpu_kernels").ifEmpty(NO_GPU_ACTIVITY)),
+                    Choice.of("--counters", "Hardware counters while training: SMs, tensor cores, memory, links.",
+                            Answer.of("FROM gpu_counters").ifEmpty(NO_COUNTERS)),
                     Choice.of("--traces", "The traces, and how well their clocks agree with the recordings'.",
                             Answer.of("FROM gpu_traces").ifEmpty(NO_GPU_ACTIVITY))),
             List.of(

@@ -22,9 +22,9 @@ record CounterTracks(Database database, Selection selection, Tracks tracks, Trac
         write("'memory allocated' || coalesce(', GPU ' || device, '')", "'bytes'", "live_bytes", "at_ns", "device_memory");
         write("'memory of tensors' || coalesce(', GPU ' || device, '')", "'bytes'", "allocated_bytes", "at_ns", "torch_memory");
         write("'outstanding collectives, communicator ' || comm_id", "'collectives'", "outstanding", "at_ns", "outstanding_collectives");
-        String samples = "(SELECT recording, CASE kind WHEN 'gpu_process' THEN pid END AS pid, device, name, unit, value, ts_ns "
+        String samples = "(SELECT recording, CASE kind WHEN 'gpu_process' THEN pid END AS pid, device, object, name, unit, value, ts_ns "
                 + "FROM events WHERE kind IN ('gpu_sample', 'gpu_process'))";
-        write("'GPU ' || device || ' ' || name", "unit", "value", "ts_ns", samples);
+        write("'GPU ' || device || coalesce('/' || object, '') || ' ' || name", "unit", "value", "ts_ns", samples);
         write("coalesce(object || ' ', '') || name", "unit", "value", "at_ns", "host_curve");
     }
 

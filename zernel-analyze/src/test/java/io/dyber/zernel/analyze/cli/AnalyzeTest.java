@@ -317,6 +317,8 @@ class AnalyzeTest {
                 .gpuSample("utilization", 0, 30, "percent").gpuSample("utilization", 400, 50, "percent")
                 .gpuSample("memory_used", 0, 3_000_000_000L, "bytes").gpuSample("memory_total", 0, 150_000_000_000L, "bytes")
                 .gpuSample("power", 0, 310_000, "mW").gpuSample("temperature", 0, 55, "C")
+                .gpuSample("sm_active", 400, 291_000, "ppm").gpuSample("tensor_active", 400, 54_000, "ppm")
+                .gpuSample("dram_active", 400, 120_000, "ppm")
                 .footer("zernel.gpus", "{\"driver\":\"570.1\",\"devices\":[{\"index\":0,\"name\":\"H200\"}]}")
                 .footer(
                         "zernel.overhead",

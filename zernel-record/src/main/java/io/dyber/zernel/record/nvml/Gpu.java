@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /// One device while it is sampled. Remembers what the device does not answer, and does not ask for it again.
@@ -23,8 +24,11 @@ final class Gpu {
     private final String name;
     private final String uuid;
     private final long memoryTotal;
+    private final List<GpmCounters> counters = new ArrayList<>();
+    private final Consumer<String> notices;
     private final Map<String, Trouble> troubles = new LinkedHashMap<>();
     private long loadsSeen;
+    private long countedNanos = System.nanoTime() - GpmCounters.LEAST_NANOS;
     private long lostNanos;
 
     /// @param times in vain
@@ -34,27 +38,39 @@ final class Gpu {
         }
     }
 
-    Gpu(Nvml nvml, ProcessLists processes, int index, MemorySegment handle) {
+    private Gpu(
+            Nvml nvml, ProcessLists processes, Gpm gpm, int index, MemorySegment handle, Consumer<String> notices) {
         this.nvml = nvml;
         this.processes = processes;
         this.index = index;
         this.handle = handle;
+        this.notices = notices;
         this.name = nvml.text("nvmlDeviceGetName", handle);
         this.uuid = nvml.text("nvmlDeviceGetUUID", handle);
         Metric total = Metric.MEMORY_TOTAL;
         this.memoryTotal = nvml.ask(total.question(), handle) == NvmlCode.SUCCESS
                 ? nvml.answered(total.offset(), total.width())
                 : 0;
+        int code = gpm.support(handle);
+        note(GpuFacts.COUNTERS, false, code, 0);
+        if (code == NvmlCode.SUCCESS) {
+            counters.add(new GpmCounters(gpm, handle, OptionalInt.empty()));
+            MigInstances.of(nvml, handle)
+                    .forEach(id -> counters.add(new GpmCounters(gpm, handle, OptionalInt.of(id))));
+        }
     }
 
     /// All devices that answer.
-    static List<Gpu> all(Nvml nvml) throws NvmlException {
+    ///
+    /// @param notices gets one line about each thing that goes wrong
+    static List<Gpu> all(Nvml nvml, Consumer<String> notices) throws NvmlException {
+        Gpm gpm = new Gpm(nvml);
         ProcessLists processes = new ProcessLists(nvml);
         List<MemorySegment> handles = nvml.devices();
         List<Gpu> gpus = new ArrayList<>();
         for (int i = 0; i < handles.size(); i++) {
             if (handles.get(i).address() != 0) {
-                gpus.add(new Gpu(nvml, processes, i, handles.get(i)));
+                gpus.add(new Gpu(nvml, processes, gpm, i, handles.get(i), notices));
             }
         }
         if (gpus.isEmpty()) {
@@ -90,7 +106,7 @@ final class Gpu {
             if (isLost()) {
                 return;
             }
-            if (isAnswered(metric.name(), false)) {
+            if (isAnswered(metric.name(), false) && counters.stream().noneMatch(own -> own.gives(metric.name()))) {
                 if (!metric.question().equals(asked)) {
                     asked = metric.question();
                     code = nvml.ask(asked, handle);
@@ -102,6 +118,45 @@ final class Gpu {
                 }
             }
         }
+    }
+
+    /// Reads the hardware counters, where the last time is long enough ago.
+    ///
+    /// @param now the time the values get
+    void sampleCounters(long now, Consumer<GpuValue> taker) {
+        if (System.nanoTime() - countedNanos < GpmCounters.LEAST_NANOS) {
+            return;
+        }
+        countedNanos = System.nanoTime();
+        for (GpmCounters own : List.copyOf(counters)) {
+            if (!isLost()) {
+                int code = own.read((metric, answered, answer) -> {
+                    long value = metric.value(answer);
+                    if (answered != NvmlCode.SUCCESS || value == GpmMetric.IMPOSSIBLE) {
+                        refuse(metric, answered == NvmlCode.SUCCESS ? NvmlCode.IMPOSSIBLE : answered, now);
+                    } else {
+                        taker.accept(new GpuValue(
+                                now, index, GpuValue.DEVICE, metric.name(), value, metric.unit(), own.instance()));
+                    }
+                });
+                note(GpuFacts.COUNTERS, false, code, now);
+                if (NvmlCode.isFinal(code)) {
+                    own.close();
+                    counters.remove(own);
+                }
+            }
+        }
+    }
+
+    /// Another function may still give what a counter does not.
+    private void refuse(GpmMetric metric, int code, long now) {
+        if (Metric.ALL.stream().anyMatch(known -> known.name().equals(metric.name()))) {
+            return;
+        }
+        if (code != NvmlCode.NOT_SUPPORTED && !troubles.containsKey(key(metric.name(), false))) {
+            notices.accept("GPU " + index + " gave no " + metric.name() + ": " + NvmlCode.text(code));
+        }
+        note(metric.name(), false, code, now);
     }
 
     /// From now on, only what processes do after this call is told.
@@ -139,6 +194,9 @@ final class Gpu {
 
     private void note(String value, boolean ofProcess, int code, long now) {
         if (code == NvmlCode.GPU_IS_LOST) {
+            if (!isLost()) {
+                notices.accept("GPU " + index + " does not answer any more: " + NvmlCode.text(code));
+            }
             lostNanos = now;
         } else if (code != NvmlCode.SUCCESS) {
             troubles.merge(
@@ -148,6 +206,10 @@ final class Gpu {
 
     private static String key(String value, boolean ofProcess) {
         return (ofProcess ? "process " : "device ") + value;
+    }
+
+    void close() {
+        counters.forEach(GpmCounters::close);
     }
 
     GpuFacts facts() {

@@ -9,6 +9,9 @@ import java.util.List;
 /// @param gaps values that it does not have, or not always
 /// @param lostNanos when it stopped answering, on the clock given to the sampler; 0 if it did not
 public record GpuFacts(int index, String name, String uuid, long memoryTotal, List<Gap> gaps, long lostNanos) {
+    /// Name of the [Gap] of a device without any hardware counters.
+    public static final String COUNTERS = "gpm";
+
     /// A value that could not be read.
     ///
     /// @param ofProcess whether it is one of a process

@@ -69,7 +69,7 @@ public final class GpuSampler {
     /// @throws NvmlException when there are none
     public static State look() throws NvmlException {
         try (Nvml nvml = Nvml.open()) {
-            return new State("", nvml.driver(), facts(Gpu.all(nvml)), 0, 0);
+            return new State("", nvml.driver(), facts(Gpu.all(nvml, _ -> {})), 0, 0);
         }
     }
 
@@ -106,7 +106,7 @@ public final class GpuSampler {
 
     private void run() {
         try (Nvml nvml = Nvml.open()) {
-            List<Gpu> gpus = Gpu.all(nvml);
+            List<Gpu> gpus = Gpu.all(nvml, notices::add);
             state = new State("", nvml.driver(), facts(gpus), 0, 0);
             sample(nvml, gpus);
         } catch (NvmlException e) {
@@ -133,6 +133,7 @@ public final class GpuSampler {
             state = new State("", state.driver(), facts(gpus), state.rounds() + 1, state.missed() + Math.max(0, late));
             awaitTime(next);
         }
+        gpus.forEach(Gpu::close);
         xids.close();
     }
 
@@ -158,10 +159,7 @@ public final class GpuSampler {
                 }
                 if (devices) {
                     gpu.sample(now, values::add);
-                }
-                if (gpu.isLost()) {
-                    notices.add("GPU " + gpu.index() + " does not answer any more: "
-                            + NvmlCode.text(NvmlCode.GPU_IS_LOST));
+                    gpu.sampleCounters(now, values::add);
                 }
             }
         }

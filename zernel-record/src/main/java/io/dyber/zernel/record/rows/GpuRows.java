@@ -58,7 +58,8 @@ public final class GpuRows {
                         found.ofProcess() ? PROCESS : SAMPLE, found.name(), writer.epochNanos(found.nanos()))
                 .with("device", found.device())
                 .with("value", found.value())
-                .with("unit", found.unit());
+                .with("unit", found.unit())
+                .with("object", found.instance());
         if (found.ofProcess()) {
             event.with("pid", found.pid()).with("comm", comms.computeIfAbsent(found.pid(), GpuRows::comm));
         }

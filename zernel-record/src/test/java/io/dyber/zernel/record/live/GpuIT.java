@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 /// GPUs in a recording, from a stand-in for the driver's library that is found as the true one is, by its soname.
 class GpuIT {
     private static final String GPU_ROWS = """
-            SELECT device, coalesce(pid, 0), name, value, coalesce(unit, '') FROM events
+            SELECT concat_ws(' ', device, coalesce(pid, 0), name, value, unit, object) FROM events
             WHERE kind IN ('gpu_sample', 'gpu_process')
             """;
 
@@ -71,6 +71,8 @@ class GpuIT {
         assertThat(second.path("uuid").asString()).isEqualTo("GPU-00000000-0000-0000-0000-000000000001");
         assertThat(second.path("memory_total").asLong()).isEqualTo(80L << 30);
         assertThat(second.path("missing").valueStream().map(JsonNode::toString)).containsExactlyInAnyOrder(
+                "{\"kind\":\"gpu_sample\",\"name\":\"fp16_active\",\"why\":\"invalid argument\",\"times\":1}",
+                "{\"kind\":\"gpu_sample\",\"name\":\"fp64_active\",\"why\":\"an impossible value\",\"times\":1}",
                 "{\"kind\":\"gpu_sample\",\"name\":\"fan\",\"why\":\"not supported by this GPU\",\"times\":1}",
                 "{\"kind\":\"gpu_sample\",\"name\":\"power\",\"why\":\"NVML error 999\",\"times\":1}");
         assertThat(kinds(recording)).contains(
@@ -83,6 +85,20 @@ class GpuIT {
                 .map(kind -> kind.path("kind").asString() + " " + kind.path("state").asString() + " "
                         + kind.path("events").asLong())
                 .toList();
+    }
+
+    @Test
+    void eachInstanceOfAPartedGpuHasItsCounters() throws IOException, InterruptedException {
+        StandIn library = StandIn.compiled(directory, "-DMIG");
+        Running.Outcome outcome = Recorder.recordTo(file(), "--gpu-interval", "200ms", "--", "sleep", "1")
+                .property("zernel.libnvml", library.library().toString())
+                .runWell();
+        assertThat(outcome.err()).contains("zernel-record: GPU 1 gave no fp16_active: invalid argument");
+        try (Recording recording = Recording.open(file())) {
+            assertThat(recording.rows(GPU_ROWS)).containsExactlyInAnyOrderElementsOf(library.told());
+            assertThat(recording.rows("SELECT DISTINCT object FROM events WHERE name = 'sm_active' ORDER BY ALL"))
+                    .containsExactly("1", "2", "null");
+        }
     }
 
     @Test
@@ -120,11 +136,18 @@ class GpuIT {
     @Test
     void theDoctorSaysWhichGpusThereAre() throws IOException, InterruptedException {
         assertThat(doctor(StandIn.compiled(directory)))
-                .contains("ok   gpus       2 GPUs: 1 x Stand-in A100, 1 x Stand-in B100, driver 570.00.77");
+                .contains("ok   gpus       2 GPUs: 1 x Stand-in A100, 1 x Stand-in B100, driver 570.00.77")
+                .contains("no   gpm        no hardware counters of 1 GPU: Stand-in A100: not supported by this GPU; "
+                        + "Hopper and newer have them");
         assertThat(doctor(StandIn.compiled(directory, "-DSHOWS=1")))
                 .contains("ok   gpus       1 GPU: Stand-in A100, driver 570.00.77");
         assertThat(doctor(StandIn.compiled(directory, "-DALIKE")))
                 .contains("ok   gpus       2 GPUs: 2 x Stand-in A100, driver 570.00.77");
+        assertThat(doctor(StandIn.compiled(directory, "-DOLD_DRIVER", "-DALIKE")))
+                .contains("no   gpm        no hardware counters of 2 GPUs: 2 x Stand-in A100: not known to this driver; "
+                        + "Hopper and newer have them");
+        assertThat(doctor(StandIn.compiled(directory, "-DEVERY_GPM")))
+                .contains("ok   gpm        hardware counters of SMs, tensor cores, memory and links are read");
         assertThat(Recorder.zernelRecord("doctor").property("zernel.libnvml", "libno-such-driver.so.1").runWell().out())
                 .contains("no   gpus       no NVIDIA driver: there is no libno-such-driver.so.1; "
                         + "gpu_sample and gpu_process stay empty");

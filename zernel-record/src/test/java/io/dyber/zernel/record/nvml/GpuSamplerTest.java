@@ -22,6 +22,8 @@ final class GpuSamplerTest {
     @TempDir
     private Path folder = Path.of("");
 
+    private static final Gap NO_COUNTERS = new Gap("gpm", false, "not supported by this GPU", 1);
+
     private final AtomicLong clock = new AtomicLong();
     private final List<GpuValue> values = Collections.synchronizedList(new ArrayList<>());
 
@@ -49,7 +51,8 @@ final class GpuSamplerTest {
     private List<String> taken() {
         return values.stream()
                 .map(value -> value.device() + " " + value.pid() + " " + value.name() + " " + value.value() + " "
-                        + value.unit())
+                        + value.unit() + (value.instance().isEmpty() ? "" : " " + value.instance()))
+                .map(String::strip)
                 .toList();
     }
 
@@ -79,7 +82,7 @@ final class GpuSamplerTest {
         GpuSampler.State state = GpuSampler.look();
         assertThat(state.driver()).isEqualTo("570.00.77");
         assertThat(state.gpus()).containsExactly(
-                new GpuFacts(0, "Stand-in A100", "GPU-00000000-0000-0000-0000-000000000000", 85_899_345_920L, List.of(), 0),
+                new GpuFacts(0, "Stand-in A100", "GPU-00000000-0000-0000-0000-000000000000", 85_899_345_920L, List.of(NO_COUNTERS), 0),
                 new GpuFacts(1, "Stand-in B100", "GPU-00000000-0000-0000-0000-000000000001", 85_899_345_920L, List.of(), 0));
     }
 
@@ -92,6 +95,7 @@ final class GpuSamplerTest {
         assertThat(sampler.stop()).isTrue();
 
         assertThat(gaps(sampler.state(), 0)).containsExactlyInAnyOrder(
+                NO_COUNTERS,
                 new Gap("ecc_errors", false, "not supported by this GPU", 1),
                 new Gap("ecc_corrected", false, "not supported by this GPU", 1),
                 new Gap("power", false, "NVML error 999", 1));
@@ -112,7 +116,10 @@ final class GpuSamplerTest {
         assertThat(values).filteredOn(value -> value.name().equals("throttle")).first()
                 .extracting(GpuValue::value).isEqualTo(11L);
         assertThat(values).filteredOn(value -> value.ofProcess() && value.name().equals("memory_used")).isNotEmpty();
-        assertThat(gaps(sampler.state(), 0)).contains(new Gap("energy", false, "not known to this driver", 1));
+        assertThat(gaps(sampler.state(), 0)).contains(
+                new Gap("energy", false, "not known to this driver", 1),
+                new Gap("gpm", false, "not known to this driver", 1));
+        assertThat(values).extracting(GpuValue::name).contains("pcie_tx").doesNotContain("sm_active");
     }
 
     @Test
@@ -128,6 +135,93 @@ final class GpuSamplerTest {
         assertThat(values).filteredOn(value -> value.name().equals("utilization") && value.device() == 1).hasSize(4);
         assertThat(sampler.takeNotice()).contains("GPU 1 does not answer any more: the GPU has fallen off the bus");
         assertThat(sampler.takeNotice()).isEmpty();
+    }
+
+    private void awaitCounters(GpuSampler sampler, int times) throws InterruptedException {
+        while (countersOf("").size() < times && sampler.state().unavailable().isEmpty()) {
+            Thread.sleep(1);
+        }
+    }
+
+    private List<GpuValue> countersOf(String instance) {
+        return List.copyOf(values).stream()
+                .filter(value -> value.name().equals("sm_active") && value.instance().equals(instance))
+                .toList();
+    }
+
+    @Test
+    void countersAreMeansOfIntervalsThatAreNotTooShort() throws IOException, InterruptedException {
+        StandIn library = library();
+        GpuSampler sampler = sampler(true, false);
+        sampler.start();
+        awaitCounters(sampler, 3);
+        assertThat(sampler.stop()).isTrue();
+
+        assertThat(taken()).containsExactlyInAnyOrderElementsOf(library.told());
+        // The stand-in gives none of intervals up to 100 ms. The first reading has no other before it.
+        assertThat(countersOf("")).first().returns(1, GpuValue::device).returns(25_000L, GpuValue::value)
+                .returns("ppm", GpuValue::unit);
+        assertThat(values).filteredOn(value -> value.name().equals("nvlink_tx")).first()
+                .returns((61 * 2 + 1) * (1L << 19), GpuValue::value).returns("bytes/s", GpuValue::unit);
+        assertThat(gaps(sampler.state(), 1)).extracting(Gap::name).doesNotContain("gpm");
+        assertThat(library.samples()).containsExactly(2L, 2L);
+    }
+
+    @Test
+    void whereCountersSayWhatTheBusMovesItIsNotWatchedBesides() throws IOException, InterruptedException {
+        library();
+        GpuSampler sampler = sampler(true, false);
+        sampler.start();
+        awaitCounters(sampler, 1);
+        assertThat(sampler.stop()).isTrue();
+
+        assertThat(values).filteredOn(value -> value.name().equals("pcie_rx") && value.device() == 0)
+                .extracting(GpuValue::value).first().isEqualTo((5_000_000L + 1000 + 7) * 1024);
+        assertThat(values).filteredOn(value -> value.name().equals("pcie_rx") && value.device() == 1)
+                .extracting(GpuValue::value).containsExactly((21 * 2 + 1) * (1L << 19));
+    }
+
+    @Test
+    void aCounterThatFailsAloneIsNamedOnce() throws IOException, InterruptedException {
+        library();
+        GpuSampler sampler = sampler(true, false);
+        sampler.start();
+        awaitCounters(sampler, 2);
+        assertThat(sampler.stop()).isTrue();
+
+        assertThat(gaps(sampler.state(), 1)).contains(new Gap("fp16_active", false, "invalid argument", 1));
+        assertThat(sampler.takeNotice()).contains("GPU 1 gave no fp64_active: an impossible value");
+        assertThat(sampler.takeNotice()).contains("GPU 1 gave no fp16_active: invalid argument");
+        assertThat(sampler.takeNotice()).isEmpty();
+        assertThat(values).extracting(GpuValue::name).doesNotContain("fp16_active");
+    }
+
+    @Test
+    void aCounterThatCannotBeTrueIsNoValueAndIsCounted() throws IOException, InterruptedException {
+        library();
+        GpuSampler sampler = sampler(true, false);
+        sampler.start();
+        awaitCounters(sampler, 3);
+        assertThat(sampler.stop()).isTrue();
+
+        assertThat(gaps(sampler.state(), 1)).contains(new Gap("fp64_active", false, "an impossible value", 1));
+        assertThat(values).filteredOn(value -> value.name().equals("fp64_active")).hasSize(countersOf("").size() - 1)
+                .first().extracting(GpuValue::value).isEqualTo(117_500L);
+    }
+
+    @Test
+    void eachInstanceOfAPartedDeviceHasItsCounters() throws IOException, InterruptedException {
+        StandIn library = library("-DMIG");
+        GpuSampler sampler = sampler(true, false);
+        sampler.start();
+        awaitCounters(sampler, 2);
+        assertThat(sampler.stop()).isTrue();
+
+        assertThat(taken()).containsExactlyInAnyOrderElementsOf(library.told());
+        assertThat(countersOf("1")).hasSameSizeAs(countersOf(""));
+        assertThat(countersOf("2")).hasSameSizeAs(countersOf(""));
+        assertThat(values).extracting(GpuValue::instance).containsOnly("", "1", "2");
+        assertThat(library.samples()).containsExactly(6L, 6L);
     }
 
     @Test

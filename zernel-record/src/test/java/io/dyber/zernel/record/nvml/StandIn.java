@@ -2,6 +2,7 @@ package io.dyber.zernel.record.nvml;
 
 import io.dyber.zernel.record.elf.Gcc;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,6 +35,17 @@ public final class StandIn {
             Map.entry("nvmlDeviceGetTotalEccErrors,0,", "ecc_corrected  1"),
             Map.entry("nvmlDeviceGetPcieThroughput,0,", "pcie_tx bytes/s 1024"),
             Map.entry("nvmlDeviceGetPcieThroughput,1,", "pcie_rx bytes/s 1024"),
+            Map.entry("nvmlGpmMetricsGet,2,", "sm_active ppm 10000"),
+            Map.entry("nvmlGpmMetricsGet,3,", "sm_occupancy ppm 10000"),
+            Map.entry("nvmlGpmMetricsGet,4,", "int_active ppm 10000"),
+            Map.entry("nvmlGpmMetricsGet,5,", "tensor_active ppm 10000"),
+            Map.entry("nvmlGpmMetricsGet,10,", "dram_active ppm 10000"),
+            Map.entry("nvmlGpmMetricsGet,11,", "fp64_active ppm 10000"),
+            Map.entry("nvmlGpmMetricsGet,12,", "fp32_active ppm 10000"),
+            Map.entry("nvmlGpmMetricsGet,20,", "pcie_tx bytes/s 1048576"),
+            Map.entry("nvmlGpmMetricsGet,21,", "pcie_rx bytes/s 1048576"),
+            Map.entry("nvmlGpmMetricsGet,60,", "nvlink_rx bytes/s 1048576"),
+            Map.entry("nvmlGpmMetricsGet,61,", "nvlink_tx bytes/s 1048576"),
             Map.entry("xid,0,", "xid  1"),
             Map.entry("nvmlDeviceGetProcessUtilization,0,smUtil", "sm percent 1"),
             Map.entry("nvmlDeviceGetProcessUtilization,0,memUtil", "mem percent 1"),
@@ -66,7 +78,7 @@ public final class StandIn {
         return library;
     }
 
-    /// Every number it gave away, as `device pid name value unit`. The memory that it told when it was only asked how
+    /// Every number it gave away, as `device pid name value unit instance`, trimmed. The memory that it told when it was only asked how
     /// much there is, is left out: that is the first answer of each device.
     public List<String> told() throws IOException {
         List<String> told = new ArrayList<>();
@@ -75,19 +87,30 @@ public final class StandIn {
             for (String line : (Iterable<String>) lines::iterator) {
                 String[] part = line.split(",", -1);
                 int device = Integer.parseInt(part[1]);
-                if (part[0].equals("nvmlShutdown")) {
+                if (part[0].equals("nvmlShutdown") || part[0].startsWith("nvmlGpmSample")) {
                     continue;
                 }
                 if (part[0].equals("nvmlDeviceGetMemoryInfo") && !counted[device]) {
                     counted[device] = part[4].equals("used");
                     continue;
                 }
-                String[] name = NAMES.getOrDefault(part[0] + "," + part[2] + "," + part[4], line).split(" ", -1);
-                long value = Long.parseLong(part[5]) * Long.parseLong(name[2]);
-                told.add(device + " " + part[3] + " " + name[0] + " " + value + " " + name[1]);
+                boolean counter = part[0].equals("nvmlGpmMetricsGet");
+                String field = counter ? "" : part[4];
+                String[] name = NAMES.getOrDefault(part[0] + "," + part[2] + "," + field, line).split(" ", -1);
+                long value = new BigDecimal(part[5]).multiply(new BigDecimal(name[2])).longValueExact();
+                String instance = counter && !part[4].equals("0") ? " " + part[4] : "";
+                told.add((device + " " + part[3] + " " + name[0] + " " + value + " " + name[1] + instance).strip());
             }
         }
         return told;
+    }
+
+    /// How many samples of counters it was asked to make, and how many of them to free.
+    public List<Long> samples() throws IOException {
+        List<String> lines = Files.readAllLines(log);
+        return Stream.of("Alloc", "Free")
+                .map(what -> lines.stream().filter(line -> line.startsWith("nvmlGpmSample" + what)).count())
+                .toList();
     }
 
     /// Whether it was shut down.

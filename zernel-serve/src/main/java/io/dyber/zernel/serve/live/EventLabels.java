@@ -32,13 +32,21 @@ final class EventLabels {
     private String value(String label, EventBatch batch, int row) {
         return switch (label) {
             case "pid" -> pids.label(batch.number(LongColumn.PID, row, 0));
-            case "gpu_id" -> Long.toString(batch.number(LongColumn.DEVICE, row, 0));
+            case "gpu_id" -> gpu(batch, row);
+            case "pipe" -> orUnknown(batch.text(TextColumn.NAME, row)).replace("_active", "");
             case "op" -> operation(batch.text(TextColumn.NAME, row));
             case "name" -> orUnknown(batch.text(TextColumn.NAME, row));
             case "kind" -> orUnknown(batch.text(TextColumn.KIND, row));
             case "copy_kind" -> orUnknown(batch.text(TextColumn.COPY_KIND, row));
             default -> throw new IllegalArgumentException("no event has a label " + label);
         };
+    }
+
+    /// A device, or as `1/3` an instance of it.
+    private static String gpu(EventBatch batch, int row) {
+        String device = Long.toString(batch.number(LongColumn.DEVICE, row, 0));
+        String instance = batch.text(TextColumn.OBJECT, row);
+        return instance == null ? device : device + "/" + instance;
     }
 
     /// zerneld's name of a collective: `all_reduce` for `ncclAllReduce`.

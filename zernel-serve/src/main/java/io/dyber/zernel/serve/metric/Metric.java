@@ -86,7 +86,8 @@ public record Metric(String name, Type type, String help, List<String> labels, @
         return from(kind, names, amount, 1);
     }
 
-    /// This metric, whose value is the latest `gpu_sample` with this name, times `scale`.
+    /// This metric, whose value is the latest `gpu_sample` with this name, or one of these with commas between them, times
+    /// `scale`.
     Metric sampled(String name, double scale) {
         return from("gpu_sample", name, Amount.VALUE, scale);
     }

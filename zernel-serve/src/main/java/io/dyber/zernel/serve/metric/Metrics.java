@@ -81,6 +81,17 @@ public final class Metrics {
     public static final Metric GPU_MEMORY_UTILIZATION = gauge("zernel_gpu_memory_utilization_ratio",
             "Share of the last sample period in which GPU memory was read or written.", "gpu_id")
             .sampled("memory_utilization", 1e-2);
+    public static final Metric GPU_SM_ACTIVE = gauge("zernel_gpu_sm_active_ratio",
+            "Share of the SMs' time in which an SM had work; mean, by hardware counters (Hopper and newer).", "gpu_id").sampled("sm_active", 1e-6);
+    public static final Metric GPU_SM_OCCUPANCY = gauge("zernel_gpu_sm_occupancy_ratio",
+            "Warps on SMs, of the most that fit.", "gpu_id").sampled("sm_occupancy", 1e-6);
+    public static final Metric GPU_TENSOR_ACTIVE = gauge("zernel_gpu_tensor_active_ratio",
+            "Share of time in which tensor cores were busy.", "gpu_id").sampled("tensor_active", 1e-6);
+    public static final Metric GPU_PIPE_ACTIVE = gauge("zernel_gpu_pipe_active_ratio",
+            "Share of time in which other pipes of the SMs were busy.", "gpu_id", "pipe")
+            .sampled("fp64_active,fp32_active,fp16_active,int_active", 1e-6);
+    public static final Metric GPU_DRAM_ACTIVE = gauge("zernel_gpu_dram_active_ratio",
+            "Share of time in which the device's memory was busy.", "gpu_id").sampled("dram_active", 1e-6);
     public static final Metric GPU_MEMORY_CAPACITY = gauge("zernel_gpu_memory_capacity_bytes",
             "Memory a device has.", "gpu_id").sampled("memory_total", 1);
     public static final Metric GPU_DEVICE_MEMORY = gauge("zernel_gpu_device_memory_used_bytes",
@@ -109,6 +120,10 @@ public final class Metrics {
             "What a device sends over PCIe.", "gpu_id").sampled("pcie_tx", 1);
     public static final Metric GPU_PCIE_RECEIVED = gauge("zernel_gpu_pcie_received_bytes_per_second",
             "What a device receives over PCIe.", "gpu_id").sampled("pcie_rx", 1);
+    public static final Metric GPU_NVLINK_SENT = gauge("zernel_gpu_nvlink_sent_bytes_per_second",
+            "What a device sends over NVLink.", "gpu_id").sampled("nvlink_tx", 1);
+    public static final Metric GPU_NVLINK_RECEIVED = gauge("zernel_gpu_nvlink_received_bytes_per_second",
+            "What a device receives over NVLink.", "gpu_id").sampled("nvlink_rx", 1);
     public static final Metric GPU_ECC_ERRORS = counter("zernel_gpu_ecc_errors_total",
             "Memory errors that could not be corrected, since the driver was loaded.", "gpu_id")
             .sampled("ecc_errors", 1);
@@ -163,9 +178,10 @@ public final class Metrics {
                     NCCL_BYTES, NCCL_SKEW, NCCL_LATE, TORCH_DIST_WAIT, TORCH_MEMORY_USED, TORCH_MEMORY_PEAK,
                     TORCH_MEMORY_RESERVED)),
             new Group("Devices, as the NVIDIA driver says", List.of(GPU_UTILIZATION, GPU_MEMORY_UTILIZATION,
+                    GPU_SM_ACTIVE, GPU_SM_OCCUPANCY, GPU_TENSOR_ACTIVE, GPU_PIPE_ACTIVE, GPU_DRAM_ACTIVE,
                     GPU_MEMORY_CAPACITY, GPU_DEVICE_MEMORY, GPU_MEMORY_RATIO, GPU_POWER, GPU_POWER_LIMIT, GPU_ENERGY,
                     GPU_TEMPERATURE, GPU_FAN, GPU_ENCODER, GPU_DECODER, GPU_SM_CLOCK, GPU_MEMORY_CLOCK, GPU_PCIE_SENT,
-                    GPU_PCIE_RECEIVED, GPU_ECC_ERRORS, GPU_ECC_CORRECTED, GPU_XID, GPU_THROTTLE,
+                    GPU_PCIE_RECEIVED, GPU_NVLINK_SENT, GPU_NVLINK_RECEIVED, GPU_ECC_ERRORS, GPU_ECC_CORRECTED, GPU_XID, GPU_THROTTLE,
                     GPU_PROCESS_UTILIZATION, GPU_PROCESS_MEMORY)),
             new Group("Reads, waits and calls", List.of(IO, IO_BYTES, WAIT, CALL)),
             new Group("Recorder and server", List.of(EVENTS, DETAIL_SECONDS, LOST, OVERHEAD, SOURCE_TIME, SOURCE_ENDED, PIDS_FOLDED,
@@ -181,7 +197,9 @@ public final class Metrics {
     /// What the labels mean.
     public static final Map<String, String> LABELS = Map.ofEntries(
             Map.entry("pid", "process, in the initial pid namespace; `other` for those without series of their own"),
-            Map.entry("gpu_id", "device: as the process counts them in what its calls say, as NVML does in samples"),
+            Map.entry("gpu_id", "device: as the process counts them in what its calls say, as NVML does in samples; "
+                    + "`1/3` is the MIG instance 3 of device 1"),
+            Map.entry("pipe", "`fp64`, `fp32`, `fp16` (without tensor cores) or `int`"),
             Map.entry("op", "collective: `all_reduce`, `all_gather`, ..."),
             Map.entry("phase", "`data_loading`, `gpu_compute`, `nccl_collective`, `optimizer_step` or `unknown`: "
                     + "those of `zernel-analyze phases`; without a GPU, `gpu_compute` is compute on the CPU and "

@@ -7,7 +7,9 @@ public enum TextColumn {
     KIND,
     NAME,
     COMM,
-    COPY_KIND;
+    COPY_KIND,
+    /// Of `gpu_sample` only: a MIG instance.
+    OBJECT;
 
     /// The column's name in the recording.
     public String column() {

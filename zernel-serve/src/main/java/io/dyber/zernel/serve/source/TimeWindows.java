@@ -146,6 +146,13 @@ final class TimeWindows implements AutoCloseable {
         return new IOException("reading events: " + e.getMessage(), e);
     }
 
+    /// Waits have many different objects, of which no metric is made.
+    private static String expression(String column) {
+        return column.equals(TextColumn.OBJECT.column())
+                ? "CASE WHEN kind = 'gpu_sample' THEN object END AS object"
+                : '"' + column + '"';
+    }
+
     private static String knownColumns(Statement statement) throws SQLException {
         Set<String> present = new HashSet<>();
         try (ResultSet result = statement.executeQuery("DESCRIBE SELECT * FROM events")) {
@@ -157,7 +164,7 @@ final class TimeWindows implements AutoCloseable {
                         Arrays.stream(LongColumn.values()).map(LongColumn::column),
                         Arrays.stream(TextColumn.values()).map(TextColumn::column))
                 .filter(present::contains)
-                .map(name -> '"' + name + '"')
+                .map(TimeWindows::expression)
                 .collect(Collectors.joining(", "));
     }
 }

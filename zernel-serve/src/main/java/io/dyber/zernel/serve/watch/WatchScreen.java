@@ -218,7 +218,8 @@ public final class WatchScreen {
                         .add(Style.GREEN, Glyphs.bar(busy, barWidth))
                         .add(" %3.0f %% busy  ".formatted(100 * busy))
                         .add(used > 0.95 * total ? Style.RED : Style.BLUE, Glyphs.bar(total > 0 ? used / total : 0, barWidth / 2))
-                        .add(" %s of %s GiB".formatted(Glyphs.gibibytes(used), Glyphs.gibibytes(total))));
+                        .add(" %s of %s GiB".formatted(Glyphs.gibibytes(used), Glyphs.gibibytes(total)))
+                        .add(active(gpu)));
             }
         }
         for (JsonNode use : now.path("gpu_utilization")) {
@@ -230,6 +231,16 @@ public final class WatchScreen {
                         .add(" %s of its peak %s GiB".formatted(Glyphs.gibibytes(current), Glyphs.gibibytes(peak))));
             }
         }
+    }
+
+    /// What hardware counters say, where there are any.
+    private static String active(JsonNode gpu) {
+        return gpu.path("sm_active").isNumber()
+                ? "  SMs %.0f %%, tensor %.0f %%, DRAM %.0f %%".formatted(
+                        100 * gpu.path("sm_active").asDouble(0),
+                        100 * gpu.path("tensor_active").asDouble(0),
+                        100 * gpu.path("dram_active").asDouble(0))
+                : "";
     }
 
     private void addFindings(JsonNode found, List<ScreenLine> lines, int width, int most, boolean advice) {

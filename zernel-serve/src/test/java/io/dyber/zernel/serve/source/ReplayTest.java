@@ -182,6 +182,20 @@ final class ReplayTest {
     }
 
     @Test
+    void ofObjectsOnlyThoseOfGpuSamplesAreRead() throws Exception {
+        Path file = WrittenRecording.write(folder.resolve("run.parquet"), """
+                SELECT kind, 'x' AS name, %d + i AS ts_ns, 1 AS pid, 1 AS tid, object
+                FROM (VALUES (0, 'gpu_sample', '3'), (1, 'wait', 'pipe:[7]'), (2, 'gpu_sample', NULL)) AS r(i, kind, object)
+                """.formatted(START));
+        try (Replay replay = new Replay(file, Replay.Options.at(Speed.MAX))) {
+            EventBatch batch = events(replay);
+            assertThat(batch.text(TextColumn.OBJECT, 0)).isEqualTo("3");
+            assertThat(batch.text(TextColumn.OBJECT, 1)).isNull();
+            assertThat(batch.text(TextColumn.OBJECT, 2)).isNull();
+        }
+    }
+
+    @Test
     void aStretchBeginsAndEndsWhereItIsTold() throws Exception {
         Path file = hours(5);
         Replay.Options middle = new Replay.Options(

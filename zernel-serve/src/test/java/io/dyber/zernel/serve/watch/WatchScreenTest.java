@@ -132,6 +132,14 @@ final class WatchScreenTest {
     }
 
     @Test
+    void hardwareCountersOfAGpuAreSaidWhereThereAreAny() {
+        screen.accept(SNAPSHOT.replace("\"utilization\":0.72,", "\"utilization\":0.98,\"sm_active\":0.77,"
+                + "\"tensor_active\":0.22,\"dram_active\":0.46,"));
+        assertThat(screen.draw(140, 40)).filteredOn(line -> line.startsWith("  GPU 0")).first().asString()
+                .contains(" 98 % busy ").endsWith(" 40.0 of 80.0 GiB  SMs 77 %, tensor 22 %, DRAM 46 %");
+    }
+
+    @Test
     void aPlainZerneldIsDrawnToo() {
         screen.accept("{\"gpu_utilization\":[],\"cuda_latency_p50_us\":1.0,\"last_update_ms\":1}");
         assertThat(screen.draw(100, 40)).first().asString().startsWith("Zernel  connected");

@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /// What was asked of GPUs and what the driver says about them. Nothing is printed of what was not recorded.
@@ -54,7 +55,7 @@ record GpuText(Page page, Report report) {
 
     private void devices() {
         Map<List<Long>, Map<String, Table.Row>> devices = new LinkedHashMap<>();
-        for (Table.Row row : report.section("gpu_usage").rows()) {
+        for (Table.Row row : report.section("gpu_usage").rows().stream().filter(row -> row.isNull("instance")).toList()) {
             devices.computeIfAbsent(
                             List.of(row.integer("recording"), row.integer("device")), _ -> new LinkedHashMap<>())
                     .put(row.requiredText("name"), row);
@@ -79,6 +80,9 @@ record GpuText(Page page, Report report) {
             facts.add("a kernel ran " + mean(busy) + " % of the time (samples " + busy.integer("min_value") + " to "
                     + busy.integer("max_value") + " %)");
         }
+        active(metrics, "sm_active", "SMs had work").ifPresent(facts::add);
+        active(metrics, "tensor_active", "tensor cores").ifPresent(facts::add);
+        active(metrics, "dram_active", "DRAM").ifPresent(facts::add);
         Table.Row used = metrics.get("memory_used");
         Table.Row total = metrics.get("memory_total");
         if (used != null) {
@@ -94,6 +98,12 @@ record GpuText(Page page, Report report) {
             facts.add("at most " + temperature.integer("max_value") + " C");
         }
         return facts;
+    }
+
+    /// A hardware counter, in percent of the time.
+    private static Optional<String> active(Map<String, Table.Row> metrics, String counter, String words) {
+        return Optional.ofNullable(metrics.get(counter))
+                .map(metric -> String.format(Locale.ROOT, "%s %.0f %%", words, value(metric) / 10_000));
     }
 
     private static String mean(Table.Row metric) {

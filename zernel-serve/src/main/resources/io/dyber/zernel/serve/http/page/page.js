@@ -142,7 +142,8 @@ function showFindings(found) {
 function showGpus(gpus, memory) {
   const orDash = (value, text) => value === null || value === undefined ? "–" : text(value);
   $("gpus-card").hidden = gpus.length === 0;
-  $("gpus").replaceChildren(...gpus.toSorted((a, b) => a.gpu_id - b.gpu_id).map(g => row([g.gpu_id, orDash(g.utilization, percent), bytes(g.memory_used_bytes),
+  $("gpus").replaceChildren(...gpus.toSorted((a, b) => a.gpu_id.localeCompare(b.gpu_id, undefined, {numeric: true})).map(g => row([g.gpu_id,
+    orDash(g.utilization, percent), orDash(g.sm_active, percent), orDash(g.tensor_active, percent), orDash(g.dram_active, percent), bytes(g.memory_used_bytes),
     bytes(g.memory_total_bytes), orDash(g.power_watts, w => w.toFixed(0) + " W"),
     orDash(g.temperature_celsius, c => c.toFixed(0) + " °C")])));
   $("memory-card").hidden = memory.length === 0;
