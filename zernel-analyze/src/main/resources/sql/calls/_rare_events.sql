@@ -15,6 +15,7 @@ SELECT
     pid, -- process
     tid, -- thread
     bytes, -- [bytes] bytes
+    coalesce(role, CASE WHEN kind = 'region' THEN region_role(name) END) AS role, -- part of a step, where it is said
     kind = 'cuda_copy' AND CASE copy_kind
         WHEN 'DtoH' THEN async = 0 OR host_memory = 'pageable'
         WHEN 'HtoD' THEN async = 0

@@ -16,6 +16,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps, without warm-up
+            2 AS min_traced_steps, -- the same where a trace tells
             0.05 AS min_share, -- what can be saved, as a share of step time
             1000000 AS min_link_bytes -- [bytes] per second from which on a link of the host is worth a word
     ),
@@ -82,4 +83,6 @@ SELECT
     'zernel-analyze nccl {}' AS next_command -- to see more
 FROM least_waiting
 CROSS JOIN thresholds
-WHERE place = 1 AND steps >= min_steps AND lost_ns >= min_share * step_ns
+WHERE place = 1
+    AND steps >= CASE WHEN traced THEN min_traced_steps ELSE min_steps END
+    AND lost_ns >= min_share * step_ns

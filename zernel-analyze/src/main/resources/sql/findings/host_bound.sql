@@ -7,7 +7,7 @@
 -- Does not apply where the time goes into launching (launch_bound), where the GPU is the limit (gpu_limit), to jobs
 -- that launch nothing on a GPU, nor where time off the CPU was not recorded.
 --
--- needs: steps, step_mean, step_work, _segments, _switches, events, gpu_limit, gpu_busy, kinds
+-- needs: steps, step_mean, step_work, _segments, _switches, events, gpu_limit, gpu_busy, kinds, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: with torch.profiler.record_function("...") around the suspects a recording names them; no profiler needs to run
 -- lines: that work WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train' AND part = 'unknown'
@@ -216,4 +216,5 @@ SELECT
 FROM bounds
 CROSS JOIN thresholds
 WHERE lost_ns >= thresholds.min_share * step_ns
+    AND recording NOT IN (SELECT recording FROM files WHERE state = 'trace')
     AND on_cpu_ns >= thresholds.min_dispatch_ns * launches

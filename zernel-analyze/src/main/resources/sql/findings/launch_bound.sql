@@ -11,7 +11,7 @@
 -- wait for it; nor where other code than launches takes the time (more than 200 us per launch, 1 ms inside
 -- forward, backward and optimizer).
 --
--- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds
+-- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
 -- lines: the time on a CPU WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train'
@@ -186,3 +186,4 @@ SELECT
 FROM costs
 CROSS JOIN thresholds
 WHERE least_lost_ns >= thresholds.min_share * step_ns
+    AND recording NOT IN (SELECT recording FROM files WHERE state = 'trace')

@@ -4,7 +4,7 @@
 -- the driver's samples; a tenth is an assumption, and the bound is that it takes no time at all.
 -- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
 --
--- needs: step_mean, gpu_busy
+-- needs: step_mean, gpu_busy, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
 -- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step'
@@ -52,3 +52,4 @@ SELECT
 FROM costs
 CROSS JOIN thresholds
 WHERE lost_ns > 0
+    AND recording NOT IN (SELECT recording FROM files WHERE state = 'trace')

@@ -28,7 +28,7 @@ SELECT
     array_to_string(map_keys(t.skipped_because), ', ') AS skipped_because, -- what was wrong with them
     t.started_ns AS started_ns, -- [ns] when the first activity began
     t.ended_ns AS ended_ns, -- [ns] when the last one ended
-    t.clock AS clock, -- what the times were compared by: calls, or time of day
+    t.clock AS clock, -- what the times were compared by: calls, time of day, or its own: not compared
     t.shift_ns AS shift_ns, -- [ns] that was added to its times
     t.error_ns AS error_ns, -- [ns] by which they may be off, +-
     t.matched AS matched -- calls that were found in both

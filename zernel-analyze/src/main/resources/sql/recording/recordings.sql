@@ -18,7 +18,7 @@ WITH
 SELECT
     files.recording, -- its value in the column recording of every view
     files.path, -- file or folder that was opened
-    files.state, -- finished, unfinished (still written, or its recorder died) or foreign (no recorder wrote it)
+    files.state, -- finished, unfinished (still written, or its recorder died), foreign (no recorder wrote it) or trace
     files.note, -- what a reader must know, if anything
     files.rows AS events, -- events in it
     about.a.version AS version, -- version of the recorder
@@ -32,7 +32,7 @@ SELECT
     about.a.started_ns AS started_ns, -- [ns] since the epoch
     about.a.ended_ns AS ended_ns, -- [ns] since the epoch
     about.a.stop AS stop, -- why recording ended
-    files.state = 'finished' AND coalesce(about.a.complete, FALSE) AS complete, -- whether nothing was lost
+    files.state IN ('finished', 'trace') AND coalesce(about.a.complete, FALSE) AS complete, -- whether nothing was lost
     array_to_string(about.a.incomplete_because, '; ') AS incomplete_because -- why it is not complete
 FROM files
 LEFT JOIN about USING (recording)

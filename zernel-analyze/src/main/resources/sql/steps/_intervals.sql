@@ -28,7 +28,7 @@ WITH
             FALSE AS said
         FROM _rare_events
         WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait', 'gpu_alloc', 'gpu_free') AND dur_ns > 0
-            AND NOT coalesce(kind = 'region' AND region_role(name) IS NOT NULL, FALSE)
+            AND NOT coalesce(kind = 'region' AND role IS NOT NULL, FALSE)
         UNION ALL
         SELECT
             recording,

@@ -1,8 +1,8 @@
 -- Calls of which the user said what they are to a step.
 --
 -- Functions have a role by `--probe 'libfoo.so:next_batch(role=data_wait)'`. A region says it by
--- its name: `zernel.data_wait`, from PyTorch's `record_function` or from a Python program itself. Of probed functions
--- only calls with a role are read.
+-- its name: `zernel.data_wait`, from PyTorch's `record_function` or from a Python program itself; steps of a profiler's
+-- trace have the role of one. Of probed functions only calls with a role are read.
 --
 -- needs: events, _rare_events
 CREATE TABLE _role_calls AS
@@ -14,9 +14,9 @@ SELECT
     recording, -- recording
     pid, -- process
     tid, -- thread
-    region_role(name) AS role, -- step, data_wait, compute, sync, collective, optimizer or checkpoint
-    name, -- function or region
+    role, -- step, data_wait, compute, sync, collective, optimizer or checkpoint
+    regexp_replace(name, '[ _#:-]*\d+$', '') AS name, -- function or region
     ts_ns AS start_ns, -- [ns] when it began
     ts_ns + dur_ns AS end_ns -- [ns] when it returned; NULL for a moment, or where that was not seen
 FROM _rare_events
-WHERE kind = 'region' AND region_role(name) IS NOT NULL
+WHERE kind = 'region' AND role IS NOT NULL

@@ -99,18 +99,19 @@ WHERE generation > 0;
 -- infers, such as a token of each sequence; else none. Where calls of a thread have the role `step`, these tell its
 -- steps (see `_role_steps`), and nothing else does.
 --
--- Long steps take longer than the median + 5 MAD and 1.2 medians. Kinds: *warmup* is the first step, and the long ones
--- right after it; all of the first ten up to one twice as long as nearly all later ones (CUDA graphs are captured in
--- the second or third step); and any long one that compiles (see `_compiles`). *checkpoint*: opens a checkpoint
--- (see `_checkpoint_opens`) and takes longer likewise. *evaluation*: fetches at least
--- two batches more than it has backward passes than the median step does; or, where steps are batches, has no backward
--- pass while the median step has one. All others are *train*, also slow ones, and those of inference.
+-- Long steps take longer than the median + 5 MAD and 1.2 medians. Kinds: *warmup* is the first step, of a trace that is
+-- opened without a recording only if it is long, and the long ones right after it; all of the first ten up to one twice
+-- as long as nearly all later ones (CUDA graphs are captured in the second or third step); and any long one that
+-- compiles (see `_compiles`). *checkpoint*: opens a checkpoint (see `_checkpoint_opens`) and takes longer likewise.
+-- *evaluation*: fetches at least two batches more than it has backward passes than the median step does; or, where
+-- steps are batches, has no backward pass while the median step has one. All others are *train*, also slow ones, and
+-- those of inference.
 --
 -- What a step has of detail, such as launches, is known where it is `detailed`; of one with a `detail_share` of 0,
 -- nothing was recorded, and nothing made it longer. See `detail_windows`.
 --
 -- needs: _intervals, _segments, _evaluations, _step_markers, _role_steps, _checkpoint_opens, _compiles, _thread_numbers
--- needs: _detail, detail_windows
+-- needs: _detail, detail_windows, files
 CREATE TABLE steps AS
 WITH
     threads AS (
@@ -270,6 +271,13 @@ WITH
             AND boundaries.start_ns <= calls.ts_ns
         WHERE calls.ts_ns < boundaries.end_ns
     ),
+    -- A trace begins somewhere in the job, a recording mostly with it.
+    traces AS (
+        SELECT numbers.thread
+        FROM _thread_numbers AS numbers
+        JOIN files ON files.recording = numbers.recording
+        WHERE files.state = 'trace'
+    ),
     counted AS (
         SELECT
             sums.*,
@@ -303,7 +311,7 @@ WITH
         SELECT counted.thread, min(counted.step) AS step
         FROM counted
         JOIN usual ON usual.thread = counted.thread
-        WHERE counted.step > 1 AND counted.dur_ns <= usual.long_ns
+        WHERE (counted.step > 1 OR counted.thread IN (SELECT thread FROM traces)) AND counted.dur_ns <= usual.long_ns
         GROUP BY ALL
     ),
     later AS (
@@ -395,7 +403,7 @@ SELECT
     judged.source, -- what the boundary is: Optimizer.step, DataLoader, `role of ...` or `periodicity of ...` a call
     judged.confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
     CASE
-        WHEN judged.step = 1 OR judged.warms_up THEN 'warmup'
+        WHEN judged.warms_up OR (judged.step = 1 AND judged.thread NOT IN (SELECT thread FROM traces)) THEN 'warmup'
         WHEN judged.saves AND judged.is_long THEN 'checkpoint'
         WHEN judged.evaluates THEN 'evaluation'
         ELSE 'train'

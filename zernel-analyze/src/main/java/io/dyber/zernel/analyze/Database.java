@@ -12,7 +12,7 @@ import io.dyber.zernel.analyze.sql.GoldenSchema;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.Statements;
-import io.dyber.zernel.analyze.trace.GpuTraceRows;
+import io.dyber.zernel.analyze.trace.GpuTrace;
 import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.format.Suggestion;
 import java.sql.Connection;
@@ -218,7 +218,7 @@ public final class Database implements AutoCloseable {
         for (GoldenSchema.Column column : GoldenSchema.columns()) {
             columns.put(column.name(), column.type());
         }
-        GpuTraceRows.COLUMNS.forEach(name -> columns.put(name, "BIGINT"));
+        GpuTrace.COLUMNS.forEach(name -> columns.put(name, "BIGINT"));
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 relation.columns().forEach(columns::putIfAbsent);

@@ -7,16 +7,16 @@ import io.dyber.zernel.analyze.recording.LiveRecording;
 import io.dyber.zernel.analyze.recording.ParquetRecording;
 import io.dyber.zernel.analyze.recording.Series;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
-import io.dyber.zernel.analyze.trace.GpuTrace;
-import io.dyber.zernel.analyze.trace.KinetoTrace;
+import io.dyber.zernel.analyze.trace.LoadedTrace;
+import io.dyber.zernel.analyze.trace.Traces;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 
 /// Opens recordings as one [Database].
 ///
@@ -85,24 +85,18 @@ public final class Recordings {
             List<AttachedRecording> attached = new ArrayList<>();
             int opened = 0;
             for (int side = 0; side < sides.size(); side++) {
+                List<Path> paths = paths(sides.get(side), duckDb);
                 List<AttachedRecording> files = new ArrayList<>();
-                List<GpuTrace> traces = new ArrayList<>();
-                Set<Path> seen = new HashSet<>();
-                for (String argument : sides.get(side)) {
-                    for (Path path : resolve(argument, duckDb)) {
-                        if (!seen.add(path.toAbsolutePath().normalize())) {
-                            continue;
-                        }
-                        if (KinetoTrace.isOne(path)) {
-                            traces.add(GpuTrace.load(path, opened++, duckDb));
-                        } else {
-                            files.add(attach(path, opened++, duckDb, options.fromNanos()));
-                        }
+                for (Path path : paths) {
+                    if (!LoadedTrace.isOne(path)) {
+                        files.add(attach(path, opened++, duckDb, options.fromNanos()));
                     }
                 }
+                List<Path> traces = paths.stream().filter(LoadedTrace::isOne).toList();
                 // One file needs no parser of JSON, which takes as long to start as a query.
                 List<AttachedRecording> recordings = files.size() == 1 ? files : Series.joined(files);
-                traces.forEach(trace -> trace.joinOneOf(recordings));
+                Traces.open(traces, opened, recordings, duckDb);
+                opened += traces.size();
                 for (AttachedRecording recording : recordings) {
                     attached.add(recording.on(side, attached.size()));
                 }
@@ -112,6 +106,15 @@ public final class Recordings {
             duckDb.close();
             throw e;
         }
+    }
+
+    /// The files that arguments mean, each once.
+    private static List<Path> paths(List<String> arguments, DuckDb duckDb) {
+        Map<Path, Path> paths = new LinkedHashMap<>();
+        for (String argument : arguments) {
+            resolve(argument, duckDb).forEach(path -> paths.putIfAbsent(path.toAbsolutePath().normalize(), path));
+        }
+        return List.copyOf(paths.values());
     }
 
     private static AttachedRecording attach(Path path, int index, DuckDb duckDb, long fromNanos) {
@@ -144,7 +147,7 @@ public final class Recordings {
         }
         return name.matches(".*\\.json(\\.gz)?")
                 ? "torch.profiler writes a trace: profile.export_chrome_trace('" + name + "')"
-                : "recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz";
+                : "recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz, of Nsight Systems in .sqlite";
     }
 
     private static List<Path> matches(String glob, DuckDb duckDb) {

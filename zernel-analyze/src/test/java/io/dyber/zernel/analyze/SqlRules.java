@@ -5,6 +5,7 @@ import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.SqlToken;
 import io.dyber.zernel.analyze.sql.Threshold;
+import io.dyber.zernel.analyze.trace.TraceRecordingTest;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -32,7 +33,8 @@ import org.jspecify.annotations.NullMarked;
 record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<String> planted, String readers) {
     private static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final List<Class<?>> TESTS = List.of(
-            FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class);
+            FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class,
+            TraceRecordingTest.class);
     private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/main/java"));
 
     /// Findings whose cause no job has, and why.
@@ -40,6 +42,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             "idle_sms", "only counters of a Hopper GPU tell",
             "idle_tensor_cores", "only counters of a Hopper GPU tell",
             "gpu_errors", "a GPU has to break",
+            "gpu_starved", "it is found in traces of profilers",
             "gpu_shared", "it is of other programs on the GPU",
             "throttled_gpu", "a GPU has to be hot",
             "host_bound", "it says what others leave open",
@@ -54,6 +57,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             "noisy_neighbour", "it is of other programs",
             "gpu_shared", "it is of other programs on the GPU",
             "nccl_straggler", "the lines are those of what the late rank does, which its own findings name",
+            "gpu_starved", "a trace has no stacks",
             "throttled_gpu", "it is of the GPU");
 
     static SqlRules of(SqlLibrary library, Database empty) {

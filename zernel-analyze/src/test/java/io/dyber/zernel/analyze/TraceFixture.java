@@ -62,6 +62,16 @@ public final class TraceFixture {
         return event("cuda_runtime", name, pid, pid, atMs, 0.01, "\"correlation\": " + ++correlation);
     }
 
+    /// A range of the program, in a thread of the process.
+    public TraceFixture range(String name, long tid, double startMs, double durMs) {
+        return event("user_annotation", name, pid, tid, startMs, durMs, "");
+    }
+
+    /// An operator of PyTorch, in a thread of the process.
+    public TraceFixture operator(String name, long tid, double startMs, double durMs) {
+        return event("cpu_op", name, pid, tid, startMs, durMs, "");
+    }
+
     private TraceFixture event(
             String category, String name, long owner, long lane, double startMs, double durMs, String arguments) {
         events.add(String.format(

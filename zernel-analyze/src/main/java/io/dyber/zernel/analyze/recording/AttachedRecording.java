@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param side 0, or 1 for what is compared with that
 public record AttachedRecording(Recording recording, int side, List<Relation> relations) {
-    AttachedRecording(Recording recording, List<Relation> relations) {
+    public AttachedRecording(Recording recording, List<Relation> relations) {
         this(recording, 0, relations);
     }
 

@@ -24,7 +24,9 @@ public record Recording(
         /// A `.live` folder: still being written, or left by a recorder that died.
         UNFINISHED,
         /// A Parquet file with the right columns that no recorder wrote: nothing is known about its losses.
-        FOREIGN
+        FOREIGN,
+        /// A profiler's trace: it holds what the profiler saw, and nobody knows whether that is all.
+        TRACE
     }
 
     public Recording {
@@ -41,7 +43,7 @@ public record Recording(
         return switch (state) {
             case UNFINISHED -> List.of("it was not finished");
             case FOREIGN -> List.of("no recorder wrote it, so losses are unknown");
-            case FINISHED -> finishedBut(footer().recording());
+            case FINISHED, TRACE -> finishedBut(footer().recording());
         };
     }
 

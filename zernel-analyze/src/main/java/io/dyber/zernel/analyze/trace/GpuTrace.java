@@ -27,7 +27,10 @@ public final class GpuTrace {
     /// The kinds of its rows.
     static final List<String> KINDS = List.of("gpu_kernel", "gpu_memcpy", "gpu_memset");
 
-    private static final String FOOTER_KEY = "zernel.gpu_traces";
+    /// What its rows have beside the columns of a recording, all BIGINT.
+    public static final List<String> COLUMNS = List.of("correlation", "launch_ns");
+
+    static final String FOOTER_KEY = "zernel.gpu_traces";
     /// The year 2001: what is before that is no time of day.
     private static final long FIRST_MOMENT_NANOS = 1_000_000_000_000_000_000L;
     /// The profiler's and the recorder's time of day: NTP corrects it meanwhile.
@@ -35,34 +38,27 @@ public final class GpuTrace {
     private static final long MOST_CLOCKS_DIFFER_NANOS = 1_000_000_000;
     private static final JsonMapper JSON = JsonMapper.shared();
 
+    private final LoadedTrace trace;
     private final Path path;
     private final String table;
     private final KinetoTrace.Header header;
     private final @Nullable Long process;
     private final long activities;
-    private final long calls;
     private final DuckDb duckDb;
 
-    private GpuTrace(Path path, String table, KinetoTrace.Header header, GpuTraceRows rows, DuckDb duckDb) {
-        this.path = path;
-        this.table = table;
-        this.header = header;
-        this.process = rows.process();
-        this.activities = rows.activityCount();
-        this.calls = rows.callCount();
+    /// @param trace which belongs to this one from here on
+    public GpuTrace(LoadedTrace trace, DuckDb duckDb) {
+        this.trace = trace;
+        this.path = trace.path();
+        this.table = trace.table();
+        this.header = trace.header();
+        this.process = trace.process();
+        this.activities = trace.activities();
         this.duckDb = duckDb;
     }
 
     /// A process in one of several recordings.
     private record Owner(int position, long pid) {}
-
-    /// Reads a trace.
-    public static GpuTrace load(Path path, int index, DuckDb duckDb) {
-        String table = "gpu_trace_" + index;
-        try (GpuTraceRows rows = GpuTraceRows.in(duckDb, table)) {
-            return new GpuTrace(path, table, KinetoTrace.read(path, rows), rows, duckDb);
-        }
-    }
 
     /// Puts its rows into the recording of its process.
     ///
@@ -79,7 +75,7 @@ public final class GpuTrace {
         }
         Owner owner = owner(recordings, span);
         AttachedRecording recording = recordings.get(owner.position());
-        ObjectNode about = about(owner.pid());
+        ObjectNode about = trace.about(owner.pid());
         AttachedRecording.Relation rows = null;
         if (activities > 0) {
             GpuTraceClock clock = clock(recording, owner.pid(), base);
@@ -204,18 +200,6 @@ public final class GpuTrace {
         return AttachedRecording.Relation.of(table, duckDb);
     }
 
-    private ObjectNode about(long pid) {
-        ObjectNode about = JSON.createObjectNode();
-        about.put("path", path.toString());
-        about.put("pid", pid);
-        about.put("rank", header.rank());
-        about.put("activities", activities);
-        about.put("calls", calls);
-        about.put("skipped", header.skipped().values().stream().mapToLong(Long::longValue).sum());
-        about.set("skipped_because", JSON.valueToTree(header.skipped()));
-        return about;
-    }
-
     private static Map<String, String> metadata(Recording recording, ObjectNode about) {
         Map<String, String> metadata = new LinkedHashMap<>(recording.metadata());
         metadata.remove(Footer.THREADS); // They do not count what the trace adds.
@@ -228,7 +212,7 @@ public final class GpuTrace {
             columns.addAll(kind.equals("gpu_kernel")
                     ? List.of("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
                     : List.of("bytes", "copy_kind", "host_memory"));
-            columns.addAll(GpuTraceRows.COLUMNS);
+            columns.addAll(COLUMNS);
             ObjectNode one = kinds.addObject().put("kind", kind).put("comment", "by PyTorch's profiler, GPU execution time");
             one.set("columns", JSON.valueToTree(columns));
         }

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// @param owner process, or GPU
 /// @param lane thread, or stream
 /// @param size grid x, y, z, block x, y, z of a kernel, if known
+/// @param process of what ran on a GPU, if it is said
 record KinetoEvent(
         Category category,
         String name,
@@ -18,7 +19,14 @@ record KinetoEvent(
         @Nullable Long lane,
         @Nullable Long correlation,
         @Nullable Long bytes,
-        List<@Nullable Long> size) {
+        List<@Nullable Long> size,
+        @Nullable Long process) {
+    /// Nothing is believed to last longer: eleven days.
+    static final long LONGEST_NANOS = 1_000_000_000_000_000L;
+
+    private static final List<String> REGIONS =
+            List.of("ProfilerStep#", "Optimizer.", "enumerate(DataLoader)#", "nccl:", "## ", "zernel.");
+
     /// Nothing is believed to be later: the year 2096.
     static final long LATEST_NANOS = 4_000_000_000_000_000_000L;
 
@@ -29,16 +37,25 @@ record KinetoEvent(
         FILL,
         /// A call of the CUDA runtime or driver.
         CALL,
-        /// Other work of the CPU, which says only whose trace it is.
-        HOST;
+        /// A named range of the program: `record_function`, a step of the profiler, `Optimizer.step`, a batch.
+        REGION,
+        /// An operator of PyTorch, on the CPU.
+        OPERATOR;
 
-        static @Nullable Category of(@Nullable String cat) {
+        /// Older traces take ranges for operators.
+        static @Nullable Category of(@Nullable String cat, @Nullable String name) {
+            Category said = of(cat);
+            return said == OPERATOR && name != null && REGIONS.stream().anyMatch(name::startsWith) ? REGION : said;
+        }
+
+        private static @Nullable Category of(@Nullable String cat) {
             return switch (cat == null ? "" : cat.toLowerCase(Locale.ROOT)) {
                 case "kernel" -> KERNEL;
                 case "gpu_memcpy", "memcpy" -> COPY;
                 case "gpu_memset", "memset" -> FILL;
                 case "cuda_runtime", "cuda_driver", "runtime" -> CALL;
-                case "cpu_op", "user_annotation", "operator" -> HOST;
+                case "user_annotation" -> REGION;
+                case "cpu_op", "operator" -> OPERATOR;
                 default -> null;
             };
         }

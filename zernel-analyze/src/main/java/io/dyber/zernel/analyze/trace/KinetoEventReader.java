@@ -8,9 +8,6 @@ import tools.jackson.core.JsonToken;
 
 /// The members of one event of a profiler's trace, in whatever order they come.
 final class KinetoEventReader {
-    /// Nothing is believed to last longer: eleven days.
-    private static final long LONGEST_NANOS = 1_000_000_000_000_000L;
-
     private final KinetoValues values;
     private final JsonParser parser;
     private final KinetoTrace.Sink sink;
@@ -53,7 +50,7 @@ final class KinetoEventReader {
                 default -> parser.skipChildren();
             }
         }
-        KinetoEvent.Category known = "X".equals(phase) ? KinetoEvent.Category.of(category) : null;
+        KinetoEvent.Category known = "X".equals(phase) ? KinetoEvent.Category.of(category, name) : null;
         if (known != null) {
             emit(known);
         }
@@ -101,13 +98,13 @@ final class KinetoEventReader {
             skipped.accept(what(known) + " without a name");
         } else if (start == null || start > KinetoEvent.LATEST_NANOS) {
             skipped.accept(what(known) + " without a time");
-        } else if (duration == null || duration > LONGEST_NANOS) {
+        } else if (duration == null || duration > KinetoEvent.LONGEST_NANOS) {
             skipped.accept(what(known) + " without a duration");
         } else if (known.isOnGpu() && owner == null) {
             skipped.accept(what(known) + " without a device");
         } else {
             sink.accept(new KinetoEvent(
-                    known, name, start, duration, owner, lane, correlation, bytes, Arrays.asList(size)));
+                    known, name, start, duration, owner, lane, correlation, bytes, Arrays.asList(size), null));
         }
     }
 
@@ -116,7 +113,9 @@ final class KinetoEventReader {
             case KERNEL -> "kernel";
             case COPY -> "copy";
             case FILL -> "fill";
-            case CALL, HOST -> "call";
+            case CALL -> "call";
+            case REGION -> "range";
+            case OPERATOR -> "operator";
         };
     }
 }

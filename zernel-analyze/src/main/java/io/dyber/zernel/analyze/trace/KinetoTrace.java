@@ -38,9 +38,17 @@ public final class KinetoTrace {
     ///
     /// @param base nanoseconds since the epoch that are added to all times; null when it is not said
     /// @param rank of the process in its job, if it is said
+    /// @param ranks of the job, if it is said
     /// @param events of any kind
     /// @param skipped events that could not be used, by reason
-    record Header(@Nullable Long base, @Nullable Long rank, long events, Map<String, Long> skipped) {}
+    /// @param damage where and why the file could not be read on; null when it was read to its end
+    record Header(
+            @Nullable Long base,
+            @Nullable Long rank,
+            @Nullable Long ranks,
+            long events,
+            Map<String, Long> skipped,
+            @Nullable String damage) {}
 
     private final Path path;
     private final JsonParser parser;
@@ -49,6 +57,7 @@ public final class KinetoTrace {
     private final Map<String, Long> skipped = new LinkedHashMap<>();
     private @Nullable Long base;
     private @Nullable Long rank;
+    private @Nullable Long ranks;
     private long events;
     private boolean hasEvents;
 
@@ -75,7 +84,7 @@ public final class KinetoTrace {
 
     /// Hands the events that matter to `sink`.
     ///
-    /// @throws RecordingException if it is no such trace, or damaged
+    /// @throws RecordingException if it is no such trace, or damaged before its first event
     static Header read(Path path, Sink sink) {
         try (InputStream stream = open(path);
                 JsonParser parser = JSON.createParser(ObjectReadContext.empty(), stream)) {
@@ -108,16 +117,20 @@ public final class KinetoTrace {
                 member(parser.currentName());
             }
         } catch (JacksonException e) {
-            String where = hasEvents ? "damaged after " + events + " events: " : "not a profiler's trace: ";
-            throw new RecordingException(
-                    "opening '" + path + "': " + where + firstLine(e.getOriginalMessage()),
-                    hasEvents ? "copy it again from where it was written" : null,
-                    e);
+            if (events == 0) {
+                throw new RecordingException(
+                        "opening '" + path + "': not a profiler's trace: " + firstLine(e.getOriginalMessage()), null, e);
+            }
+            return header("damaged after " + events + " events: " + firstLine(e.getOriginalMessage()));
         }
         if (!hasEvents) {
             throw notATrace();
         }
-        return new Header(base, rank, events, skipped);
+        return header(null);
+    }
+
+    private Header header(@Nullable String damage) {
+        return new Header(base, rank, ranks, events, skipped, damage);
     }
 
     private RecordingException notATrace() {
@@ -156,12 +169,12 @@ public final class KinetoTrace {
             return;
         }
         while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-            boolean isRank = parser.currentName().equals("rank");
+            String member = parser.currentName();
             parser.nextToken();
-            if (isRank) {
-                rank = values.integer();
-            } else {
-                parser.skipChildren();
+            switch (member) {
+                case "rank" -> rank = values.integer();
+                case "world_size" -> ranks = values.integer();
+                default -> parser.skipChildren();
             }
         }
     }

@@ -8,6 +8,9 @@ import tools.jackson.core.JsonToken;
 
 /// The value that a parser stands on, null where it is of another kind; what is inside of that is skipped.
 record KinetoValues(JsonParser parser) {
+    /// Of microseconds: more are left to the exact way, which says what is too large.
+    private static final int MOST_WHOLE_DIGITS = 15;
+
     @Nullable String text() {
         if (parser.currentToken() == JsonToken.VALUE_STRING) {
             return parser.getString();
@@ -33,8 +36,13 @@ record KinetoValues(JsonParser parser) {
             parser.skipChildren();
             return null;
         }
+        String text = parser.getString();
+        long plain = plainNanos(text);
+        if (plain >= 0) {
+            return plain;
+        }
         try {
-            BigDecimal micros = new BigDecimal(parser.getString());
+            BigDecimal micros = new BigDecimal(text);
             int digits = micros.precision() - micros.scale();
             if (micros.signum() < 0 || digits > 18) {
                 return null;
@@ -44,5 +52,27 @@ record KinetoValues(JsonParser parser) {
         } catch (ArithmeticException | NumberFormatException _) {
             return null; // too large, or NaN
         }
+    }
+
+    /// Of digits with at most three behind a point, which nearly all times are; -1 for anything else.
+    private static long plainNanos(String text) {
+        int length = text.length();
+        int point = text.indexOf('.');
+        int whole = point < 0 ? length : point;
+        if (whole == 0 || whole > MOST_WHOLE_DIGITS || length - whole > 4 || length - whole == 1) {
+            return -1;
+        }
+        long value = 0;
+        for (int i = 0; i < whole + 4; i++) {
+            if (i == whole) {
+                continue;
+            }
+            char digit = i < length ? text.charAt(i) : '0';
+            if (digit < '0' || digit > '9') {
+                return -1;
+            }
+            value = value * 10 + (digit - '0');
+        }
+        return value;
     }
 }

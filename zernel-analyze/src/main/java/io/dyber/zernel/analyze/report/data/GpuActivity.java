@@ -93,12 +93,16 @@ public record GpuActivity(String label, String text) {
             return new GpuActivity(
                     path, "no GPU activity in it: profiled without a GPU, or with activities=[CPU] only" + skipped);
         }
-        String clock = "calls".equals(trace.text("clock"))
-                ? "its clock was compared by " + Quantity.count(trace.integer("matched")) + " calls"
-                : "too few of its calls were recorded to compare clocks, so the time of day counts";
         return new GpuActivity(
-                path,
-                Quantity.count(trace.integer("activities")) + " kernels and copies; " + clock + ", +-"
-                        + Quantity.time(trace.integer("error_ns")) + skipped);
+                path, Quantity.count(trace.integer("activities")) + " kernels and copies" + clock(trace) + skipped);
+    }
+
+    private static String clock(Table.Row trace) {
+        String error = ", +-" + Quantity.time(trace.integer("error_ns"));
+        return switch (String.valueOf(trace.text("clock"))) {
+            case "its own" -> "";
+            case "calls" -> "; its clock was compared by " + Quantity.count(trace.integer("matched")) + " calls" + error;
+            default -> "; too few of its calls were recorded to compare clocks, so the time of day counts" + error;
+        };
     }
 }

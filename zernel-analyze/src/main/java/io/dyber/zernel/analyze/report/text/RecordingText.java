@@ -35,7 +35,19 @@ public record RecordingText(Page page, Report report) {
         if (command != null && !command.isEmpty()) {
             page.line("  $ " + page.fit(command, page.width() - 4));
         }
-        limits(recording.integer("recording"));
+        if (recording.requiredText("state").equals("trace")) {
+            notInATrace();
+        } else {
+            limits(recording.integer("recording"));
+        }
+    }
+
+    /// What no trace says, so that nobody takes an absence for an answer.
+    private void notInATrace() {
+        page.paragraph(
+                "  a profiler's trace, in which is not: ",
+                "who had the CPUs, what threads waited for (locks, files, sockets), other processes (loader workers, "
+                        + "neighbours), memory, what the GPU's driver samples, and how long all took without the profiler");
     }
 
     /// A date is not broken.

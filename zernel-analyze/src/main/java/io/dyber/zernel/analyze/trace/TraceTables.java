@@ -2,25 +2,32 @@ package io.dyber.zernel.analyze.trace;
 
 import io.dyber.zernel.analyze.duckdb.DuckDb;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
 import org.jspecify.annotations.Nullable;
 
-/// Tables of a trace's events, filled while it is read: what ran on GPUs, calls of CUDA, and names, which are few and long.
-public final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
-    /// What rows of a trace have beside the columns of a recording, all BIGINT.
-    public static final List<String> COLUMNS = List.of("correlation", "launch_ns");
-
+/// Tables of a trace's events, filled while it is read:
+///
+/// - `<prefix>_activities`: what ran on GPUs,
+/// - `<prefix>_calls`: calls of CUDA,
+/// - `<prefix>_spans`: ranges and operators of the CPU, if they are wanted,
+/// - `<prefix>_names`: names, which are few and long.
+///
+/// Not thread-safe; several may be filled at a time, each from a thread of its own.
+final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
     /// Characters of names that are remembered; a name that comes again later is stored again.
     private static final int MOST_CHARACTERS = 4_000_000;
     /// Processes that are told apart, of which a trace has one or two.
     private static final int MOST_PROCESSES = 1000;
 
+    private final boolean wantsSpans;
+    private final DuckDBConnection connection;
     private final DuckDBAppender activities;
     private final DuckDBAppender calls;
+    private final DuckDBAppender spans;
     private final DuckDBAppender names;
     private final Map<String, Long> known = new HashMap<>();
     private final Map<Long, Long> eventsByProcess = new HashMap<>();
@@ -28,26 +35,35 @@ public final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
     private long lastName;
     private long activityCount;
     private long callCount;
+    private long spanCount;
 
-    private GpuTraceRows(DuckDBAppender activities, DuckDBAppender calls, DuckDBAppender names) {
-        this.activities = activities;
-        this.calls = calls;
-        this.names = names;
+    private TraceTables(DuckDBConnection connection, String prefix, boolean wantsSpans) throws SQLException {
+        this.wantsSpans = wantsSpans;
+        this.connection = connection;
+        this.activities = connection.createAppender(prefix + "_activities");
+        this.calls = connection.createAppender(prefix + "_calls");
+        this.spans = connection.createAppender(prefix + "_spans");
+        this.names = connection.createAppender(prefix + "_names");
     }
 
-    /// Makes the tables `<prefix>_activities`, `<prefix>_calls` and `<prefix>_names`.
-    static GpuTraceRows in(DuckDb duckDb, String prefix) {
-        duckDb.execute("CREATE TABLE " + prefix + "_activities (kind VARCHAR, name BIGINT, ts_ns BIGINT, dur_ns BIGINT, "
-                + "device BIGINT, stream BIGINT, correlation BIGINT, bytes BIGINT, grid_x BIGINT, grid_y BIGINT, "
-                + "grid_z BIGINT, block_x BIGINT, block_y BIGINT, block_z BIGINT)");
-        duckDb.execute("CREATE TABLE " + prefix + "_calls (name BIGINT, ts_ns BIGINT, tid BIGINT, correlation BIGINT)");
-        duckDb.execute("CREATE TABLE " + prefix + "_names (id BIGINT, name VARCHAR)");
+    /// Makes the tables.
+    ///
+    /// @param wantsSpans whether ranges and operators of the CPU are kept
+    static TraceTables in(DuckDb duckDb, String prefix, boolean wantsSpans) {
         try {
-            DuckDBConnection connection = duckDb.connection().unwrap(DuckDBConnection.class);
-            return new GpuTraceRows(
-                    connection.createAppender(prefix + "_activities"),
-                    connection.createAppender(prefix + "_calls"),
-                    connection.createAppender(prefix + "_names"));
+            DuckDBConnection connection =
+                    duckDb.connection().unwrap(DuckDBConnection.class).duplicate();
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("CREATE TABLE " + prefix + "_activities (kind VARCHAR, name BIGINT, ts_ns BIGINT, "
+                        + "dur_ns BIGINT, device BIGINT, stream BIGINT, correlation BIGINT, bytes BIGINT, grid_x BIGINT, "
+                        + "grid_y BIGINT, grid_z BIGINT, block_x BIGINT, block_y BIGINT, block_z BIGINT, pid BIGINT)");
+                statement.execute("CREATE TABLE " + prefix
+                        + "_calls (name BIGINT, ts_ns BIGINT, dur_ns BIGINT, pid BIGINT, tid BIGINT, correlation BIGINT)");
+                statement.execute("CREATE TABLE " + prefix
+                        + "_spans (kind VARCHAR, name BIGINT, ts_ns BIGINT, dur_ns BIGINT, pid BIGINT, tid BIGINT)");
+                statement.execute("CREATE TABLE " + prefix + "_names (id BIGINT, name VARCHAR)");
+            }
+            return new TraceTables(connection, prefix, wantsSpans);
         } catch (SQLException e) {
             throw DuckDb.failed(e);
         }
@@ -64,7 +80,8 @@ public final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
                     call(event);
                     process(event);
                 }
-                case HOST -> process(event);
+                case REGION -> span("region", event);
+                case OPERATOR -> span("torch_op", event);
             }
         } catch (SQLException e) {
             throw DuckDb.failed(e);
@@ -81,6 +98,16 @@ public final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
         return callCount;
     }
 
+    /// Ranges and operators that were kept.
+    long spanCount() {
+        return spanCount;
+    }
+
+    /// Events on the CPU by process.
+    Map<Long, Long> eventsByProcess() {
+        return Map.copyOf(eventsByProcess);
+    }
+
     /// The process that the trace is of: the one with most events; null if none has any.
     @Nullable Long process() {
         return eventsByProcess.entrySet().stream()
@@ -91,7 +118,11 @@ public final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
 
     @Override
     public void close() {
-        try (activities; calls; names) {
+        try (connection;
+                activities;
+                calls;
+                spans;
+                names) {
             known.clear();
         } catch (SQLException e) {
             throw DuckDb.failed(e);
@@ -105,14 +136,25 @@ public final class GpuTraceRows implements KinetoTrace.Sink, AutoCloseable {
         for (Long size : event.size()) {
             activities.append(size);
         }
-        activities.endRow();
+        activities.append(event.process()).endRow();
         activityCount++;
     }
 
     private void call(KinetoEvent event) throws SQLException {
         long name = nameOf(event);
-        calls.beginRow().append(name).append(event.start()).append(event.lane()).append(event.correlation()).endRow();
+        calls.beginRow().append(name).append(event.start()).append(event.duration());
+        calls.append(event.owner()).append(event.lane()).append(event.correlation()).endRow();
         callCount++;
+    }
+
+    private void span(String kind, KinetoEvent event) throws SQLException {
+        process(event);
+        if (wantsSpans) {
+            long name = nameOf(event);
+            spans.beginRow().append(kind).append(name).append(event.start()).append(event.duration());
+            spans.append(event.owner()).append(event.lane()).endRow();
+            spanCount++;
+        }
     }
 
     private void process(KinetoEvent event) {

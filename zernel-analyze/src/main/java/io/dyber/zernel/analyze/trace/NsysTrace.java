@@ -1,0 +1,221 @@
+package io.dyber.zernel.analyze.trace;
+
+import io.dyber.zernel.format.RecordingException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// A profile of Nsight Systems, exported as SQLite: `nsys export --type sqlite profile.nsys-rep`.
+///
+/// Times are nanoseconds since the session began. `globalTid` has the process in bits 24 to 47 and the thread below.
+/// Ranges are those of NVTX; what PyTorch's `emit_nvtx` writes are operators.
+public final class NsysTrace {
+    private static final String MAGIC = "SQLite format 3\0";
+    private static final int PUSH_POP_RANGE = 59;
+    private static final int START_END_RANGE = 60;
+    private static final long ID = 0xff_ffff;
+    private static final Map<Integer, String> COPIES = Map.of(1, "HtoD", 2, "DtoH", 8, "DtoD", 10, "PtoP");
+    private static final List<String> MEMORY = List.of("Pageable", "Pinned", "Device");
+
+    private final SqliteFile file;
+    private final KinetoTrace.Sink sink;
+    private final Map<String, Long> skipped = new LinkedHashMap<>();
+    private @Nullable String damage;
+    private @Nullable Long base;
+    private long events;
+
+    private NsysTrace(SqliteFile file, KinetoTrace.Sink sink) {
+        this.file = file;
+        this.sink = sink;
+    }
+
+    /// Whether a file is a SQLite database, by its first bytes.
+    public static boolean isOne(Path file) {
+        if (!Files.isRegularFile(file)) {
+            return false; // opening a pipe would wait for its other end
+        }
+        try (InputStream stream = Files.newInputStream(file)) {
+            return new String(stream.readNBytes(MAGIC.length()), StandardCharsets.ISO_8859_1).equals(MAGIC);
+        } catch (IOException _) {
+            return false; // opening it says why
+        }
+    }
+
+    /// Hands the events that matter to `sink`.
+    ///
+    /// @throws RecordingException if it is no such profile
+    static KinetoTrace.Header read(Path path, KinetoTrace.Sink sink) {
+        try (SqliteFile file = SqliteFile.open(path)) {
+            return new NsysTrace(file, sink).read();
+        }
+    }
+
+    private KinetoTrace.Header read() {
+        boolean any = Stream.of("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
+                .anyMatch(table -> !file.columns(table).isEmpty());
+        if (!any) {
+            throw new RecordingException(
+                    "opening '" + file + "': no profile of Nsight Systems: it has no kernels, calls or ranges",
+                    "nsys export --type sqlite profile.nsys-rep writes one");
+        }
+        if (!file.columns("TARGET_INFO_SESSION_START_TIME").isEmpty()) {
+            note(file.read("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", row -> base = row.integer(0)));
+        }
+        kernels();
+        copies();
+        fills();
+        calls();
+        ranges();
+        return new KinetoTrace.Header(
+                base, null, null, events, skipped, damage == null ? null : "damaged after " + events + " events: " + damage);
+    }
+
+    private void note(@Nullable String failure) {
+        if (failure != null && damage == null) {
+            damage = failure;
+        }
+    }
+
+    /// Reads columns of a table; those that it lacks are NULL.
+    private void rows(String table, String join, List<String> columns, SqliteFile.RowReader reader) {
+        Set<String> known = file.columns(table);
+        if (known.isEmpty()) {
+            return;
+        }
+        String list = columns.stream()
+                .map(column -> column.contains(".") ? column : known.contains(column) ? "t.\"" + column + "\"" : "NULL")
+                .collect(Collectors.joining(", "));
+        note(file.read("SELECT " + list + " FROM " + table + " AS t " + join, row -> {
+            events++;
+            reader.read(row);
+        }));
+    }
+
+    private void kernels() {
+        Set<String> known = file.columns("CUPTI_ACTIVITY_KIND_KERNEL");
+        String name = known.contains("demangledName") ? "demangledName" : "shortName";
+        rows(
+                "CUPTI_ACTIVITY_KIND_KERNEL",
+                "LEFT JOIN StringIds AS s ON s.id = t." + name,
+                List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "s.value", "gridX", "gridY",
+                        "gridZ", "blockX", "blockY", "blockZ"),
+                row -> {
+                    @Nullable Long[] size = new @Nullable Long[6];
+                    Arrays.setAll(size, i -> row.integer(7 + i));
+                    activity(KinetoEvent.Category.KERNEL, row, row.text(6), null, Arrays.asList(size));
+                });
+    }
+
+    private void copies() {
+        rows(
+                "CUPTI_ACTIVITY_KIND_MEMCPY",
+                "",
+                List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind", "srcKind",
+                        "dstKind"),
+                row -> {
+                    Long kind = row.integer(7);
+                    String name = "Memcpy " + COPIES.getOrDefault(kind == null ? 0 : kind.intValue(), "other") + " ("
+                            + memory(row.integer(8)) + " -> " + memory(row.integer(9)) + ")";
+                    activity(KinetoEvent.Category.COPY, row, name, row.integer(6), Arrays.asList(new @Nullable Long[6]));
+                });
+    }
+
+    private void fills() {
+        rows(
+                "CUPTI_ACTIVITY_KIND_MEMSET",
+                "",
+                List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes"),
+                row -> activity(
+                        KinetoEvent.Category.FILL, row, "Memset (Device)", row.integer(6), Arrays.asList(new @Nullable Long[6])));
+    }
+
+    private static String memory(@Nullable Long kind) {
+        return kind != null && kind >= 0 && kind < MEMORY.size() ? MEMORY.get(kind.intValue()) : "Unknown";
+    }
+
+    /// A row begins with start, end, device, stream, correlation and process.
+    private void activity(
+            KinetoEvent.Category category,
+            SqliteFile.Row row,
+            @Nullable String name,
+            @Nullable Long bytes,
+            List<@Nullable Long> size) {
+        Long process = row.integer(5);
+        emit(category, name, row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4), bytes, size,
+                process == null ? null : process >> 24 & ID);
+    }
+
+    private void calls() {
+        rows(
+                "CUPTI_ACTIVITY_KIND_RUNTIME",
+                "LEFT JOIN StringIds AS s ON s.id = t.nameId",
+                List.of("start", "end", "globalTid", "correlationId", "s.value"),
+                row -> {
+                    String name = row.text(4);
+                    thread(KinetoEvent.Category.CALL, name == null ? null : name.replaceFirst("_v\\d{4,}$", ""), row, row.integer(3));
+                });
+    }
+
+    private void ranges() {
+        Set<String> known = file.columns("NVTX_EVENTS");
+        boolean byId = known.contains("textId");
+        rows(
+                "NVTX_EVENTS",
+                (byId ? "LEFT JOIN StringIds AS s ON s.id = t.textId " : "")
+                        + (known.contains("eventType")
+                                ? "WHERE t.eventType IN (" + PUSH_POP_RANGE + ", " + START_END_RANGE + ")"
+                                : ""),
+                byId ? List.of("start", "end", "globalTid", "text", "s.value") : List.of("start", "end", "globalTid", "text"),
+                row -> {
+                    String text = row.text(3) != null || !byId ? row.text(3) : row.text(4);
+                    // PyTorch's emit_nvtx: "aten::mm, op_id = 7, sizes = ...".
+                    String name = text == null ? null : text.replaceFirst(", (op_id|seq) = .*$", "");
+                    boolean operator = name != null && name.matches("(?s)\\w+::.*");
+                    thread(operator ? KinetoEvent.Category.OPERATOR : KinetoEvent.Category.REGION, name, row, null);
+                });
+    }
+
+    /// A row begins with start, end and thread.
+    private void thread(
+            KinetoEvent.Category category, @Nullable String name, SqliteFile.Row row, @Nullable Long correlation) {
+        Long thread = row.integer(2);
+        emit(category, name, row.integer(0), row.integer(1), thread == null ? null : thread >> 24 & ID,
+                thread == null ? null : thread & ID, correlation, null, Arrays.asList(new @Nullable Long[6]), null);
+    }
+
+    private void emit(
+            KinetoEvent.Category category,
+            @Nullable String name,
+            @Nullable Long start,
+            @Nullable Long end,
+            @Nullable Long owner,
+            @Nullable Long lane,
+            @Nullable Long correlation,
+            @Nullable Long bytes,
+            List<@Nullable Long> size,
+            @Nullable Long process) {
+        String what = category.isOnGpu() ? "GPU activity" : "call or range";
+        if (name == null) {
+            skipped.merge(what + " without a name", 1L, Long::sum);
+        } else if (start == null || Math.abs(start) > KinetoEvent.LATEST_NANOS) {
+            skipped.merge(what + " without a time", 1L, Long::sum);
+        } else if (end == null || end < start || end - start > KinetoEvent.LONGEST_NANOS) {
+            skipped.merge(what + " without an end", 1L, Long::sum);
+        } else if (category.isOnGpu() && owner == null) {
+            skipped.merge(what + " without a device", 1L, Long::sum);
+        } else {
+            sink.accept(new KinetoEvent(
+                    category, name, start, end - start, owner, lane, correlation, bytes, size, process));
+        }
+    }
+}

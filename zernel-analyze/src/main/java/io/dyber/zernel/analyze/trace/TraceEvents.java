@@ -1,0 +1,310 @@
+package io.dyber.zernel.analyze.trace;
+
+import io.dyber.zernel.analyze.duckdb.DuckDb;
+
+/// Makes events, as a recording has them, of the tables of a trace that stands alone (see [TraceTables]).
+///
+/// Calls of CUDA, of its driver and of HIP get the kind that a recording gives them by their names. A call inside one with
+/// the same correlation has depth 1. Copies know direction and memory by what they copied on the GPU. Steps of the
+/// profiler, and ranges `step 12` or `iteration_12`, have the role `step`. `nccl:all_reduce` and its like are calls of NCCL. Backward passes are not in a trace:
+/// one is from the first to the last of autograd's functions between two things that the training thread does itself.
+final class TraceEvents {
+    /// Of names of the runtime, the driver and HIP what they have in common, as `MemcpyAsync`.
+    private static final String OPERATION =
+            "regexp_replace(regexp_replace(name, '(_v[0-9]+)?(_pt[sd][sz])?$', ''), '^_*(cuda|cu|hipExt|hip)', '')";
+
+    private TraceEvents() {}
+
+    /// Creates the table `<table>_events`.
+    ///
+    /// @param table what the names of the trace's tables begin with
+    /// @param base nanoseconds that are added to all times
+    /// @param process the process that has what ran on GPUs where nothing says who launched it
+    /// @param several whether the trace is of more than one process
+    static void create(String table, long base, long process, boolean several, DuckDb duckDb) {
+        kinds(table, duckDb);
+        launches(table, process, several, duckDb);
+        duckDb.execute("CREATE TABLE " + table + "_events AS " + EVENTS.replace("$t", table).replace("$base", base + ""));
+        for (String part : new String[] {"activities", "calls", "spans", "kinds", "owned"}) {
+            duckDb.execute("DROP TABLE " + table + "_" + part);
+        }
+    }
+
+    /// What each name is.
+    private static void kinds(String table, DuckDb duckDb) {
+        duckDb.execute(
+                """
+                CREATE TABLE $t_kinds AS
+                SELECT
+                    id,
+                    name,
+                    CASE
+                        WHEN regexp_matches(operation, '^GraphLaunch') THEN 'cuda_graph'
+                        WHEN regexp_matches(operation, '^(Module)?Launch(Grid|Kernel|CooperativeKernel|MultiKernel)')
+                            THEN 'cuda_launch'
+                        WHEN regexp_matches(operation, '^Mem(cpy|set)') THEN 'cuda_copy'
+                        WHEN regexp_matches(operation, '^(Device|Stream|Event|Ctx|Thread)Synchronize$') THEN 'cuda_sync'
+                        WHEN regexp_matches(operation, '^(Malloc|MemAlloc)(Async|Managed|Pitch|3D|FromPoolAsync)?$')
+                            THEN 'gpu_alloc'
+                        WHEN regexp_matches(operation, '^(Free|MemFree)(Async)?$') THEN 'gpu_free'
+                        ELSE 'call'
+                    END AS call_kind,
+                    CASE WHEN starts_with(name, 'autograd::engine::evaluate_function') THEN TRUE END AS is_backward,
+                    CASE
+                        WHEN regexp_matches(name, '^nccl(:|(All|Reduce|Broadcast|Bcast|Send|Recv|Gather|Scatter))')
+                            THEN 'nccl'
+                        WHEN regexp_matches(name, '^(ProfilerStep#|(train(ing)?[ _]?)?(step|iter(ation)?)[ _#:-]?)\\d*$', 'i')
+                            THEN 'step'
+                    END AS span_kind
+                FROM (SELECT id, name, $operation AS operation FROM $t_names)
+                """
+                        .replace("$t", table)
+                        .replace("$operation", OPERATION));
+    }
+
+    /// What ran on GPUs with the process and the call that launched it. Of several processes that use a correlation, it
+    /// is the one that called last before.
+    private static void launches(String table, long process, boolean several, DuckDb duckDb) {
+        String owned = several
+                ? """
+                  CREATE TABLE $t_owned AS
+                  SELECT activities.*, coalesce(activities.pid, launches.pid) AS owner, launches.ts_ns AS launch_ns
+                  FROM (SELECT *, row_number() OVER () AS row FROM $t_activities) AS activities
+                  LEFT JOIN launches
+                      ON launches.correlation = activities.correlation
+                      AND coalesce(launches.pid = activities.pid, TRUE)
+                      AND launches.ts_ns <= activities.ts_ns
+                  QUALIFY row_number() OVER (PARTITION BY activities.row ORDER BY launches.ts_ns DESC) = 1
+                  """
+                : """
+                  CREATE TABLE $t_owned AS
+                  SELECT activities.*, coalesce(activities.pid, launches.pid) AS owner, launches.ts_ns AS launch_ns
+                  FROM $t_activities AS activities
+                  LEFT JOIN launches ON launches.correlation = activities.correlation
+                  """;
+        duckDb.execute(owned.replace(
+                        "SELECT activities",
+                        """
+                        WITH launches AS (
+                            SELECT pid, correlation, min(ts_ns) AS ts_ns
+                            FROM $t_calls
+                            WHERE correlation IS NOT NULL
+                            GROUP BY ALL
+                        )
+                        SELECT activities""")
+                .replace("$t", table));
+        duckDb.execute("UPDATE " + table + "_owned SET owner = " + process + " WHERE owner IS NULL");
+    }
+
+    private static final String EVENTS =
+            """
+            WITH
+                -- The thread that takes the profiler's steps, runs the optimizer, fetches batches, or has most ranges.
+                threads AS (
+                    SELECT spans.pid, arg_max(spans.tid, (spans.weight, spans.calls)) AS tid
+                    FROM (
+                        SELECT
+                            spans.pid,
+                            spans.tid,
+                            max(CASE
+                                WHEN kinds.span_kind = 'step' THEN 4
+                                WHEN starts_with(kinds.name, 'Optimizer.step#') THEN 3
+                                WHEN starts_with(kinds.name, 'enumerate(DataLoader)#') THEN 2
+                                WHEN spans.kind = 'region' THEN 1
+                                ELSE 0
+                            END) AS weight,
+                            count(*) AS calls
+                        FROM $t_spans AS spans
+                        JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                        GROUP BY ALL
+                    ) AS spans
+                    GROUP BY spans.pid
+                ),
+                -- What autograd runs, and what the training thread does besides.
+                turns AS (
+                    SELECT
+                        spans.pid,
+                        spans.tid,
+                        threads.tid AS training_tid,
+                        spans.ts_ns,
+                        spans.ts_ns + spans.dur_ns AS end_ns,
+                        coalesce(kinds.is_backward, FALSE) AS is_backward
+                    FROM $t_spans AS spans
+                    JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                    JOIN threads ON threads.pid = spans.pid
+                    WHERE kinds.is_backward OR spans.tid = threads.tid
+                ),
+                inside AS (
+                    SELECT
+                        *,
+                        max(CASE WHEN is_backward THEN end_ns END) OVER (
+                            PARTITION BY pid, tid
+                            ORDER BY ts_ns, end_ns DESC
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                        ) AS until_ns
+                    FROM turns
+                    WHERE pid IN (SELECT pid FROM turns WHERE is_backward)
+                ),
+                numbered AS (
+                    SELECT
+                        *,
+                        count(CASE WHEN NOT is_backward THEN 1 END) OVER (
+                            PARTITION BY pid
+                            ORDER BY ts_ns, end_ns DESC
+                            ROWS UNBOUNDED PRECEDING
+                        ) AS number
+                    FROM inside
+                    WHERE is_backward OR coalesce(until_ns <= ts_ns, TRUE)
+                ),
+                backwards AS (
+                    SELECT pid, any_value(training_tid) AS tid, min(ts_ns) AS ts_ns, max(end_ns) - min(ts_ns) AS dur_ns
+                    FROM numbered
+                    WHERE is_backward
+                    GROUP BY pid, number
+                ),
+                -- Of a call of the runtime and those of the driver inside it, the outermost comes first.
+                calls AS (
+                    SELECT
+                        calls.*,
+                        CASE
+                            WHEN calls.correlation IS NULL THEN 0
+                            ELSE row_number() OVER (
+                                PARTITION BY calls.pid, calls.correlation
+                                ORDER BY calls.ts_ns, calls.dur_ns DESC
+                            ) - 1
+                        END AS depth
+                    FROM $t_calls AS calls
+                ),
+                caused AS (
+                    SELECT
+                        owner AS pid,
+                        correlation,
+                        any_value(kind) AS kind,
+                        any_value(name) AS name,
+                        any_value(stream) AS stream,
+                        any_value(device) AS device,
+                        any_value(bytes) AS bytes,
+                        any_value(grid_x) AS grid_x,
+                        any_value(grid_y) AS grid_y,
+                        any_value(grid_z) AS grid_z,
+                        any_value(block_x) AS block_x,
+                        any_value(block_y) AS block_y,
+                        any_value(block_z) AS block_z
+                    FROM $t_owned
+                    WHERE correlation IS NOT NULL
+                    GROUP BY ALL
+                ),
+                events AS (
+                    SELECT
+                        calls.pid,
+                        calls.tid,
+                        kinds.call_kind AS kind,
+                        kinds.name,
+                        calls.ts_ns,
+                        calls.dur_ns,
+                        calls.depth,
+                        NULL AS role,
+                        caused.bytes,
+                        caused.device,
+                        caused.stream,
+                        caused.grid_x,
+                        caused.grid_y,
+                        caused.grid_z,
+                        caused.block_x,
+                        caused.block_y,
+                        caused.block_z,
+                        CASE WHEN kinds.call_kind = 'cuda_launch' THEN caused_names.name END AS kernel,
+                        CASE WHEN kinds.call_kind = 'cuda_copy' THEN
+                            CASE
+                                WHEN caused.kind = 'gpu_memset' OR contains(kinds.name, 'emset') THEN 'memset'
+                                ELSE nullif(regexp_extract(caused_names.name, '^(?:Memcpy|Copy[A-Z]\\w*) (\\w+)', 1), '')
+                            END
+                        END AS copy_kind,
+                        CASE WHEN kinds.call_kind = 'cuda_copy'
+                            THEN lower(nullif(regexp_extract(caused_names.name, 'Pinned|Pageable'), ''))
+                        END AS host_memory,
+                        CASE WHEN kinds.call_kind = 'cuda_copy'
+                            THEN CAST(contains(kinds.name, 'Async') OR contains(kinds.name, 'WithStream') AS BIGINT)
+                        END AS async,
+                        calls.correlation,
+                        NULL AS launch_ns
+                    FROM calls
+                    JOIN $t_kinds AS kinds ON kinds.id = calls.name
+                    LEFT JOIN caused ON caused.pid = calls.pid AND caused.correlation = calls.correlation
+                    LEFT JOIN $t_kinds AS caused_names ON caused_names.id = caused.name
+                    UNION ALL
+                    SELECT
+                        owned.owner,
+                        NULL,
+                        owned.kind,
+                        kinds.name,
+                        owned.ts_ns,
+                        owned.dur_ns,
+                        NULL,
+                        NULL,
+                        owned.bytes,
+                        owned.device,
+                        owned.stream,
+                        owned.grid_x,
+                        owned.grid_y,
+                        owned.grid_z,
+                        owned.block_x,
+                        owned.block_y,
+                        owned.block_z,
+                        NULL,
+                        CASE owned.kind
+                            WHEN 'gpu_memset' THEN 'memset'
+                            WHEN 'gpu_memcpy'
+                                THEN nullif(regexp_extract(kinds.name, '^(?:Memcpy|Copy[A-Z]\\w*) (\\w+)', 1), '')
+                        END,
+                        CASE WHEN owned.kind = 'gpu_memcpy'
+                            THEN lower(nullif(regexp_extract(kinds.name, 'Pinned|Pageable'), ''))
+                        END,
+                        NULL,
+                        owned.correlation,
+                        owned.launch_ns
+                    FROM $t_owned AS owned
+                    JOIN $t_kinds AS kinds ON kinds.id = owned.name
+                    UNION ALL BY NAME
+                    SELECT
+                        spans.pid,
+                        spans.tid,
+                        CASE WHEN kinds.span_kind = 'nccl' THEN 'nccl' ELSE spans.kind END AS kind,
+                        kinds.name,
+                        spans.ts_ns,
+                        spans.dur_ns,
+                        CASE WHEN kinds.span_kind = 'step' THEN 'step' END AS role
+                    FROM $t_spans AS spans
+                    JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                    UNION ALL BY NAME
+                    SELECT pid, tid, 'backward' AS kind, 'backward' AS name, ts_ns, dur_ns
+                    FROM backwards
+                )
+            SELECT
+                kind,
+                name,
+                ts_ns + $base AS ts_ns,
+                dur_ns,
+                pid,
+                tid,
+                CAST(depth AS BIGINT) AS depth,
+                CAST(role AS VARCHAR) AS role,
+                bytes,
+                device,
+                stream,
+                grid_x,
+                grid_y,
+                grid_z,
+                block_x,
+                block_y,
+                block_z,
+                kernel,
+                copy_kind,
+                async,
+                host_memory,
+                correlation,
+                launch_ns + $base AS launch_ns
+            FROM events
+            ORDER BY kind, ts_ns
+            """;
+}

@@ -1,0 +1,222 @@
+package io.dyber.zernel.analyze.trace;
+
+import static io.dyber.zernel.analyze.TraceFixture.trace;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dyber.zernel.analyze.Damage;
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.TraceFixture;
+import io.dyber.zernel.format.RecordingException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Traces that are opened without a recording.
+public class TraceRecordingTest {
+    private static final String RANK = "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8},";
+
+    @TempDir
+    Path folder;
+
+    /// Steps of 20 ms: a batch, forward, backward on autograd's thread, and the optimizer. The GPU runs `busyMs` of each.
+    private static TraceFixture training(int steps, double busyMs) {
+        TraceFixture trace = trace(100).members(RANK);
+        for (int i = 0; i < steps; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + (i + 7), 100, at, 20);
+            trace.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, at + 1, 2);
+            trace.operator("aten::linear", 100, at + 4, 5);
+            trace.kernel("gemm", 7, at + 5, at + 6, busyMs);
+            trace.operator("autograd::engine::evaluate_function: AddmmBackward0", 101, at + 10, 2);
+            trace.operator("aten::mm", 101, at + 10.5, 1);
+            trace.operator("autograd::engine::evaluate_function: MeanBackward0", 101, at + 13, 2);
+            trace.range("Optimizer.step#SGD.step", 100, at + 16, 3);
+            trace.copy("Memcpy DtoH (Device -> Pageable)", 7, at + 19, at + 19.2, 0.1);
+        }
+        return trace;
+    }
+
+    @Test
+    void stepsPhasesAndBackwardPassesAreFound() {
+        try (Database database = open(training(4, 3))) {
+            assertThat(database.query("SELECT step, dur_ns // 1000 AS us, data_loading_ns // 1000 AS data, "
+                            + "optimizer_step_ns // 1000 AS optimizer, step_kind, source FROM steps")
+                    .toString())
+                    .isEqualTo("""
+                    step	us	data	optimizer	step_kind	source
+                    1	20000	2000	3000	train	role of ProfilerStep
+                    2	20000	2000	3000	train	role of ProfilerStep
+                    3	20000	2000	3000	train	role of ProfilerStep
+                    4	20000	2000	3000	train	role of ProfilerStep""");
+            assertThat(database.query("SELECT tid, count(*) AS n, min(dur_ns) AS ns FROM events WHERE kind = 'backward' GROUP BY 1")
+                            .toString())
+                    .isEqualTo("tid\tn\tns\n100\t4\t5000000");
+        }
+    }
+
+    @Test
+    void callsHaveTheKindsOfARecordingAndCopiesKnowTheirDirection() {
+        try (Database database = open(training(1, 3).call("cudaStreamSynchronize", 19.9).call("cudaEventRecord", 19.95))) {
+            assertThat(database.query("SELECT kind, name, kernel, copy_kind, async, host_memory FROM events "
+                            + "WHERE tid = 100 AND kind NOT IN ('region', 'torch_op', 'backward') ORDER BY ts_ns")
+                    .toString())
+                    .isEqualTo("""
+                    kind	name	kernel	copy_kind	async	host_memory
+                    cuda_launch	cudaLaunchKernel	gemm	-	-	-
+                    cuda_copy	cudaMemcpyAsync	-	DtoH	1	pageable
+                    cuda_sync	cudaStreamSynchronize	-	-	-	-
+                    call	cudaEventRecord	-	-	-	-""".replace("-", "null"));
+        }
+    }
+
+    @Test
+    void aCallOfTheDriverInsideOneOfTheRuntimeIsNotCountedTwice() {
+        String call = "{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": 1, \"tid\": 1, \"ts\": %d, \"dur\": %d, "
+                + "\"args\": {\"correlation\": 5}}";
+        String json = "{\"traceEvents\": [" + String.format(call, "cuda_driver", "cuLaunchKernel", 11, 3) + ","
+                + String.format(call, "cuda_runtime", "cudaLaunchKernel", 10, 5) + "]}";
+        try (Database database = open(write(json))) {
+            assertThat(database.query("SELECT name, depth FROM events WHERE kind = 'cuda_launch' ORDER BY ts_ns").toString())
+                    .isEqualTo("name\tdepth\ncudaLaunchKernel\t0\ncuLaunchKernel\t1");
+        }
+    }
+
+    @Test
+    void rankAndWorldSizeAreThoseOfTheTrace() {
+        try (Database database = open(training(2, 3))) {
+            assertThat(database.query("SELECT pid, rank, world_size FROM processes").toString())
+                    .isEqualTo("pid\trank\tworld_size\n100\t3\t8");
+        }
+    }
+
+    @Test
+    void severalTracesAreRanksOfOneJob() {
+        Path one = training(3, 3).write(folder.resolve("rank0.json"));
+        Path other = training(3, 9).members(RANK.replace("3", "4")).write(folder.resolve("rank1.json"));
+        try (Database database = Recordings.open(one.toString(), other.toString())) {
+            assertThat(database.query("SELECT recording, busy_ns // 1000 AS us FROM gpu_time").toString())
+                    .isEqualTo("recording\tus\n0\t9000\n1\t27000");
+        }
+    }
+
+    @Test
+    void aMergedTraceGivesEachProcessWhatItLaunched() {
+        String first = training(1, 3).write(folder.resolve("a.json")).toString();
+        String text = read(Path.of(first)).replaceAll("\\s*\\], \"traceName.*", "");
+        String second = read(trace(200).kernel("gemm", 7, 50, 52, 4).write(folder.resolve("b.json")));
+        String events = second.substring(second.indexOf("[\n") + 1);
+        try (Database database = open(write(text + ", " + events))) {
+            assertThat(database.query("SELECT pid, name FROM gpu_activity WHERE work = 'compute' ORDER BY ALL").toString())
+                    .isEqualTo("pid\tname\n100\tgemm\n200\tgemm");
+        }
+    }
+
+    @Test
+    void aTraceThatEndsEarlyIsIncompleteAndSaysWhy() {
+        String text = read(training(3, 3).write(folder.resolve("whole.json")));
+        try (Database database = open(write(text.substring(0, text.length() / 2)))) {
+            assertThat(database.recordings().getFirst().incompleteBecause()).hasSize(1).first().asString()
+                    .startsWith("damaged after 17 events: ");
+            assertThat(database.query("SELECT count(*) AS n FROM steps").only().integer("n")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aTraceWithoutGpuHasStepsOnly() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 3; i++) {
+            trace.range("ProfilerStep#" + i, 100, i * 20, 20).operator("aten::mm", 100, i * 20 + 1, 18);
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT count(*) AS n FROM steps").only().integer("n")).isEqualTo(3);
+            assertThat(database.query("FROM gpu_time").rows()).isEmpty();
+        }
+    }
+
+    @Test
+    void aTraceOfNothingIsRefused() {
+        Path empty = write("{\"traceEvents\": []}");
+        assertThatThrownBy(() -> Recordings.open(empty.toString()))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + empty + "': nothing in it ran on a CPU or a GPU");
+    }
+
+    @Test
+    void gpuStarvedFiresWithWhatIsLeftWithoutTheProfiler() {
+        // 19.3 ms from the start of a kernel to that of the next, less its 3 ms and the copy's: 20 / 1.3 ms are the CPU's.
+        try (Database database = open(training(6, 3))) {
+            Finding finding = database.diagnose("gpu_starved").getFirst();
+            assertThat(finding.lostMillisPerStep()).isBetween(5.0, 15.0);
+            assertThat(finding.evidence()).contains("GPU 0 idle for ", "a CPU that is 1.3 times as fast");
+            assertThat(database.diagnose("launch_bound")).isEmpty();
+        }
+    }
+
+    @Test
+    void gpuStarvedIsSilentWhereTheGpuIsBusy() {
+        try (Database database = open(training(6, 13))) {
+            assertThat(database.diagnose("gpu_starved")).isEmpty();
+        }
+    }
+
+    @Test
+    void idleTimeOfStreamsIsWhatHolisticTraceAnalysisCallsIt() {
+        TraceFixture trace = trace(100)
+                .kernel("a", 7, 0, 1, 2)
+                .kernel("b", 7, 1.5, 3.01, 1) // launched in time, at once
+                .kernel("c", 7, 2, 5, 1) // launched in time, waited
+                .kernel("d", 7, 7, 8, 1); // launched late
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT cause, gaps, idle_ns // 1000 AS us FROM gpu_stream_idle").toString())
+                    .isEqualTo("cause\tgaps\tus\nhost wait\t1\t2000\nkernel wait\t1\t10\nother\t1\t990");
+        }
+    }
+
+    @Test
+    void damagedTracesAreOpenedOrGiveOneLine() throws IOException {
+        byte[] whole = Files.readAllBytes(training(3, 3).write(folder.resolve("whole.json")));
+        int opened = 0;
+        for (long seed = 0; seed < 40; seed++) {
+            Path file = folder.resolve("damaged.json");
+            Files.write(file, Damage.of(whole, new SplittableRandom(seed)));
+            try (Database database = Recordings.open(file.toString())) {
+                database.query("FROM steps");
+                database.query("FROM gpu_idle_causes");
+                opened++;
+            } catch (RecordingException e) {
+                assertThat(e).as("seed " + seed).hasMessageStartingWith("opening '").hasMessageNotContaining("\n");
+            }
+        }
+        assertThat(opened).isPositive();
+    }
+
+    private Database open(TraceFixture trace) {
+        return open(trace.write(folder.resolve("trace.json")));
+    }
+
+    private static Database open(Path trace) {
+        return Recordings.open(trace.toString());
+    }
+
+    private Path write(String json) {
+        try {
+            return Files.writeString(folder.resolve("written.json"), json);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
