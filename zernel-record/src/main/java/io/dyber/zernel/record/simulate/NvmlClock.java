@@ -63,6 +63,9 @@ final class NvmlClock {
                 long used = at == 0 ? 0 : notes.get(at - 1).usedBytes();
                 device(rank, now, share, Math.round(power), Math.round(temperature), used);
                 value(rank.gpu().device(), "energy", now, Math.round(energy), "mJ");
+                if (i > 0) {
+                    counters(rank.gpu().device(), now, share);
+                }
                 process(rank, now + 400_000, share, used);
             }
         }
@@ -83,6 +86,15 @@ final class NvmlClock {
         value(device, "throttle", now, share <= 0.02 ? 1 : slowness > 1 ? THERMAL : 0, "bits");
         value(device, "ecc_errors", now, 0, "");
         value(device, "ecc_corrected", now, 0, "");
+    }
+
+    /// What a training in BF16 has on a GPU of that size while its kernels run. The first interval has no counters.
+    private void counters(int device, long now, double share) {
+        value(device, "sm_active", now, Math.round(780_000 * share), "ppm");
+        value(device, "sm_occupancy", now, Math.round(410_000 * share), "ppm");
+        value(device, "tensor_active", now, Math.round(220_000 * share), "ppm");
+        value(device, "fp32_active", now, Math.round(120_000 * share), "ppm");
+        value(device, "dram_active", now, Math.round(460_000 * share), "ppm");
     }
 
     private void process(Rank rank, long now, double share, long used) {
