@@ -52,7 +52,7 @@ class InteropIT {
         assertThat(columns.valueStream()
                         .filter(column -> column.path("unit").asString().equals("ns"))
                         .map(column -> column.path("name").asString()))
-                .containsExactly("ts_ns", "dur_ns", "io_ns", "runq_ns", "period_ns");
+                .containsExactly("ts_ns", "dur_ns", "io_ns", "runq_ns", "period_ns", "launch_ns");
         assertThat(read.path("footer").propertyNames())
                 .contains(
                         "zernel.format",
