@@ -12,7 +12,6 @@ import io.dyber.zernel.analyze.sql.GoldenSchema;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.Statements;
-import io.dyber.zernel.analyze.trace.GpuTrace;
 import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.format.Suggestion;
 import java.sql.Connection;
@@ -31,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 /// Opened recordings as SQL: the view `events` over all of them, one view per kind with only that kind's columns,
 /// the tables `files` and `footer`, and the views of the [SqlLibrary].
 ///
-/// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. `correlation` and `launch_ns`, which only
-/// rows of a profiler's trace have, `stack` and `period_ns` of stacks, and columns that users' own probes added follow. The last column, `recording`, counts the opened recordings from 0.
+/// Every column of `bpf/schema.sql` exists; where a recording lacks one it is NULL. Columns that users' own probes added
+/// follow. The last column, `recording`, counts the opened recordings from 0.
 ///
 /// Library views and kind views come into being when a query first reads them, so opening stays fast. Not thread-safe.
 public final class Database implements AutoCloseable {
@@ -218,7 +217,6 @@ public final class Database implements AutoCloseable {
         for (GoldenSchema.Column column : GoldenSchema.columns()) {
             columns.put(column.name(), column.type());
         }
-        GpuTrace.COLUMNS.forEach(name -> columns.put(name, "BIGINT"));
         for (AttachedRecording recording : attached) {
             for (AttachedRecording.Relation relation : recording.relations()) {
                 relation.columns().forEach(columns::putIfAbsent);

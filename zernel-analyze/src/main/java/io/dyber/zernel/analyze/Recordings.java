@@ -7,7 +7,6 @@ import io.dyber.zernel.analyze.recording.LiveRecording;
 import io.dyber.zernel.analyze.recording.ParquetRecording;
 import io.dyber.zernel.analyze.recording.Series;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
-import io.dyber.zernel.analyze.trace.LoadedTrace;
 import io.dyber.zernel.analyze.trace.Traces;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
@@ -88,11 +87,11 @@ public final class Recordings {
                 List<Path> paths = paths(sides.get(side), duckDb);
                 List<AttachedRecording> files = new ArrayList<>();
                 for (Path path : paths) {
-                    if (!LoadedTrace.isOne(path)) {
+                    if (!Traces.isOne(path)) {
                         files.add(attach(path, opened++, duckDb, options.fromNanos()));
                     }
                 }
-                List<Path> traces = paths.stream().filter(LoadedTrace::isOne).toList();
+                List<Path> traces = paths.stream().filter(Traces::isOne).toList();
                 // One file needs no parser of JSON, which takes as long to start as a query.
                 List<AttachedRecording> recordings = files.size() == 1 ? files : Series.joined(files);
                 Traces.open(traces, opened, recordings, duckDb);

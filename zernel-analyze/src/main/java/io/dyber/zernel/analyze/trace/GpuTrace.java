@@ -27,8 +27,8 @@ public final class GpuTrace {
     /// The kinds of its rows.
     static final List<String> KINDS = List.of("gpu_kernel", "gpu_memcpy", "gpu_memset");
 
-    /// What its rows have beside the columns of a recording, all BIGINT.
-    public static final List<String> COLUMNS = List.of("correlation", "launch_ns");
+    /// What only what ran on GPUs has.
+    private static final List<String> COLUMNS = List.of("correlation", "launch_ns");
 
     static final String FOOTER_KEY = "zernel.gpu_traces";
     /// The year 2001: what is before that is no time of day.

@@ -25,11 +25,6 @@ public record LoadedTrace(
         long calls) {
     private static final JsonMapper JSON = JsonMapper.shared();
 
-    /// Whether a file is a trace, by its first bytes.
-    public static boolean isOne(Path file) {
-        return KinetoTrace.isOne(file) || NsysTrace.isOne(file);
-    }
-
     /// Reads a trace. Several may be read at a time.
     ///
     /// @param index its number among what is opened

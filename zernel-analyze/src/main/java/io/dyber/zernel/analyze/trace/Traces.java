@@ -14,6 +14,11 @@ import java.util.concurrent.Future;
 public final class Traces {
     private Traces() {}
 
+    /// Whether a file is a trace, by its first bytes.
+    public static boolean isOne(Path file) {
+        return KinetoTrace.isOne(file) || NsysTrace.isOne(file);
+    }
+
     /// Puts traces into recordings, or adds them to an empty list of these.
     ///
     /// @param first the number of the first trace among what is opened

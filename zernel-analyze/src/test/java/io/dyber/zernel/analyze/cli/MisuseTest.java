@@ -81,7 +81,7 @@ class MisuseTest {
     @CsvSource(delimiter = '|', value = {
         "gone.parquet | record one: sudo zernel-record -o gone.parquet",
         "gone.json.gz | torch.profiler writes a trace: profile.export_chrome_trace('gone.json.gz')",
-        "gone.csv     | recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz",
+        "gone.csv     | recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz, of Nsight Systems in .sqlite",
     })
     void aFileThatIsNotThereHasAHintThatFitsItsName(String name, String hint) {
         assertThat(Outcome.of("gpu", file, name).err())
@@ -93,7 +93,7 @@ class MisuseTest {
         Path table = Files.writeString(folder.resolve("x.csv"), "a,b\n");
         assertThat(Outcome.of("gpu", file, table.toString()).err())
                 .isEqualTo("zernel-analyze: opening '" + table + "': not a Parquet file\n"
-                        + "hint: zernel-analyze reads what zernel-record wrote, and traces of PyTorch's profiler (.json, .json.gz)\n");
+                        + "hint: zernel-analyze reads what zernel-record wrote, and traces of profilers (.json, .json.gz, .sqlite)\n");
     }
 
     @Test
