@@ -51,6 +51,8 @@ final class ReportPageTest {
 
     @Test
     void aStepTellsItsPartsWhereItIsPointedAt() throws Exception {
+        // The page draws when it knows how wide it is.
+        assertThat(browser.await("document.querySelector('.chart .key').textContent !== ''", "true")).isEqualTo("true");
         String mean = text(".chart .key");
         assertThat(text(".chart .span")).isEqualTo("step 1step 30");
         point(0.99);

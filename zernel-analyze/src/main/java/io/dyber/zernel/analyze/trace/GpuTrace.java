@@ -41,7 +41,7 @@ public final class GpuTrace {
     private final LoadedTrace trace;
     private final Path path;
     private final String table;
-    private final KinetoTrace.Header header;
+    private final TraceHeader header;
     private final @Nullable Long process;
     private final long activities;
     private final DuckDb duckDb;
@@ -73,8 +73,12 @@ public final class GpuTrace {
                     "opening '" + path + "': its times have no date, so they cannot be compared with a recording's",
                     "PyTorch 2.3 and newer write baseTimeNanoseconds");
         }
+        requireOneProcess();
         Owner owner = owner(recordings, span);
         AttachedRecording recording = recordings.get(owner.position());
+        if (activities > 0) {
+            requireUnknown(recording, owner.pid(), span);
+        }
         ObjectNode about = trace.about(owner.pid());
         AttachedRecording.Relation rows = null;
         if (activities > 0) {
@@ -88,6 +92,31 @@ public final class GpuTrace {
             about.put("matched", clock.matched());
         }
         recordings.set(owner.position(), recording.with(rows, activities, metadata(recording.recording(), about)));
+    }
+
+    private void requireOneProcess() {
+        long processes = duckDb.query("SELECT count(DISTINCT pid) AS n FROM " + table + "_activities").only().integer("n");
+        if (processes > 1) {
+            throw new RecordingException(
+                    "opening '" + path + "': it is of " + processes + " processes, and only traces of one join a recording",
+                    "it is read alone: zernel-analyze report " + path);
+        }
+    }
+
+    /// What ran is there once, or it would count twice.
+    private void requireUnknown(AttachedRecording recording, long pid, Table.Row span) {
+        boolean known = recording.relations().stream().anyMatch(relation -> duckDb.query(
+                        "SELECT count(*) > 0 AS found FROM (SELECT 1 FROM " + relation.sql()
+                                + " WHERE kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset') AND pid = ?"
+                                + " AND ts_ns BETWEEN ? AND ? LIMIT 1)",
+                        pid, span.integer("first_ns"), span.integer("last_ns"))
+                .only()
+                .flag("found"));
+        if (known) {
+            throw new RecordingException(
+                    "opening '" + path + "': what ran on the GPUs of process " + pid + " at that time is known already",
+                    "leave out the trace, or what was recorded with --gpu-activity");
+        }
     }
 
     private Owner owner(List<AttachedRecording> recordings, Table.Row span) {
@@ -183,20 +212,20 @@ public final class GpuTrace {
                     activities.block_x,
                     activities.block_y,
                     activities.block_z,
-                    CASE activities.kind
-                        WHEN 'gpu_memset' THEN 'memset'
-                        WHEN 'gpu_memcpy' THEN nullif(regexp_extract(names.name, '^Memcpy (\\w+)', 1), '')
-                    END AS copy_kind,
-                    CASE activities.kind
-                        WHEN 'gpu_memcpy' THEN lower(nullif(regexp_extract(names.name, 'Pinned|Pageable'), ''))
-                    END AS host_memory,
+                    %4$s AS copy_kind,
+                    %5$s AS host_memory,
                     activities.correlation,
                     launches.ts_ns + %3$d AS launch_ns
                 FROM %1$s_activities AS activities
                 JOIN %1$s_names AS names ON names.id = activities.name
                 LEFT JOIN %1$s_launches AS launches ON launches.correlation = activities.correlation
                 """
-                        .formatted(table, pid, offset));
+                        .formatted(
+                                table,
+                                pid,
+                                offset,
+                                TraceTables.COPY_KIND.formatted("activities", "names"),
+                                TraceTables.HOST_MEMORY.formatted("activities", "names")));
         return AttachedRecording.Relation.of(table, duckDb);
     }
 

@@ -10,7 +10,7 @@ import tools.jackson.core.JsonToken;
 final class KinetoEventReader {
     private final KinetoValues values;
     private final JsonParser parser;
-    private final KinetoTrace.Sink sink;
+    private final TraceSink sink;
     private final Consumer<String> skipped;
     private @Nullable String phase;
     private @Nullable String category;
@@ -26,7 +26,7 @@ final class KinetoEventReader {
     private final @Nullable Long[] size = new @Nullable Long[6];
 
     /// @param skipped takes the reason where an event cannot be used
-    KinetoEventReader(KinetoValues values, KinetoTrace.Sink sink, Consumer<String> skipped) {
+    KinetoEventReader(KinetoValues values, TraceSink sink, Consumer<String> skipped) {
         this.values = values;
         this.parser = values.parser();
         this.sink = sink;
@@ -50,7 +50,7 @@ final class KinetoEventReader {
                 default -> parser.skipChildren();
             }
         }
-        KinetoEvent.Category known = "X".equals(phase) ? KinetoEvent.Category.of(category, name) : null;
+        TracedEvent.Category known = "X".equals(phase) ? TracedEvent.Category.of(category, name) : null;
         if (known != null) {
             emit(known);
         }
@@ -89,33 +89,17 @@ final class KinetoEventReader {
         }
     }
 
-    private void emit(KinetoEvent.Category known) {
+    private void emit(TracedEvent.Category known) {
         if (known.isOnGpu()) {
             owner = device == null ? owner : device;
             lane = stream == null ? lane : stream;
         }
-        if (name == null) {
-            skipped.accept(what(known) + " without a name");
-        } else if (start == null || start > KinetoEvent.LATEST_NANOS) {
-            skipped.accept(what(known) + " without a time");
-        } else if (duration == null || duration > KinetoEvent.LONGEST_NANOS) {
-            skipped.accept(what(known) + " without a duration");
-        } else if (known.isOnGpu() && owner == null) {
-            skipped.accept(what(known) + " without a device");
+        String flaw = TracedEvent.flaw(known, name, start, duration, owner);
+        if (name == null || start == null || duration == null || flaw != null) {
+            skipped.accept(String.valueOf(flaw));
         } else {
-            sink.accept(new KinetoEvent(
+            sink.accept(new TracedEvent(
                     known, name, start, duration, owner, lane, correlation, bytes, Arrays.asList(size), null));
         }
-    }
-
-    private static String what(KinetoEvent.Category category) {
-        return switch (category) {
-            case KERNEL -> "kernel";
-            case COPY -> "copy";
-            case FILL -> "fill";
-            case CALL -> "call";
-            case REGION -> "range";
-            case OPERATOR -> "operator";
-        };
     }
 }

@@ -30,30 +30,10 @@ public final class KinetoTrace {
             .enable(JsonReadFeature.ALLOW_BACKSLASH_ESCAPING_ANY_CHARACTER)
             .build();
 
-    interface Sink {
-        void accept(KinetoEvent event);
-    }
-
-    /// What the trace says about itself.
-    ///
-    /// @param base nanoseconds since the epoch that are added to all times; null when it is not said
-    /// @param rank of the process in its job, if it is said
-    /// @param ranks of the job, if it is said
-    /// @param events of any kind
-    /// @param skipped events that could not be used, by reason
-    /// @param damage where and why the file could not be read on; null when it was read to its end
-    record Header(
-            @Nullable Long base,
-            @Nullable Long rank,
-            @Nullable Long ranks,
-            long events,
-            Map<String, Long> skipped,
-            @Nullable String damage) {}
-
     private final Path path;
     private final JsonParser parser;
     private final KinetoValues values;
-    private final Sink sink;
+    private final TraceSink sink;
     private final Map<String, Long> skipped = new LinkedHashMap<>();
     private @Nullable Long base;
     private @Nullable Long rank;
@@ -61,7 +41,7 @@ public final class KinetoTrace {
     private long events;
     private boolean hasEvents;
 
-    private KinetoTrace(Path path, JsonParser parser, Sink sink) {
+    private KinetoTrace(Path path, JsonParser parser, TraceSink sink) {
         this.path = path;
         this.parser = parser;
         this.values = new KinetoValues(parser);
@@ -85,7 +65,7 @@ public final class KinetoTrace {
     /// Hands the events that matter to `sink`.
     ///
     /// @throws RecordingException if it is no such trace, or damaged before its first event
-    static Header read(Path path, Sink sink) {
+    static TraceHeader read(Path path, TraceSink sink) {
         try (InputStream stream = open(path);
                 JsonParser parser = JSON.createParser(ObjectReadContext.empty(), stream)) {
             return new KinetoTrace(path, parser, sink).read();
@@ -108,7 +88,7 @@ public final class KinetoTrace {
         return start.length >= 2 && start[0] == 0x1f && start[1] == (byte) 0x8b;
     }
 
-    private Header read() {
+    private TraceHeader read() {
         try {
             if (parser.nextToken() != JsonToken.START_OBJECT) {
                 throw notATrace();
@@ -129,8 +109,8 @@ public final class KinetoTrace {
         return header(null);
     }
 
-    private Header header(@Nullable String damage) {
-        return new Header(base, rank, ranks, events, skipped, damage);
+    private TraceHeader header(@Nullable String damage) {
+        return new TraceHeader(base, rank, ranks, events, skipped, damage);
     }
 
     private RecordingException notATrace() {
@@ -156,7 +136,7 @@ public final class KinetoTrace {
             }
             case "baseTimeNanoseconds" -> {
                 Long nanos = values.integer();
-                base = nanos != null && nanos >= 0 && nanos <= KinetoEvent.LATEST_NANOS ? nanos : null;
+                base = nanos != null && nanos >= 0 && nanos <= TracedEvent.LATEST_NANOS ? nanos : null;
             }
             case "distributedInfo" -> distributedInfo(value);
             default -> parser.skipChildren();

@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 public record LoadedTrace(
         Path path,
         String table,
-        KinetoTrace.Header header,
+        TraceHeader header,
         @Nullable Long process,
         Map<Long, Long> processes,
         long activities,
@@ -32,7 +32,7 @@ public record LoadedTrace(
     public static LoadedTrace load(Path path, int index, boolean wantsSpans, DuckDb duckDb) {
         String table = "gpu_trace_" + index;
         try (TraceTables tables = TraceTables.in(duckDb, table, wantsSpans)) {
-            KinetoTrace.Header header =
+            TraceHeader header =
                     NsysTrace.isOne(path) ? NsysTrace.read(path, tables) : KinetoTrace.read(path, tables);
             return new LoadedTrace(
                     path,

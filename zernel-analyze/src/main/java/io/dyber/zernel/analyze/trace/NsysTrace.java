@@ -28,13 +28,13 @@ public final class NsysTrace {
     private static final List<String> MEMORY = List.of("Pageable", "Pinned", "Device");
 
     private final SqliteFile file;
-    private final KinetoTrace.Sink sink;
+    private final TraceSink sink;
     private final Map<String, Long> skipped = new LinkedHashMap<>();
     private @Nullable String damage;
     private @Nullable Long base;
     private long events;
 
-    private NsysTrace(SqliteFile file, KinetoTrace.Sink sink) {
+    private NsysTrace(SqliteFile file, TraceSink sink) {
         this.file = file;
         this.sink = sink;
     }
@@ -54,13 +54,13 @@ public final class NsysTrace {
     /// Hands the events that matter to `sink`.
     ///
     /// @throws RecordingException if it is no such profile
-    static KinetoTrace.Header read(Path path, KinetoTrace.Sink sink) {
+    static TraceHeader read(Path path, TraceSink sink) {
         try (SqliteFile file = SqliteFile.open(path)) {
             return new NsysTrace(file, sink).read();
         }
     }
 
-    private KinetoTrace.Header read() {
+    private TraceHeader read() {
         boolean any = Stream.of("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
                 .anyMatch(table -> !file.columns(table).isEmpty());
         if (!any) {
@@ -76,7 +76,7 @@ public final class NsysTrace {
         fills();
         calls();
         ranges();
-        return new KinetoTrace.Header(
+        return new TraceHeader(
                 base, null, null, events, skipped, damage == null ? null : "damaged after " + events + " events: " + damage);
     }
 
@@ -112,7 +112,7 @@ public final class NsysTrace {
                 row -> {
                     @Nullable Long[] size = new @Nullable Long[6];
                     Arrays.setAll(size, i -> row.integer(7 + i));
-                    activity(KinetoEvent.Category.KERNEL, row, row.text(6), null, Arrays.asList(size));
+                    activity(TracedEvent.Category.KERNEL, row, row.text(6), null, Arrays.asList(size));
                 });
     }
 
@@ -126,7 +126,7 @@ public final class NsysTrace {
                     Long kind = row.integer(7);
                     String name = "Memcpy " + COPIES.getOrDefault(kind == null ? 0 : kind.intValue(), "other") + " ("
                             + memory(row.integer(8)) + " -> " + memory(row.integer(9)) + ")";
-                    activity(KinetoEvent.Category.COPY, row, name, row.integer(6), Arrays.asList(new @Nullable Long[6]));
+                    activity(TracedEvent.Category.COPY, row, name, row.integer(6), Arrays.asList(new @Nullable Long[6]));
                 });
     }
 
@@ -136,7 +136,7 @@ public final class NsysTrace {
                 "",
                 List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes"),
                 row -> activity(
-                        KinetoEvent.Category.FILL, row, "Memset (Device)", row.integer(6), Arrays.asList(new @Nullable Long[6])));
+                        TracedEvent.Category.FILL, row, "Memset (Device)", row.integer(6), Arrays.asList(new @Nullable Long[6])));
     }
 
     private static String memory(@Nullable Long kind) {
@@ -145,7 +145,7 @@ public final class NsysTrace {
 
     /// A row begins with start, end, device, stream, correlation and process.
     private void activity(
-            KinetoEvent.Category category,
+            TracedEvent.Category category,
             SqliteFile.Row row,
             @Nullable String name,
             @Nullable Long bytes,
@@ -162,7 +162,7 @@ public final class NsysTrace {
                 List.of("start", "end", "globalTid", "correlationId", "s.value"),
                 row -> {
                     String name = row.text(4);
-                    thread(KinetoEvent.Category.CALL, name == null ? null : name.replaceFirst("_v\\d{4,}$", ""), row, row.integer(3));
+                    thread(TracedEvent.Category.CALL, name == null ? null : name.replaceFirst("_v\\d{4,}$", ""), row, row.integer(3));
                 });
     }
 
@@ -181,20 +181,20 @@ public final class NsysTrace {
                     // PyTorch's emit_nvtx: "aten::mm, op_id = 7, sizes = ...".
                     String name = text == null ? null : text.replaceFirst(", (op_id|seq) = .*$", "");
                     boolean operator = name != null && name.matches("(?s)\\w+::.*");
-                    thread(operator ? KinetoEvent.Category.OPERATOR : KinetoEvent.Category.REGION, name, row, null);
+                    thread(operator ? TracedEvent.Category.OPERATOR : TracedEvent.Category.REGION, name, row, null);
                 });
     }
 
     /// A row begins with start, end and thread.
     private void thread(
-            KinetoEvent.Category category, @Nullable String name, SqliteFile.Row row, @Nullable Long correlation) {
+            TracedEvent.Category category, @Nullable String name, SqliteFile.Row row, @Nullable Long correlation) {
         Long thread = row.integer(2);
         emit(category, name, row.integer(0), row.integer(1), thread == null ? null : thread >> 24 & ID,
                 thread == null ? null : thread & ID, correlation, null, Arrays.asList(new @Nullable Long[6]), null);
     }
 
     private void emit(
-            KinetoEvent.Category category,
+            TracedEvent.Category category,
             @Nullable String name,
             @Nullable Long start,
             @Nullable Long end,
@@ -204,18 +204,13 @@ public final class NsysTrace {
             @Nullable Long bytes,
             List<@Nullable Long> size,
             @Nullable Long process) {
-        String what = category.isOnGpu() ? "GPU activity" : "call or range";
-        if (name == null) {
-            skipped.merge(what + " without a name", 1L, Long::sum);
-        } else if (start == null || Math.abs(start) > KinetoEvent.LATEST_NANOS) {
-            skipped.merge(what + " without a time", 1L, Long::sum);
-        } else if (end == null || end < start || end - start > KinetoEvent.LONGEST_NANOS) {
-            skipped.merge(what + " without an end", 1L, Long::sum);
-        } else if (category.isOnGpu() && owner == null) {
-            skipped.merge(what + " without a device", 1L, Long::sum);
+        Long duration = start == null || end == null || end < start ? null : end - start;
+        String flaw = TracedEvent.flaw(category, name, start, duration, owner);
+        if (name == null || start == null || duration == null || flaw != null) {
+            skipped.merge(String.valueOf(flaw), 1L, Long::sum);
         } else {
-            sink.accept(new KinetoEvent(
-                    category, name, start, end - start, owner, lane, correlation, bytes, size, process));
+            sink.accept(new TracedEvent(
+                    category, name, start, duration, owner, lane, correlation, bytes, size, process));
         }
     }
 }

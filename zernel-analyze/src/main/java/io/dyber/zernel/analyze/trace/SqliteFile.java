@@ -24,7 +24,7 @@ final class SqliteFile implements AutoCloseable {
     private static final int DONE = 101;
     private static final int NULL = 5;
     private static final int READ_ONLY = 1;
-    private static final AddressLayout TEXT = ValueLayout.ADDRESS.withTargetLayout(
+    private static final AddressLayout POINTER = ValueLayout.ADDRESS.withTargetLayout(
             MemoryLayout.sequenceLayout(Long.MAX_VALUE, ValueLayout.JAVA_BYTE));
 
     private final Path path;
@@ -69,10 +69,10 @@ final class SqliteFile implements AutoCloseable {
             MemorySegment statement = place.get(ValueLayout.ADDRESS, 0);
             try {
                 Row row = new Row(library, statement);
-                code = library.call(library.step, statement);
+                code = row.next();
                 while (code == ROW) {
                     reader.read(row);
-                    code = library.call(library.step, statement);
+                    code = row.next();
                 }
                 return code == DONE ? null : message();
             } finally {
@@ -102,37 +102,57 @@ final class SqliteFile implements AutoCloseable {
         void read(Row row);
     }
 
-    /// The row that a query stands on.
+    /// The row that a query stands on. Its calls are exact, because a profile has millions of values.
     record Row(Library library, MemorySegment statement) {
+        private int next() {
+            try {
+                return (int) library.step.invokeExact(statement);
+            } catch (Throwable e) {
+                throw failed(e);
+            }
+        }
+
         @Nullable Long integer(int column) {
-            return isNull(column) ? null : (Long) library.invoke(library.integer, statement, column);
+            try {
+                return isNull(column) ? null : (Long) (long) library.integer.invokeExact(statement, column);
+            } catch (Throwable e) {
+                throw failed(e);
+            }
         }
 
         @Nullable String text(int column) {
-            if (isNull(column)) {
-                return null;
+            try {
+                if (isNull(column)) {
+                    return null;
+                }
+                MemorySegment text = (MemorySegment) library.text.invokeExact(statement, column);
+                return text.equals(MemorySegment.NULL) ? null : text.getString(0);
+            } catch (Throwable e) {
+                throw failed(e);
             }
-            MemorySegment text = (MemorySegment) library.invoke(library.text, statement, column);
-            return text.equals(MemorySegment.NULL) ? null : text.getString(0);
         }
 
-        private boolean isNull(int column) {
-            return library.call(library.type, statement, column) == NULL;
+        private boolean isNull(int column) throws Throwable {
+            return (int) library.type.invokeExact(statement, column) == NULL;
         }
+    }
+
+    private static IllegalStateException failed(Throwable why) {
+        return new IllegalStateException("calling libsqlite3", why);
     }
 
     /// The functions of libsqlite3 that are used.
     private static final class Library {
-        private final MethodHandle open = function("sqlite3_open_v2", ValueLayout.JAVA_INT, TEXT, TEXT, ValueLayout.JAVA_INT, TEXT);
+        private final MethodHandle open = function("sqlite3_open_v2", ValueLayout.JAVA_INT, POINTER, POINTER, ValueLayout.JAVA_INT, POINTER);
         private final MethodHandle prepare = function(
-                "sqlite3_prepare_v2", ValueLayout.JAVA_INT, TEXT, TEXT, ValueLayout.JAVA_INT, TEXT, TEXT);
-        private final MethodHandle step = function("sqlite3_step", ValueLayout.JAVA_INT, TEXT);
-        private final MethodHandle finish = function("sqlite3_finalize", ValueLayout.JAVA_INT, TEXT);
-        private final MethodHandle close = function("sqlite3_close", ValueLayout.JAVA_INT, TEXT);
-        private final MethodHandle message = function("sqlite3_errmsg", TEXT, TEXT);
-        private final MethodHandle type = function("sqlite3_column_type", ValueLayout.JAVA_INT, TEXT, ValueLayout.JAVA_INT);
-        private final MethodHandle integer = function("sqlite3_column_int64", ValueLayout.JAVA_LONG, TEXT, ValueLayout.JAVA_INT);
-        private final MethodHandle text = function("sqlite3_column_text", TEXT, TEXT, ValueLayout.JAVA_INT);
+                "sqlite3_prepare_v2", ValueLayout.JAVA_INT, POINTER, POINTER, ValueLayout.JAVA_INT, POINTER, POINTER);
+        private final MethodHandle step = function("sqlite3_step", ValueLayout.JAVA_INT, POINTER);
+        private final MethodHandle finish = function("sqlite3_finalize", ValueLayout.JAVA_INT, POINTER);
+        private final MethodHandle close = function("sqlite3_close", ValueLayout.JAVA_INT, POINTER);
+        private final MethodHandle message = function("sqlite3_errmsg", POINTER, POINTER);
+        private final MethodHandle type = function("sqlite3_column_type", ValueLayout.JAVA_INT, POINTER, ValueLayout.JAVA_INT);
+        private final MethodHandle integer = function("sqlite3_column_int64", ValueLayout.JAVA_LONG, POINTER, ValueLayout.JAVA_INT);
+        private final MethodHandle text = function("sqlite3_column_text", POINTER, POINTER, ValueLayout.JAVA_INT);
 
         private static Library load(Path path) {
             try {
@@ -159,7 +179,7 @@ final class SqliteFile implements AutoCloseable {
             try {
                 return function.invokeWithArguments(arguments);
             } catch (Throwable e) {
-                throw new IllegalStateException("calling libsqlite3", e);
+                throw failed(e);
             }
         }
     }

@@ -24,7 +24,13 @@ final class TraceEvents {
     static void create(String table, long base, long process, boolean several, DuckDb duckDb) {
         kinds(table, duckDb);
         launches(table, process, several, duckDb);
-        duckDb.execute("CREATE TABLE " + table + "_events AS " + EVENTS.replace("$t", table).replace("$base", base + ""));
+        duckDb.execute("CREATE TABLE " + table + "_events AS "
+                + EVENTS.replace("$caused_kind", TraceTables.COPY_KIND.formatted("caused", "caused_names"))
+                        .replace("$caused_memory", TraceTables.HOST_MEMORY.formatted("caused", "caused_names"))
+                        .replace("$owned_kind", TraceTables.COPY_KIND.formatted("owned", "kinds"))
+                        .replace("$owned_memory", TraceTables.HOST_MEMORY.formatted("owned", "kinds"))
+                        .replace("$t", table)
+                        .replace("$base", Long.toString(base)));
         for (String part : new String[] {"activities", "calls", "spans", "kinds", "owned"}) {
             duckDb.execute("DROP TABLE " + table + "_" + part);
         }
@@ -215,14 +221,9 @@ final class TraceEvents {
                         caused.block_z,
                         CASE WHEN kinds.call_kind = 'cuda_launch' THEN caused_names.name END AS kernel,
                         CASE WHEN kinds.call_kind = 'cuda_copy' THEN
-                            CASE
-                                WHEN caused.kind = 'gpu_memset' OR contains(kinds.name, 'emset') THEN 'memset'
-                                ELSE nullif(regexp_extract(caused_names.name, '^(?:Memcpy|Copy[A-Z]\\w*) (\\w+)', 1), '')
-                            END
+                            coalesce($caused_kind, CASE WHEN contains(kinds.name, 'emset') THEN 'memset' END)
                         END AS copy_kind,
-                        CASE WHEN kinds.call_kind = 'cuda_copy'
-                            THEN lower(nullif(regexp_extract(caused_names.name, 'Pinned|Pageable'), ''))
-                        END AS host_memory,
+                        $caused_memory AS host_memory,
                         CASE WHEN kinds.call_kind = 'cuda_copy'
                             THEN CAST(contains(kinds.name, 'Async') OR contains(kinds.name, 'WithStream') AS BIGINT)
                         END AS async,
@@ -252,14 +253,8 @@ final class TraceEvents {
                         owned.block_y,
                         owned.block_z,
                         NULL,
-                        CASE owned.kind
-                            WHEN 'gpu_memset' THEN 'memset'
-                            WHEN 'gpu_memcpy'
-                                THEN nullif(regexp_extract(kinds.name, '^(?:Memcpy|Copy[A-Z]\\w*) (\\w+)', 1), '')
-                        END,
-                        CASE WHEN owned.kind = 'gpu_memcpy'
-                            THEN lower(nullif(regexp_extract(kinds.name, 'Pinned|Pageable'), ''))
-                        END,
+                        $owned_kind,
+                        $owned_memory,
                         NULL,
                         owned.correlation,
                         owned.launch_ns

@@ -36,7 +36,7 @@ public final class TraceRecording {
     /// @param index its number among what is opened
     /// @throws RecordingException if nothing in it tells what a program or a GPU did
     public static AttachedRecording of(LoadedTrace trace, int index, DuckDb duckDb) {
-        KinetoTrace.Header header = trace.header();
+        TraceHeader header = trace.header();
         long base = header.base() == null ? 0 : header.base();
         Long process = trace.process();
         if (process == null && trace.activities() == 0) {
@@ -59,7 +59,7 @@ public final class TraceRecording {
         String events = trace.table() + "_events";
         Table.Row span = duckDb.query("SELECT min(ts_ns) AS first_ns, max(ts_ns + dur_ns) AS last_ns FROM " + events).only();
         Map<String, String> metadata = new LinkedHashMap<>();
-        KinetoTrace.Header header = trace.header();
+        TraceHeader header = trace.header();
         ObjectNode about = JSON.createObjectNode();
         about.put("started_ns", span.integer("first_ns"));
         about.put("ended_ns", span.integer("last_ns"));

@@ -17,11 +17,24 @@ import org.jspecify.annotations.Nullable;
 /// - `<prefix>_names`: names, which are few and long.
 ///
 /// Not thread-safe; several may be filled at a time, each from a thread of its own.
-final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
+final class TraceTables implements TraceSink, AutoCloseable {
     /// Characters of names that are remembered; a name that comes again later is stored again.
     private static final int MOST_CHARACTERS = 4_000_000;
     /// Processes that are told apart, of which a trace has one or two.
     private static final int MOST_PROCESSES = 1000;
+
+    /// Of what ran on a GPU, from where to where it copied, in SQL over `kind` and `name` of a relation each.
+    static final String COPY_KIND = """
+            CASE %1$s.kind
+                WHEN 'gpu_memset' THEN 'memset'
+                WHEN 'gpu_memcpy' THEN nullif(regexp_extract(%2$s.name, '^Memcpy (\\w+)', 1), '')
+            END""";
+
+    /// The same for the memory of the host that it copied from or to.
+    static final String HOST_MEMORY = """
+            CASE %1$s.kind
+                WHEN 'gpu_memcpy' THEN lower(nullif(regexp_extract(%2$s.name, 'Pinned|Pageable'), ''))
+            END""";
 
     private final boolean wantsSpans;
     private final DuckDBConnection connection;
@@ -70,7 +83,7 @@ final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
     }
 
     @Override
-    public void accept(KinetoEvent event) {
+    public void accept(TracedEvent event) {
         try {
             switch (event.category()) {
                 case KERNEL -> activity("gpu_kernel", event);
@@ -129,7 +142,7 @@ final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
         }
     }
 
-    private void activity(String kind, KinetoEvent event) throws SQLException {
+    private void activity(String kind, TracedEvent event) throws SQLException {
         long name = nameOf(event);
         activities.beginRow().append(kind).append(name).append(event.start()).append(event.duration());
         activities.append(event.owner()).append(event.lane()).append(event.correlation()).append(event.bytes());
@@ -140,14 +153,14 @@ final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
         activityCount++;
     }
 
-    private void call(KinetoEvent event) throws SQLException {
+    private void call(TracedEvent event) throws SQLException {
         long name = nameOf(event);
         calls.beginRow().append(name).append(event.start()).append(event.duration());
         calls.append(event.owner()).append(event.lane()).append(event.correlation()).endRow();
         callCount++;
     }
 
-    private void span(String kind, KinetoEvent event) throws SQLException {
+    private void span(String kind, TracedEvent event) throws SQLException {
         process(event);
         if (wantsSpans) {
             long name = nameOf(event);
@@ -157,14 +170,14 @@ final class TraceTables implements KinetoTrace.Sink, AutoCloseable {
         }
     }
 
-    private void process(KinetoEvent event) {
+    private void process(TracedEvent event) {
         Long process = event.owner();
         if (process != null && (eventsByProcess.size() < MOST_PROCESSES || eventsByProcess.containsKey(process))) {
             eventsByProcess.merge(process, 1L, Long::sum);
         }
     }
 
-    private long nameOf(KinetoEvent event) throws SQLException {
+    private long nameOf(TracedEvent event) throws SQLException {
         Long id = known.get(event.name());
         if (id != null) {
             return id;

@@ -223,6 +223,16 @@ class GpuTraceTest {
     }
 
     @Test
+    void whatIsKnownAlreadyDoesNotCountTwice() {
+        Path run = step().write(folder.resolve("run.parquet"));
+        Path trace = activity().write(folder.resolve("trace.json"));
+        Path copy = activity().write(folder.resolve("copy.json"));
+        assertThatThrownBy(() -> Recordings.open(run.toString(), trace.toString(), copy.toString()))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + copy + "': what ran on the GPUs of process 100 at that time is known already");
+    }
+
+    @Test
     void aTraceOfAnotherProcessIsAnError() {
         Path run = step().write(folder.resolve("run.parquet"));
         Path trace = trace(4711).kernel("gemm", 7, 1, 2, 3).write(folder.resolve("trace.json"));

@@ -30,7 +30,7 @@ class KinetoTraceTest {
     @TempDir
     Path folder;
 
-    private final List<KinetoEvent> events = new ArrayList<>();
+    private final List<TracedEvent> events = new ArrayList<>();
 
     /// A trace as PyTorch writes it, shortened by hand.
     static Path training() {
@@ -43,8 +43,8 @@ class KinetoTraceTest {
 
     @Test
     void whatRanOnTheGpuIsReadWithTheCallsThatLaunchedIt() {
-        KinetoTrace.Header header = KinetoTrace.read(training(), events::add);
-        assertThat(header).isEqualTo(new KinetoTrace.Header(1_799_999_999_000_000_000L, 3L, 8L, 14, Map.of(), null));
+        TraceHeader header = KinetoTrace.read(training(), events::add);
+        assertThat(header).isEqualTo(new TraceHeader(1_799_999_999_000_000_000L, 3L, 8L, 14, Map.of(), null));
         assertThat(events.stream().map(event -> event.category() + " " + event.name().split("\\(", 2)[0] + " at " + event.start()
                         + " for " + event.duration() + " on " + event.owner() + "/" + event.lane() + " by " + event.correlation()))
                 .containsExactly(
@@ -79,7 +79,7 @@ class KinetoTraceTest {
 
     @Test
     void whatCannotBeUsedIsCountedByReason() {
-        KinetoTrace.Header header = read(
+        TraceHeader header = read(
                 """
                 {"traceEvents": [
                 {"ph": "X", "cat": "kernel", "name": "whole", "pid": 0, "tid": 7, "ts": 1, "dur": 2},
@@ -93,7 +93,7 @@ class KinetoTraceTest {
                 7, "text", [{"ph": "X"}], null
                 ], "odd": {"traceEvents": 1}}
                 """);
-        assertThat(events).extracting(KinetoEvent::name).containsExactly("whole");
+        assertThat(events).extracting(TracedEvent::name).containsExactly("whole");
         assertThat(header.events()).isEqualTo(12);
         assertThat(header.skipped()).isEqualTo(Map.of(
                 "kernel without a duration", 2L, "kernel without a name", 1L, "copy without a name", 1L,
@@ -113,7 +113,7 @@ class KinetoTraceTest {
     @Test
     void aTraceThatEndsEarlyGivesWhatItHasAndSaysAfterHowManyEvents() throws IOException {
         String text = Files.readString(training());
-        KinetoTrace.Header header = read(text.substring(0, text.indexOf("ampere")));
+        TraceHeader header = read(text.substring(0, text.indexOf("ampere")));
         assertThat(header.events()).isEqualTo(5);
         assertThat(header.damage()).startsWith("damaged after 5 events: ").doesNotContain("\n");
     }
@@ -133,9 +133,9 @@ class KinetoTraceTest {
         for (long seed = SEED; seed < SEED + COUNT; seed++) {
             Path file = folder.resolve("damaged.json");
             Files.write(file, Damage.of(whole, new SplittableRandom(seed)));
-            List<KinetoEvent> found = new ArrayList<>();
+            List<TracedEvent> found = new ArrayList<>();
             try {
-                KinetoTrace.Header header = KinetoTrace.read(file, found::add);
+                TraceHeader header = KinetoTrace.read(file, found::add);
                 long skipped = header.skipped().values().stream().mapToLong(Long::longValue).sum();
                 assertThat(found.size() + skipped).as("seed " + seed).isLessThanOrEqualTo(header.events());
                 read++;
@@ -146,7 +146,7 @@ class KinetoTraceTest {
         assertThat(read).isBetween(1, (int) COUNT - 1);
     }
 
-    private KinetoTrace.Header read(String json) {
+    private TraceHeader read(String json) {
         try {
             return KinetoTrace.read(Files.writeString(folder.resolve("trace.json"), json, StandardCharsets.UTF_8), events::add);
         } catch (IOException e) {

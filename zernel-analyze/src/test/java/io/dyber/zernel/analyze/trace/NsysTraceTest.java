@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dyber.zernel.analyze.Damage;
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
@@ -62,6 +63,14 @@ class NsysTraceTest {
     }
 
     @Test
+    void aProfileOfSeveralProcessesJoinsNoRecording() {
+        Path run = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve("run.parquet"));
+        assertThatThrownBy(() -> Recordings.open(run.toString(), profile().toString()))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + profile() + "': it is of 2 processes, and only traces of one join a recording");
+    }
+
+    @Test
     void anotherDatabaseIsNoProfile() throws IOException {
         byte[] whole = Files.readAllBytes(profile());
         String text = new String(whole, StandardCharsets.ISO_8859_1)
@@ -76,11 +85,11 @@ class NsysTraceTest {
     @Test
     void damagedProfilesAreReadOrGiveOneLine() throws IOException {
         byte[] whole = Files.readAllBytes(profile());
-        List<KinetoEvent> events = new ArrayList<>();
+        List<TracedEvent> events = new ArrayList<>();
         for (long seed = 0; seed < 300; seed++) {
             Path file = Files.write(folder.resolve("damaged.sqlite"), Damage.of(whole, new SplittableRandom(seed)));
             try {
-                KinetoTrace.Header header = NsysTrace.read(file, events::add);
+                TraceHeader header = NsysTrace.read(file, events::add);
                 assertThat(header.events()).as("seed " + seed).isNotNegative();
             } catch (RecordingException e) {
                 assertThat(e).as("seed " + seed).hasMessageStartingWith("opening '").hasMessageNotContaining("\n");

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// @param lane thread, or stream
 /// @param size grid x, y, z, block x, y, z of a kernel, if known
 /// @param process of what ran on a GPU, if it is said
-record KinetoEvent(
+record TracedEvent(
         Category category,
         String name,
         long start,
@@ -29,6 +29,30 @@ record KinetoEvent(
 
     /// Nothing is believed to be later: the year 2096.
     static final long LATEST_NANOS = 4_000_000_000_000_000_000L;
+
+    /// What is wrong with an event that cannot be used; null when nothing is.
+    static @Nullable String flaw(
+            Category category, @Nullable String name, @Nullable Long start, @Nullable Long duration, @Nullable Long owner) {
+        String what =
+                switch (category) {
+                    case KERNEL -> "kernel";
+                    case COPY -> "copy";
+                    case FILL -> "fill";
+                    case CALL -> "call";
+                    case REGION -> "range";
+                    case OPERATOR -> "operator";
+                };
+        if (name == null) {
+            return what + " without a name";
+        }
+        if (start == null || Math.abs(start) > LATEST_NANOS) {
+            return what + " without a time";
+        }
+        if (duration == null || duration < 0 || duration > LONGEST_NANOS) {
+            return what + " without a duration";
+        }
+        return category.isOnGpu() && owner == null ? what + " without a device" : null;
+    }
 
     /// What an event is, by its `cat`; those of 2021 and before were written otherwise.
     enum Category {
