@@ -16,8 +16,8 @@ hang              one of two processes never comes to an all-reduce of gloo; bot
 
 Prints what it timed itself as one line of JSON: steps, and per step its length, the wait for data, the time in reads of
 samples, the time that passes after the first took to begin, all but the first step; and the time in which the training
-thread did not run, in all steps and between them; the CPU time that Python's collector took; and the time that checkpoints
-took.
+thread did not run, in all steps but the first and between them; the CPU time that Python's collector took; and the time
+that checkpoints took.
 """
 
 import ctypes
@@ -219,7 +219,7 @@ def train(cause, argument):
     starts = []
     saved_s = 0
     # Over all steps at once: a look at the thread's clock is a system call, at whose end the thread likes to lose its CPU.
-    trained, cpu = time.perf_counter(), time.thread_time()
+    cpu = 0
     for _ in range(epochs):
         began = time.perf_counter()
         source = iter(batches)
@@ -245,18 +245,19 @@ def train(cause, argument):
                 read_shard(model, argument, len(waits))
             optimizer.step()
             ends.append(time.perf_counter())
+            cpu = cpu or time.thread_time()
             if cause == "checkpoints" and len(waits) % FILE_EVERY == 0:
                 saved_s += save(model, optimizer, argument, len(waits))
         starts[-1] += waits[first]
-    idle = time.perf_counter() - trained - (time.thread_time() - cpu)
     steps = len(ends) - 1
+    idle = time.perf_counter() - ends[0] - (time.thread_time() - cpu)
     return {
         "steps": steps,
         "step_ms": 1000 * (ends[-1] - ends[0]) / steps,
         "wait_ms": 1000 * sum(waits[1:]) / steps,
         "read_ms": 1000 * getattr(batches.dataset, "read_s", 0) / len(ends),
         "start_ms": 1000 * sum(starts[1:]) / steps,
-        "idle_ms": 1000 * idle / len(ends),  # the finding counts the first step too
+        "idle_ms": 1000 * idle / steps,
         "collected_ms": 1000 * collections.took_s / steps if collections else 0,
         "saved_ms": 1000 * saved_s / steps,
     }
