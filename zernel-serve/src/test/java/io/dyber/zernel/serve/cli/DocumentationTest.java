@@ -111,6 +111,20 @@ final class DocumentationTest {
         Files.writeString(folder.resolve("rules.yaml"), rules);
         writeTrace("trace.json.gz", "run.parquet");
         writeTrace("rank0.json.gz", "rank0.parquet");
+        writeOperations();
+    }
+
+    /// One step of two ranks that only compute.
+    private static void writeOperations() {
+        String rows = "SELECT r AS dp_rank, 0 AS stage, r AS rank, 1 AS step, 'forward-compute' AS optype, 0.0 AS start_ts, "
+                + "1.0 + r AS duration, 0 AS seq_id, 0 AS mc, 0 AS gmc FROM range(2) AS t(r)";
+        assertThat(Analyze.commandLine()
+                        .setOut(new PrintWriter(new StringWriter()))
+                        .execute(
+                                "sql",
+                                folder.resolve("run.parquet").toString(),
+                                "COPY (" + rows + ") TO '" + folder.resolve("operations.parquet") + "'"))
+                .isZero();
     }
 
     /// A profiler's trace with a launch of a recording's last rank and its kernel.

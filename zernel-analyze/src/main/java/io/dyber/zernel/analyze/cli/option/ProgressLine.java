@@ -22,8 +22,10 @@ public final class ProgressLine implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("progress").unstarted(this::show);
     }
 
+    /// Begins to show one, from the first word of [#at] on.
+    ///
     /// @param err where the line is shown, if standard error is a terminal
-    static ProgressLine on(PrintWriter err) {
+    public static ProgressLine on(PrintWriter err) {
         ProgressLine progress = new ProgressLine(err);
         if (TerminalOptions.isTerminal(2) && !TerminalOptions.isDumb(System.getenv())) {
             progress.thread.start();

@@ -1,0 +1,157 @@
+package io.dyber.zernel.analyze.whatif;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+
+/// What the ranks of a job did in its steps, and what each operation waited for. Operations are numbered from 0.
+///
+/// An operation begins when all that it waits for has ended. Those of one group begin together, with the last of them:
+/// they are what the ranks of a collective do, or the two sides of a send. Steps do not wait for each other.
+final class Operations {
+    private static final int ALONE = -1;
+
+    private final List<String> stepNames = new ArrayList<>();
+    private int[] steps = new int[1024];
+    private int[] groups = new int[1024];
+    private int[] peers = new int[1024];
+    private boolean[] communication = new boolean[1024];
+    private double[] seconds = new double[1024];
+    private int[][] after = new int[1024][];
+    private int size;
+    private int groupCount;
+
+    int size() {
+        return size;
+    }
+
+    int stepCount() {
+        return stepNames.size();
+    }
+
+    /// What the job calls a step.
+    String stepName(int step) {
+        return stepNames.get(step);
+    }
+
+    int step(int operation) {
+        return steps[operation];
+    }
+
+    /// How long it took, of one of a group from when the last of them began. May be negative for the work of a rank
+    /// that was ahead of the others.
+    double[] seconds() {
+        return Arrays.copyOf(seconds, size);
+    }
+
+    /// A new step, which follows no other one.
+    int addStep(String name) {
+        stepNames.add(name);
+        return stepNames.size() - 1;
+    }
+
+    int addGroup() {
+        return groupCount++;
+    }
+
+    /// Adds one.
+    ///
+    /// @param peersKey the same number for operations that would take the same time in a job without stragglers, from 0
+    /// @param communicates whether its peers are measured by their median, not by their mean
+    /// @param waitsFor operations that end before it begins
+    int add(int step, int peersKey, boolean communicates, double duration, int... waitsFor) {
+        if (size == steps.length) {
+            int more = size + (size >> 1);
+            steps = Arrays.copyOf(steps, more);
+            groups = Arrays.copyOf(groups, more);
+            peers = Arrays.copyOf(peers, more);
+            communication = Arrays.copyOf(communication, more);
+            seconds = Arrays.copyOf(seconds, more);
+            after = Arrays.copyOf(after, more);
+        }
+        steps[size] = step;
+        groups[size] = ALONE;
+        peers[size] = peersKey;
+        communication[size] = communicates;
+        seconds[size] = duration;
+        after[size] = waitsFor;
+        return size++;
+    }
+
+    /// Puts an operation into a group.
+    void join(int operation, int group) {
+        groups[operation] = group;
+    }
+
+    int[] waitsFor(int operation) {
+        return after[operation];
+    }
+
+    void seconds(int operation, double duration) {
+        seconds[operation] = duration;
+    }
+
+    /// Sets of operations that begin together: groups, and each operation alone that is in none.
+    int[][] together() {
+        int[] count = new int[groupCount];
+        int alone = 0;
+        for (int i = 0; i < size; i++) {
+            if (groups[i] == ALONE) {
+                alone++;
+            } else {
+                count[groups[i]]++;
+            }
+        }
+        int[][] sets = new int[groupCount + alone][];
+        for (int group = 0; group < groupCount; group++) {
+            sets[group] = new int[count[group]];
+        }
+        int next = groupCount;
+        for (int i = size - 1; i >= 0; i--) {
+            if (groups[i] == ALONE) {
+                sets[next++] = new int[] {i};
+            } else {
+                sets[groups[i]][--count[groups[i]]] = i;
+            }
+        }
+        return sets;
+    }
+
+    /// How long each would take if it took what its peers take, in seconds: their mean, of communication their median.
+    ///
+    /// @param counted the peers that count; where none of an operation's does, all do
+    double[] usualSeconds(IntPredicate counted) {
+        int kinds = Arrays.stream(peers, 0, size).max().orElse(-1) + 1;
+        int[] count = new int[kinds];
+        IntStream.range(0, size).filter(counted).forEach(i -> count[peers[i]]++);
+        boolean[] all = new boolean[kinds];
+        for (int i = 0; i < size; i++) {
+            if (count[peers[i]] == 0 || all[peers[i]]) {
+                all[peers[i]] = true;
+                count[peers[i]]++;
+            }
+        }
+        double[][] values = new double[kinds][];
+        boolean[] median = new boolean[kinds];
+        for (int i = 0; i < size; i++) {
+            int kind = peers[i];
+            if (all[kind] || counted.test(i)) {
+                values[kind] = values[kind] == null ? new double[count[kind]] : values[kind];
+                values[kind][--count[kind]] = seconds[i];
+                median[kind] = communication[i];
+            }
+        }
+        double[] usual = new double[kinds];
+        for (int kind = 0; kind < kinds; kind++) {
+            usual[kind] = values[kind] == null ? 0 : median[kind] ? median(values[kind]) : Arrays.stream(values[kind]).average().orElse(0);
+        }
+        return IntStream.range(0, size).mapToDouble(i -> usual[peers[i]]).toArray();
+    }
+
+    private static double median(double[] values) {
+        Arrays.sort(values);
+        return (values[(values.length - 1) / 2] + values[values.length / 2]) / 2;
+    }
+}
