@@ -181,11 +181,11 @@ class PlantedCausesIT {
         try (Database database = Recordings.open(file.toString())) {
             String recorder = database.query("SELECT coalesce(max(recorder_ns / 1e6 / steps), 0.0) AS ms FROM preemption")
                     .only()
-                    .text("ms");
+                    .requiredText("ms");
             return new Run(
                     JsonMapper.shared().readTree(out),
                     database.diagnose().findings(),
-                    Double.parseDouble(String.valueOf(recorder)));
+                    Double.parseDouble(recorder));
         }
     }
 

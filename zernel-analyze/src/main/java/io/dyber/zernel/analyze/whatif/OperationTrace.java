@@ -7,11 +7,15 @@ import io.dyber.zernel.analyze.whatif.TracedOperation.Slot;
 import io.dyber.zernel.format.RecordingException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /// A Parquet file with one row per operation that ranks of a pipelined training did on their GPUs: the format of
 /// StragglerAnalysis, the artifact of arXiv:2505.05713; docs/what-if.md lists its columns.
@@ -22,6 +26,7 @@ final class OperationTrace {
     private final Operations operations = new Operations();
     private final List<TracedOperation> traced = new ArrayList<>();
     private final Map<String, Integer> types = new HashMap<>();
+    private final List<String> left = new ArrayList<>();
 
     private OperationTrace() {}
 
@@ -38,20 +43,33 @@ final class OperationTrace {
     ///
     /// @throws RecordingException if there is no whole step in it
     static Job read(DuckDb duckDb, String file) {
-        return new OperationTrace().job(file, rows(duckDb, file));
+        OperationTrace trace = new OperationTrace();
+        return trace.job(file, trace.rows(duckDb, file));
     }
 
-    private static List<TracedOperation> rows(DuckDb duckDb, String file) {
+    private List<TracedOperation> rows(DuckDb duckDb, String file) {
         Table table = duckDb.query(
                 """
-                SELECT dp_rank, stage, rank, step, optype, seq_id, coalesce(mc, -1) AS mc, coalesce(gmc, -1) AS gmc,
-                    CAST(start_ts AS DOUBLE) AS begin, CAST(start_ts AS DOUBLE) + duration AS end
-                FROM read_parquet(?)
-                WHERE start_ts IS NOT NULL AND duration >= 0
+                SELECT *, least(dp_rank, stage, rank, seq_id) >= 0 AND (step IS NOT NULL AND optype IS NOT NULL AND dp_rank IS NOT NULL AND stage IS NOT NULL AND rank IS NOT NULL
+                        AND seq_id IS NOT NULL)
+                    AND isfinite(begin) AND isfinite(took) AND took >= 0 AS usable, begin + took AS end
+                FROM (
+                    SELECT CAST(dp_rank AS INTEGER) AS dp_rank, CAST(stage AS INTEGER) AS stage, CAST(rank AS INTEGER) AS rank,
+                        CAST(step AS BIGINT) AS step, CAST(optype AS VARCHAR) AS optype, CAST(seq_id AS INTEGER) AS seq_id,
+                        coalesce(CAST(mc AS INTEGER), -1) AS mc, coalesce(CAST(gmc AS INTEGER), -1) AS gmc,
+                        CAST(start_ts AS DOUBLE) AS begin, CAST(duration AS DOUBLE) AS took
+                    FROM read_parquet(?)
+                )
                 ORDER BY step, dp_rank, stage, optype, seq_id
                 """,
                 file);
-        return table.rows().stream().map(OperationTrace::row).toList();
+        List<TracedOperation> rows =
+                table.rows().stream().filter(row -> row.flag("usable")).map(OperationTrace::row).toList();
+        int unusable = table.rows().size() - rows.size();
+        if (unusable > 0) {
+            left.add(unusable + " of " + table.rows().size() + " rows lack a place, a begin or a duration, and are left out");
+        }
+        return rows;
     }
 
     private static TracedOperation row(Table.Row row) {
@@ -79,23 +97,33 @@ final class OperationTrace {
         }
         TreeMap<Long, TreeMap<Integer, Map<Slot, TracedOperation>>> steps = new TreeMap<>();
         for (TracedOperation row : rows) {
-            steps.computeIfAbsent(row.step(), _ -> new TreeMap<>())
+            TracedOperation other = steps.computeIfAbsent(row.step(), _ -> new TreeMap<>())
                     .computeIfAbsent(row.replica(), _ -> new HashMap<>())
                     .put(row.slot(), row);
-        }
-        Map<Integer, Map<Slot, TracedOperation>> first = steps.firstEntry().getValue();
-        PipelineSchedule schedule =
-                new PipelineSchedule(List.copyOf(first.values().iterator().next().values()));
-        int replicas = (int) rows.stream().mapToInt(TracedOperation::replica).distinct().count();
-        double seconds = 0;
-        int left = 0;
-        for (Map.Entry<Long, TreeMap<Integer, Map<Slot, TracedOperation>>> step : steps.entrySet()) {
-            if (step.getValue().size() == replicas
-                    && step.getValue().values().stream().allMatch(all -> all.keySet().equals(schedule.slots()))) {
-                seconds += add(step.getKey(), step.getValue(), schedule);
-            } else {
-                left++;
+            if (other != null) {
+                throw new RecordingException(
+                        "reading '" + file + "': ranks " + other.rank() + " and " + row.rank() + " both have " + row.type() + " "
+                                + row.number() + " of dp_rank " + row.replica() + ", stage " + row.stage() + ", step " + row.step(),
+                        "keep one rank of each tensor-parallel group");
             }
+        }
+        int replicas = (int) rows.stream().mapToInt(TracedOperation::replica).distinct().count();
+        Collection<Map<Slot, TracedOperation>> all = steps.values().stream().flatMap(step -> step.values().stream()).toList();
+        Set<Slot> usual = mostFrequent(all);
+        PipelineSchedule schedule = new PipelineSchedule(all.stream()
+                .filter(one -> one.keySet().equals(usual))
+                .findFirst()
+                .map(one -> List.copyOf(one.values()))
+                .orElseThrow());
+        double seconds = 0;
+        for (TreeMap<Integer, Map<Slot, TracedOperation>> step : steps.values()) {
+            if (step.size() == replicas && step.values().stream().allMatch(one -> one.keySet().equals(usual))) {
+                seconds += add(step, schedule);
+            }
+        }
+        if (operations.stepCount() < steps.size()) {
+            left.add(steps.size() - operations.stepCount() + " of " + steps.size()
+                    + " steps have other operations than most, and are left out");
         }
         if (traced.isEmpty()) {
             throw new RecordingException(
@@ -109,7 +137,13 @@ final class OperationTrace {
                 List.of(dimension("dp_rank", TracedOperation::replica), dimension("stage", TracedOperation::stage)),
                 dimension("operation", OperationTrace::named),
                 lastStage == 0 ? null : i -> traced.get(i).stage() == lastStage,
-                left == 0 ? List.of() : List.of(left + " of " + steps.size() + " steps have other operations than the first, and are left out"));
+                left);
+    }
+
+    /// The operations that most steps of replicas have.
+    private static Set<Slot> mostFrequent(Collection<Map<Slot, TracedOperation>> all) {
+        Map<Set<Slot>, Long> counts = all.stream().collect(Collectors.groupingBy(Map::keySet, Collectors.counting()));
+        return Collections.max(counts.entrySet(), Map.Entry.comparingByValue()).getKey();
     }
 
     /// Both sides of sends in a direction are one.
@@ -122,8 +156,8 @@ final class OperationTrace {
     }
 
     /// Adds a step, and returns how long it took.
-    private double add(long name, Map<Integer, Map<Slot, TracedOperation>> replicas, PipelineSchedule schedule) {
-        int step = operations.addStep(String.valueOf(name));
+    private double add(Map<Integer, Map<Slot, TracedOperation>> replicas, PipelineSchedule schedule) {
+        int step = operations.addStep();
         Map<String, List<Integer>> groups = new HashMap<>();
         int from = operations.size();
         replicas.forEach((replica, rows) -> {

@@ -1,8 +1,6 @@
 package io.dyber.zernel.analyze.whatif;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
@@ -13,7 +11,6 @@ import java.util.stream.IntStream;
 final class Operations {
     private static final int ALONE = -1;
 
-    private final List<String> stepNames = new ArrayList<>();
     private int[] steps = new int[1024];
     private int[] groups = new int[1024];
     private int[] peers = new int[1024];
@@ -21,6 +18,7 @@ final class Operations {
     private double[] seconds = new double[1024];
     private int[][] after = new int[1024][];
     private int size;
+    private int stepCount;
     private int groupCount;
 
     int size() {
@@ -28,28 +26,21 @@ final class Operations {
     }
 
     int stepCount() {
-        return stepNames.size();
-    }
-
-    /// What the job calls a step.
-    String stepName(int step) {
-        return stepNames.get(step);
+        return stepCount;
     }
 
     int step(int operation) {
         return steps[operation];
     }
 
-    /// How long it took, of one of a group from when the last of them began. May be negative for the work of a rank
-    /// that was ahead of the others.
+    /// How long it took, of one of a group from when the last of them began.
     double[] seconds() {
         return Arrays.copyOf(seconds, size);
     }
 
     /// A new step, which follows no other one.
-    int addStep(String name) {
-        stepNames.add(name);
-        return stepNames.size() - 1;
+    int addStep() {
+        return stepCount++;
     }
 
     int addGroup() {
@@ -123,31 +114,19 @@ final class Operations {
     ///
     /// @param counted the peers that count; where none of an operation's does, all do
     double[] usualSeconds(IntPredicate counted) {
+        double[] usual = new double[size];
         int kinds = Arrays.stream(peers, 0, size).max().orElse(-1) + 1;
-        int[] count = new int[kinds];
-        IntStream.range(0, size).filter(counted).forEach(i -> count[peers[i]]++);
-        boolean[] all = new boolean[kinds];
-        for (int i = 0; i < size; i++) {
-            if (count[peers[i]] == 0 || all[peers[i]]) {
-                all[peers[i]] = true;
-                count[peers[i]]++;
-            }
-        }
-        double[][] values = new double[kinds][];
-        boolean[] median = new boolean[kinds];
-        for (int i = 0; i < size; i++) {
-            int kind = peers[i];
-            if (all[kind] || counted.test(i)) {
-                values[kind] = values[kind] == null ? new double[count[kind]] : values[kind];
-                values[kind][--count[kind]] = seconds[i];
-                median[kind] = communication[i];
-            }
-        }
-        double[] usual = new double[kinds];
         for (int kind = 0; kind < kinds; kind++) {
-            usual[kind] = values[kind] == null ? 0 : median[kind] ? median(values[kind]) : Arrays.stream(values[kind]).average().orElse(0);
+            int of = kind;
+            int[] all = IntStream.range(0, size).filter(i -> peers[i] == of).toArray();
+            int[] some = Arrays.stream(all).filter(counted).toArray();
+            double[] values = Arrays.stream(some.length == 0 ? all : some).mapToDouble(i -> seconds[i]).toArray();
+            double value = all.length > 0 && communication[all[0]] ? median(values) : Arrays.stream(values).average().orElse(0);
+            for (int i : all) {
+                usual[i] = value;
+            }
         }
-        return IntStream.range(0, size).mapToDouble(i -> usual[peers[i]]).toArray();
+        return usual;
     }
 
     private static double median(double[] values) {

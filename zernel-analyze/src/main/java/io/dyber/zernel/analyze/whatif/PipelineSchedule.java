@@ -25,6 +25,7 @@ final class PipelineSchedule {
     private final Map<Slot, Integer> positions = new LinkedHashMap<>();
     private final List<List<Integer>> waits = new ArrayList<>();
     private final Map<Integer, Group> groups = new HashMap<>();
+    private final Map<Group, Integer> sides = new HashMap<>();
     private final int stages;
     private final int chunks;
 
@@ -50,10 +51,6 @@ final class PipelineSchedule {
         chunks = step.stream().mapToInt(TracedOperation::modelChunk).max().orElse(-1) + 1;
         boolean overlaps = step.stream().anyMatch(operation -> operation.type().equals(TracedOperation.SEPARATE));
         byStage.forEach((stage, operations) -> stage(stage, operations, overlaps));
-        Map<Group, Long> sides = new HashMap<>();
-        groups.values().stream()
-                .filter(group -> group.name().startsWith("send "))
-                .forEach(group -> sides.merge(group, 1L, Long::sum));
         sides.forEach((group, count) -> {
             if (count != 2) {
                 throw unmatched(group.name() + " has " + count + " of 2 sides");
@@ -146,7 +143,9 @@ final class PipelineSchedule {
             if (peerChunk >= 0 && peerChunk < chunks) {
                 int sender = transfer.sends() ? transfer.stage() : Math.floorMod(transfer.stage() + up, stages);
                 String direction = transfer.forward() ? "forward" : "backward";
-                join(transfer, new Group("send " + moved + " " + direction + " from stage " + sender, false));
+                Group group = new Group("send " + moved + " " + direction + " from stage " + sender, false);
+                join(transfer, group);
+                sides.merge(group, 1, Integer::sum);
                 moved++;
             }
             number++;
@@ -241,6 +240,6 @@ final class PipelineSchedule {
 
     private static RecordingException unmatched(String why) {
         return new RecordingException(
-                "matching sends and receives of pipeline stages: " + why, "the first step must be a whole one of every stage");
+                "matching sends and receives of pipeline stages: " + why, "all stages of each replica must be in the trace, and their sends and receives");
     }
 }

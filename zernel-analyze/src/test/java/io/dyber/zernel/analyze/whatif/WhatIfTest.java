@@ -65,7 +65,29 @@ class WhatIfTest {
     void aStepThatIsNotWholeIsLeftOutAndCounted() {
         WhatIf cut = whatIf(2, "NOT (step = 8 AND dp_rank = 1 AND row.stage = 0 AND row.optype = 'optimizer')");
         assertThat(cut.steps()).isEqualTo(1);
-        assertThat(cut.left()).containsExactly("1 of 2 steps have other operations than the first, and are left out");
+        assertThat(cut.left()).containsExactly("1 of 2 steps have other operations than most, and are left out");
+    }
+
+    /// The first step is the one that is cut.
+    @Test
+    void whatMostStepsHaveIsThePattern() {
+        WhatIf cut = whatIf(2, "NOT (step = 7 AND dp_rank = 1 AND row.stage = 0 AND row.optype = 'optimizer')");
+        assertThat(cut.steps()).isEqualTo(1);
+        assertThat(cut.replayed()).isCloseTo(9.7, within(1e-4));
+    }
+
+    @Test
+    void rowsThatCannotBeUsedAreCounted() {
+        WhatIf damaged = whatIf(2, "true UNION ALL SELECT 0, 0, 0, 7, 'gc', NULL, 1, 0, 0, 0, 0");
+        assertThat(damaged.steps()).isEqualTo(2);
+        assertThat(damaged.left()).containsExactly("1 of 49 rows lack a place, a begin or a duration, and are left out");
+    }
+
+    @Test
+    void ranksOfOnePlaceAreNamed() {
+        assertThatThrownBy(() -> whatIf(1, "true UNION ALL SELECT 0, 0, 5, 7, 'optimizer', 1, 1, 0, 0, 0, 0"))
+                .isInstanceOf(RecordingException.class)
+                .hasMessageContaining("both have optimizer 0 of dp_rank 0, stage 0, step 7");
     }
 
     @Test
@@ -88,7 +110,7 @@ class WhatIfTest {
     @Test
     void operationsThatWaitForEachOtherInACircleAreRefused() {
         Operations operations = new Operations();
-        int step = operations.addStep("1");
+        int step = operations.addStep();
         int first = operations.add(step, 0, false, 1, 1);
         int second = operations.add(step, 0, false, 1, first);
         assertThat(List.of(first, second)).containsExactly(0, 1);
