@@ -7,6 +7,8 @@
 -- What was opened, and what recordings say of themselves, as JSON.
 CREATE TABLE files (recording BIGINT, side BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR);
 CREATE TABLE footer (recording BIGINT, key VARCHAR, value VARCHAR);
+-- Digests that were left out: damaged, foreign, duplicate or newer, and why.
+CREATE TABLE unread_files (path VARCHAR, state VARCHAR, why VARCHAR);
 
 -- What a training thread is doing. A byte for each piece of its time, where text would take sixteen.
 CREATE TYPE step_part AS ENUM (
@@ -126,6 +128,21 @@ CREATE MACRO student_t(freedom) AS coalesce(
     [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23][CAST(freedom AS BIGINT)],
     1.96 * (1 + 1.3 / freedom));
 
+-- Of several recordings the one meant, before what is in it: by its machine where each is of another one, else by number.
+CREATE MACRO recording_label(recording_index) AS CASE
+    WHEN (SELECT count(*) FROM files) = 1 THEN ''
+    WHEN (
+        SELECT count(DISTINCT footer.value ->> '$.host') = (SELECT count(*) FROM files)
+        FROM footer
+        WHERE footer.key = 'zernel.recording'
+    ) THEN (
+        SELECT any_value(footer.value ->> '$.host') || ' '
+        FROM footer
+        WHERE footer.key = 'zernel.recording' AND footer.recording = recording_index
+    )
+    ELSE format('recording {} ', recording_index)
+END;
+
 -- The rank that a process was started with.
 CREATE MACRO _rank_of(recording_index, process) AS (
     SELECT any_value(coalesce(p.environment['RANK'], p.environment['SLURM_PROCID'], p.environment['OMPI_COMM_WORLD_RANK']))
@@ -141,7 +158,7 @@ CREATE MACRO _rank_of(recording_index, process) AS (
 
 -- A thread by its process; the recording is named only where there are several.
 CREATE MACRO _process_label(recording, pid, tid) AS
-    CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
+    recording_label(recording)
     || CASE WHEN pid = tid THEN format('pid {}', pid) ELSE format('pid {} tid {}', pid, tid) END;
 
 -- A thread as the subject of a finding: by its rank, where it was started with one, and its process.
@@ -149,6 +166,12 @@ CREATE MACRO thread_label(recording, pid, tid) AS coalesce(
     format('rank {} ({})', _rank_of(recording, pid), _process_label(recording, pid, tid)),
     _process_label(recording, pid, tid)
 );
+
+-- Ranks in a sentence, from a list in their order: all of a dozen, of more the first eight.
+CREATE MACRO listed(ranks) AS CASE
+    WHEN len(ranks) <= 12 THEN array_to_string(ranks, ', ')
+    ELSE format('{} and {:,} more', array_to_string(ranks[1:8], ', '), len(ranks) - 8)
+END;
 
 -- What data workers did, as text: '2 workers: 10 % waiting for an index, 80 % blocked elsewhere, ...'.
 CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu) AS

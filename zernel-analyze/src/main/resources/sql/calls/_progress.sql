@@ -4,6 +4,7 @@
 -- last, which need not be the main thread.
 --
 -- needs: events, recordings, _threads, _process_info, steps
+-- digest: kept
 CREATE TABLE _progress AS
 WITH
     seen AS (

@@ -3,6 +3,7 @@
 -- A call without an end may also be one whose end was lost. Then the thread does something after it, and it is no row.
 --
 -- needs: _rare_events
+-- digest: kept
 CREATE TABLE _open_calls AS
 WITH
     unended AS (
@@ -48,6 +49,33 @@ LEFT JOIN went_on
     AND went_on.tid = innermost.tid
 WHERE went_on.pid IS NULL;
 
+-- The last call that each process was seen to make, of those that a step has few of.
+--
+-- needs: _rare_events
+-- digest: kept
+CREATE TABLE _last_calls AS
+SELECT
+    recording, -- recording
+    pid, -- process
+    arg_max(name, ts_ns) AS name, -- function or region
+    max(ts_ns) AS at_ns -- [ns] when, by the clock of its machine
+FROM _rare_events
+GROUP BY recording, pid;
+
+-- Ranks as they joined communicators.
+--
+-- needs: _nccl_calls
+-- digest: kept
+CREATE VIEW _joined_ranks AS
+SELECT
+    comm_id, -- communicator, the same in all ranks
+    rank, -- its rank in it
+    nranks, -- ranks of it
+    recording, -- recording
+    pid -- process
+FROM _nccl_calls
+WHERE kind = 'nccl_comm' AND comm_id IS NOT NULL AND rank IS NOT NULL;
+
 -- How long each process may do nothing: then it stands still.
 --
 -- needs: _progress
@@ -89,13 +117,12 @@ GROUP BY ALL;
 
 -- The first collective of each communicator that ranks did not come to, although they had time.
 --
--- needs: _nccl_calls, _collective_calls, _lossy_communicators, rank_arrivals, _patience
+-- needs: _joined_ranks, _collective_calls, _lossy_communicators, _arrivals, _patience
 CREATE VIEW _missing_ranks AS
 WITH
     joined AS (
         SELECT comm_id, rank, nranks, recording, pid, -1 AS number, NULL AS ts_ns
-        FROM _nccl_calls
-        WHERE kind = 'nccl_comm' AND comm_id IS NOT NULL AND rank IS NOT NULL
+        FROM _joined_ranks
         UNION ALL
         SELECT comm_id, rank, nranks, recording, pid, number, ts_ns
         FROM _collective_calls
@@ -106,23 +133,24 @@ WITH
         WHERE nranks > 1 AND comm_id NOT IN (SELECT comm_id FROM _lossy_communicators)
         GROUP BY ALL
     ),
-    gaps AS (
-        SELECT comm_id, max(gap_ns) AS gap_ns
-        FROM (
-            SELECT comm_id, ts_ns - lag(ts_ns) OVER (PARTITION BY comm_id, recording, pid ORDER BY number) AS gap_ns
-            FROM _collective_calls
-        ) AS between
-        GROUP BY ALL
-    ),
     first_missed AS (
         SELECT comm_id, min(number) + 1 AS number
         FROM members
         GROUP BY ALL
         HAVING max(number) > min(number)
     ),
+    gaps AS (
+        SELECT comm_id, max(gap_ns) AS gap_ns
+        FROM (
+            SELECT comm_id, ts_ns - lag(ts_ns) OVER (PARTITION BY comm_id, recording, pid ORDER BY number) AS gap_ns
+            FROM _collective_calls
+            WHERE comm_id IN (SELECT comm_id FROM first_missed)
+        ) AS between
+        GROUP BY ALL
+    ),
     shifts AS (
         SELECT recording, arg_max(at_ns - ts_ns, ts_ns) AS shift_ns
-        FROM rank_arrivals
+        FROM _arrivals
         WHERE NOT by_waits
         GROUP BY ALL
     ),
@@ -145,7 +173,7 @@ WITH
     ),
     called AS (
         SELECT arrivals.comm_id, arrivals.number, min(arrivals.at_ns) AS since_ns, min(arrivals.name) AS name
-        FROM rank_arrivals AS arrivals
+        FROM _arrivals AS arrivals
         JOIN first_missed ON first_missed.comm_id = arrivals.comm_id AND first_missed.number = arrivals.number
         GROUP BY ALL
     ),
@@ -156,8 +184,8 @@ WITH
             any_value(called.name) AS name,
             any_value(called.since_ns) AS since_ns,
             max(roll_call.nranks) AS nranks,
-            string_agg(CAST(CASE WHEN entered THEN rank END AS VARCHAR), ', ' ORDER BY rank) AS entered,
-            string_agg(CAST(CASE WHEN NOT entered THEN rank END AS VARCHAR), ', ' ORDER BY rank) AS missing,
+            listed(list(rank ORDER BY rank) FILTER (entered)) AS entered,
+            listed(list(rank ORDER BY rank) FILTER (NOT entered)) AS missing,
             arg_min(roll_call.recording, CASE WHEN NOT entered THEN rank END) AS recording,
             arg_min(roll_call.pid, CASE WHEN NOT entered THEN rank END) AS pid,
             least(
@@ -186,7 +214,7 @@ WHERE waited_ns > patience_ns;
 
 -- The first collective of each communicator on which its ranks do not agree.
 --
--- needs: _collective_calls, _lossy_communicators, rank_arrivals
+-- needs: _collective_calls, _lossy_communicators, _arrivals
 CREATE VIEW _mismatched_collectives AS
 WITH
     disagreements AS (
@@ -194,7 +222,7 @@ WITH
         FROM _collective_calls
         WHERE comm_id NOT IN (SELECT comm_id FROM _lossy_communicators)
         GROUP BY comm_id, number
-        HAVING count(DISTINCT (name, op, dtype, count, peer)) > 1
+        HAVING min(hash(name, op, dtype, count, peer)) <> max(hash(name, op, dtype, count, peer))
     ),
     first_disagreement AS (
         SELECT comm_id, min(number) AS number
@@ -208,7 +236,7 @@ WITH
             format('{}{}{}{}', calls.name, coalesce(' ' || calls.op, ''),
                 coalesce(format(' of {} ', calls.count) || coalesce(calls.dtype, 'elements'), ''),
                 coalesce(format(', root {}', calls.peer), '')) AS call,
-            string_agg(CAST(calls.rank AS VARCHAR), ', ' ORDER BY calls.rank) AS ranks,
+            listed(list(calls.rank ORDER BY calls.rank)) AS ranks,
             count(*) AS callers,
             arg_min(calls.recording, calls.rank) AS recording,
             arg_min(calls.pid, calls.rank) AS pid,
@@ -239,7 +267,7 @@ SELECT
     disputes.nranks, -- ranks of the communicator
     min(arrivals.at_ns) AS since_ns -- [ns] when the first rank called it
 FROM disputes
-JOIN rank_arrivals AS arrivals
+JOIN _arrivals AS arrivals
     ON arrivals.comm_id = disputes.comm_id
     AND arrivals.number = disputes.number
 GROUP BY ALL;
@@ -247,6 +275,7 @@ GROUP BY ALL;
 -- The first call of each process that never returned, although it had time.
 --
 -- needs: events, _open_calls, _patience
+-- digest: kept
 CREATE VIEW _stuck_calls AS
 WITH
     execs AS (
@@ -296,7 +325,7 @@ WHERE place = 1;
 -- program's own counts in a training only: a server may wait for requests in one. A short recording, or one that ends
 -- with the job, has no hang; communicators with lost calls are left out, because their numbers do not match.
 --
--- needs: events, _missing_ranks, _mismatched_collectives, _stuck_calls, _open_calls, _patience
+-- needs: _missing_ranks, _mismatched_collectives, _stuck_calls, _open_calls, _last_calls, _patience
 CREATE TABLE hangs AS
 WITH
     all_hangs AS (
@@ -319,22 +348,6 @@ WITH
         UNION ALL
         SELECT 'open call', recording, pid, NULL, NULL, name, NULL, NULL, NULL, since_ns, waited_ns
         FROM _stuck_calls
-    ),
-    latest AS (
-        SELECT
-            events.recording,
-            events.pid,
-            arg_max(coalesce(events.name, events.kind), events.ts_ns) AS name,
-            max(events.ts_ns) AS at_ns
-        FROM events
-        JOIN (SELECT DISTINCT recording, pid FROM all_hangs) AS culprits
-            ON culprits.recording = events.recording
-            AND culprits.pid = events.pid
-        WHERE events.kind NOT IN (
-            'wait', 'sched', 'sample', 'process', 'gpu_process', 'gpu_sample', 'host_sample', 'mark', 'lost',
-            'torch_free'
-        )
-        GROUP BY ALL
     ),
     doing AS (
         SELECT
@@ -366,6 +379,6 @@ SELECT
     patience.exit_status -- its exit code
 FROM all_hangs
 LEFT JOIN _patience AS patience ON patience.recording = all_hangs.recording AND patience.pid = all_hangs.pid
-LEFT JOIN latest ON latest.recording = all_hangs.recording AND latest.pid = all_hangs.pid
+LEFT JOIN _last_calls AS latest ON latest.recording = all_hangs.recording AND latest.pid = all_hangs.pid
 LEFT JOIN doing ON doing.recording = all_hangs.recording AND doing.pid = all_hangs.pid
 ORDER BY all_hangs.since_ns, all_hangs.what, all_hangs.recording, all_hangs.pid

@@ -8,6 +8,7 @@
 -- Calls of kinds that are detail rest on a share of the time.
 --
 -- needs: events, _detail_shares
+-- digest: kept
 CREATE VIEW process_percentiles AS
 WITH
     groups AS (

@@ -27,7 +27,7 @@ WITH
     )
 SELECT
     recording, -- recording
-    CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
+    recording_label(recording)
         || format('GPU {}', device) AS subject, -- the GPU, as the driver counts them
     CAST(CASE WHEN severity = 'low' THEN before ELSE times END AS DOUBLE) AS value, -- how often
     CASE WHEN severity = 'low' THEN 'errors before the recording' ELSE 'errors' END AS unit, -- unit of value

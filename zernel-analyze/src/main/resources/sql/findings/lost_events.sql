@@ -11,7 +11,7 @@ WITH
     )
 SELECT
     losses.recording, -- recording
-    CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', losses.recording) ELSE '' END
+    recording_label(losses.recording)
         || 'kind ' || losses.kind AS subject, -- kind that lost events
     losses.lost AS value, -- events lost
     'events' AS unit, -- unit of value

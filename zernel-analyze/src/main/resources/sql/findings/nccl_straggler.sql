@@ -100,7 +100,7 @@ WITH
     groups AS (
         SELECT
             comm_id,
-            string_agg(CAST(rank AS VARCHAR), ', ' ORDER BY rank) AS ranks,
+            listed(list(rank ORDER BY rank)) AS ranks,
             count(*) AS members,
             count(DISTINCT clock) AS clocks,
             min(clock) AS clock,

@@ -28,7 +28,7 @@ WITH
     filled AS (
         SELECT
             used.recording,
-            CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', used.recording) ELSE '' END
+            recording_label(used.recording)
                 || format('GPU {}', used.device) AS subject,
             round(100 * used.max_value / total.max_value, 1) AS value,
             '% of its memory' AS unit,

@@ -65,7 +65,7 @@ WITH
     )
 SELECT
     recording, -- recording
-    CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
+    recording_label(recording)
         || format('GPU {}', device) AS subject, -- the GPU, as the driver counts them
     round(100 * share, 1) AS value, -- share of the samples
     '% of samples' AS unit, -- unit of value

@@ -56,7 +56,7 @@ WITH
         SELECT recording, kind, what, state, why, functions FROM single_functions
     )
 SELECT
-    CASE WHEN (SELECT count(*) FROM files) > 1 THEN format('recording {} ', recording) ELSE '' END
+    recording_label(recording)
         || what AS subject, -- kind, or kind in a library
     functions AS value, -- how many are not attached
     CASE WHEN what = 'kind ' || kind THEN 'kind' ELSE 'functions' END AS unit, -- unit of value

@@ -15,6 +15,7 @@
 -- `idle_ns` is then the middle of the range.
 --
 -- needs: events, _trained, steps, _gpu_spans, gpu_traces, _syncs, _launched, _rare_events, _detail, detail_windows
+-- digest: kept
 CREATE TABLE gpu_busy AS
 WITH
     constants AS (

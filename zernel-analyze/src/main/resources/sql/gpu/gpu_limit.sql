@@ -7,6 +7,7 @@
 -- `unknown` without samples.
 --
 -- needs: gpu_busy, _trained, step_work, _syncs
+-- digest: kept
 CREATE TABLE gpu_limit AS
 WITH
     constants AS (

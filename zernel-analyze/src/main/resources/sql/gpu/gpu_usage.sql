@@ -6,6 +6,7 @@
 -- CUDA_VISIBLE_DEVICES does.
 --
 -- needs: events
+-- digest: kept
 CREATE TABLE gpu_usage AS
 SELECT
     recording, -- recording

@@ -1,6 +1,7 @@
 -- GPUs of the machine, from the recording's footer.
 --
 -- needs: footer
+-- digest: footer
 CREATE VIEW gpus AS
 WITH
     parsed AS (

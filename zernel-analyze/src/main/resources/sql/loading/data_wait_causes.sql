@@ -139,32 +139,18 @@ LEFT JOIN _role_waits AS named
     AND named.pid = threads.pid
     AND named.tid = threads.tid;
 
--- Why training waits for data: one row per training thread.
+-- What waiting for data costs each training thread, whatever rank is late: what data_wait_causes decides by.
 --
--- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
--- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
--- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was
--- recorded), `named` (a function with the role data_wait that does not read) or `late` (this rank of several is late by
--- as much, see late_ranks).
--- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
--- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
--- none. Two CPUs may be the two threads of a core, which together do little more than one: at least, CPUs beyond half
--- of the machine's bring a fifth of one each. Transforms also cost what the training thread waits for a CPU that
--- workers have. CPUs that nobody uses are measured (host_usage); where they were not, all that the job does not use
--- itself count as idle, none where workers wait for one, and `idle_measured` says so.
---
--- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, _lateness, host_usage, cpu_waits
-CREATE TABLE data_wait_causes AS
+-- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _cpu_waits
+-- digest: kept
+CREATE TABLE _data_waits AS
 WITH
     constants AS (
         SELECT
-            0.5 AS idle_share, -- workers are idle from this share of waiting for indices
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
             0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
-            0.2 AS sibling_share, -- of a CPU, that the second thread of a core brings
-            0.5 AS few_share, -- of what is lost, that more workers must bring
-            0.5 AS late_share -- of what is lost, by which a rank is late
+            0.2 AS sibling_share -- of a CPU, that the second thread of a core brings
     ),
     threads AS (
         SELECT
@@ -214,7 +200,6 @@ WITH
             busy.idle_ns,
             busy.most_idle_ns,
             busy.least_idle_ns,
-            late.late_ns,
             own.names,
             own.asleep_share,
             coalesce(ready.delay_ns * ready.holder_share, 0) AS crowd_ns
@@ -230,8 +215,7 @@ WITH
         LEFT JOIN worker_crews AS crews ON crews.recording = threads.recording AND crews.pid = threads.pid
         LEFT JOIN host_usage AS usage ON usage.recording = threads.recording AND usage.pid = threads.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
-        LEFT JOIN _lateness AS late ON late.recording = threads.recording AND late.pid = threads.pid
-        LEFT JOIN cpu_waits AS ready
+        LEFT JOIN _cpu_waits AS ready
             ON ready.recording = threads.recording
             AND ready.pid = threads.pid
             AND ready.tid = threads.tid
@@ -299,12 +283,70 @@ WITH
             ) AS workers_needed
         FROM reached
         CROSS JOIN constants
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    steps, -- steps of kind train
+    step_ns, -- [ns] mean step
+    data_ns, -- [ns] inside DataLoader __next__ and starts of workers, of a mean step
+    rest_ns, -- [ns] of it, without what new workers take
+    idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
+    most_idle_ns, -- [ns] the same at most
+    least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
+    wait_ns, -- [ns] that a step waits for data while the GPU is idle
+    few_ns, -- [ns] of it, that workers enough save
+    least_few_ns, -- [ns] the same at least, if two CPUs share a core
+    slow_ns, -- [ns] that loading takes too long
+    crowd_ns, -- [ns] ready to run while the workers had the CPUs
+    names, -- functions with the role data_wait; NULL where a DataLoader tells it
+    asleep_share, -- share of their time asleep or blocked, 0 to 1
+    loads_in_process, -- whether the thread loads data itself (num_workers=0)
+    at_once, -- workers alive at once; NULL when none was seen
+    waiting_share, -- share of their time waiting for an index, 0 to 1
+    blocked_share, -- share blocked on something else but files
+    io_share, -- share in reads of files
+    cpu_share, -- share of the rest: on a CPU, at most
+    reading, -- share of loading that is reading, 0 to 1
+    bytes_per_s, -- [bytes] per second of reading
+    load_ns, -- [ns] of workers' time that loading a step's data takes
+    load_cpu_ns, -- [ns] of it on a CPU
+    workers_needed, -- workers that would keep up, with CPUs enough
+    cpus, -- CPUs of the machine
+    free_cpus, -- mean CPUs that the job may use and nothing did
+    idle_measured -- whether that was measured
+FROM needs;
+
+-- Why training waits for data: one row per training thread.
+--
+-- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
+-- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
+-- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was
+-- recorded), `named` (a function with the role data_wait that does not read) or `late` (this rank of several is late by
+-- as much, see late_ranks).
+-- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
+-- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
+-- none. Two CPUs may be the two threads of a core, which together do little more than one: at least, CPUs beyond half
+-- of the machine's bring a fifth of one each. Transforms also cost what the training thread waits for a CPU that
+-- workers have. CPUs that nobody uses are measured (host_usage); where they were not, all that the job does not use
+-- itself count as idle, none where workers wait for one, and `idle_measured` says so.
+--
+-- needs: _data_waits, _lateness
+CREATE TABLE data_wait_causes AS
+WITH
+    constants AS (
+        SELECT
+            0.5 AS idle_share, -- workers are idle from this share of waiting for indices
+            0.5 AS reading_share, -- storage is to blame from this share of active time in reads
+            0.5 AS few_share, -- of what is lost, that more workers must bring
+            0.5 AS late_share -- of what is lost, by which a rank is late
     ),
     caused AS (
         SELECT
-            needs.*,
+            waits.*,
             CASE
-                WHEN late_ns >= constants.late_share * wait_ns THEN 'late'
+                WHEN late.late_ns >= constants.late_share * wait_ns THEN 'late'
                 WHEN NOT loads_in_process AND at_once IS NULL THEN 'unseen'
                 WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
                 WHEN reading >= constants.reading_share THEN 'storage'
@@ -312,7 +354,8 @@ WITH
                 WHEN few_ns >= constants.few_share * wait_ns THEN 'few'
                 ELSE 'transform'
             END AS cause
-        FROM needs
+        FROM _data_waits AS waits
+        LEFT JOIN _lateness AS late ON late.recording = waits.recording AND late.pid = waits.pid
         CROSS JOIN constants
     )
 SELECT

@@ -4,6 +4,7 @@
 -- The number at once is the median, over the workers, of how many were alive in the middle of the worker's life.
 --
 -- needs: workers
+-- digest: kept
 CREATE TABLE worker_crews AS
 WITH
     siblings AS (

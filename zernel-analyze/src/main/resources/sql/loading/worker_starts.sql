@@ -7,6 +7,7 @@
 -- between two passes is not counted.
 --
 -- needs: data_wait, workers, worker_crews, steps, _crew_starts, events
+-- digest: kept
 CREATE TABLE worker_starts AS
 WITH
     forks AS (

@@ -1,6 +1,6 @@
--- Processes that are ranks of a job: they call collectives of NCCL, or wait for others in torch.distributed.
+-- Processes that may be ranks of a job: they call collectives of NCCL, or wait for others in torch.distributed.
 --
--- needs: _collective_calls, _waiting_ranks
+-- needs: _collective_calls, _dist_waiting
 CREATE TABLE _ranked AS
 SELECT
     recording, -- recording
@@ -9,7 +9,7 @@ FROM _collective_calls
 WHERE nranks > 1
 UNION
 SELECT recording, pid
-FROM _waiting_ranks;
+FROM _dist_waiting;
 
 -- When training threads of ranks were asleep, and waited neither for data, nor for the GPU, nor for other ranks.
 --
@@ -50,14 +50,14 @@ WHERE away.ts_ns < segments.end_ns
         OR (away.recording, away.pid) NOT IN (SELECT recording, pid FROM _launching_threads)
     );
 
--- What can make a rank late, per step: each part's time, and how much more that is than in the other ranks.
+-- What can make a rank late, per step: the time of each part.
 --
--- Compared is with the median step of each other rank, and of these with the middle one. Time without a CPU and in
--- allocations lies within the other parts; that of threads that launch kernels for the training thread, such as
--- backward's, counts with it. Steps of processes without collectives are no rows.
+-- Time without a CPU and in allocations lies within the other parts; that of threads that launch kernels for the
+-- training thread, such as backward's, counts with it. Steps of processes without collectives are no rows.
 --
 -- needs: _switches, _checkpoint_opens, _launching_threads, steps, step_work, _step_spans, _rank_sleeps, _ranked
-CREATE TABLE _step_parts AS
+-- digest: kept
+CREATE TABLE _step_costs AS
 WITH
     spans AS (
         SELECT
@@ -65,11 +65,6 @@ WITH
             steps.pid,
             steps.tid,
             steps.step,
-            steps.start_ns,
-            steps.end_ns,
-            steps.dur_ns,
-            steps.step_kind,
-            steps.data_loading_ns,
             work.alloc_ns,
             work.sync_ns - work.collective_sync_ns AS gpu_wait_ns,
             steps.gpu_compute_ns + steps.optimizer_step_ns AS compute_ns,
@@ -126,35 +121,51 @@ WITH
         FROM in_spans(moments, _step_spans)
         WHERE training_tid = tid
         GROUP BY ALL
-    ),
+    )
+SELECT
+    spans.recording, -- recording
+    spans.pid, -- process
+    spans.tid, -- training thread
+    spans.step, -- number of the step, from 1
+    CAST(coalesce(happened.runq_ns, 0) AS BIGINT) AS runq_ns, -- [ns] ready without a CPU
+    spans.alloc_ns, -- [ns] in calls that allocate and free device memory
+    spans.gpu_wait_ns, -- [ns] in waits for the rank's own GPU
+    CAST(greatest(
+        spans.compute_ns - spans.gpu_wait_ns - coalesce(happened.asleep_ns - happened.asleep_between_ns, 0),
+        0
+    ) AS BIGINT) AS compute_ns, -- [ns] in forward, backward and optimizer, on the CPU
+    CAST(coalesce(happened.asleep_ns, 0) AS BIGINT) AS asleep_ns, -- [ns] asleep, for nothing of the above
+    CAST(greatest(spans.unknown_ns - coalesce(happened.asleep_between_ns, 0), 0) AS BIGINT)
+        AS unknown_ns, -- [ns] outside every recorded call, not asleep
+    CAST(coalesce(happened.checkpoints, 0) AS BIGINT) AS checkpoints -- checkpoint files opened in it
+FROM spans
+LEFT JOIN happened
+    ON happened.recording = spans.recording
+    AND happened.pid = spans.pid
+    AND happened.tid = spans.tid
+    AND happened.step = spans.step;
+
+-- What can make a rank late, per step: how much more than in the other ranks each part takes.
+--
+-- Compared is with the median step of each other rank, and of these with the middle one.
+--
+-- needs: _step_costs, steps
+CREATE TABLE _step_parts AS
+WITH
     parts AS (
         SELECT
-            spans.recording,
-            spans.pid,
-            spans.tid,
-            spans.step,
-            spans.start_ns,
-            spans.end_ns,
-            spans.dur_ns,
-            spans.step_kind,
-            spans.data_loading_ns,
-            coalesce(happened.runq_ns, 0) AS runq_ns,
-            spans.alloc_ns,
-            spans.gpu_wait_ns,
-            greatest(
-                spans.compute_ns - spans.gpu_wait_ns
-                    - coalesce(happened.asleep_ns - happened.asleep_between_ns, 0),
-                0
-            ) AS compute_ns,
-            coalesce(happened.asleep_ns, 0) AS asleep_ns,
-            greatest(spans.unknown_ns - coalesce(happened.asleep_between_ns, 0), 0) AS unknown_ns,
-            coalesce(happened.checkpoints, 0) AS checkpoints
-        FROM spans
-        LEFT JOIN happened
-            ON happened.recording = spans.recording
-            AND happened.pid = spans.pid
-            AND happened.tid = spans.tid
-            AND happened.step = spans.step
+            costs.*,
+            steps.start_ns,
+            steps.end_ns,
+            steps.dur_ns,
+            steps.step_kind,
+            steps.data_loading_ns
+        FROM _step_costs AS costs
+        JOIN steps
+            ON steps.recording = costs.recording
+            AND steps.pid = costs.pid
+            AND steps.tid = costs.tid
+            AND steps.step = costs.step
     ),
     usual AS (
         SELECT
@@ -173,18 +184,21 @@ WITH
     ),
     others AS (
         SELECT
-            own.recording,
-            own.pid,
-            median(usual.data_loading_ns) AS data_loading_ns,
-            median(usual.runq_ns) AS runq_ns,
-            median(usual.alloc_ns) AS alloc_ns,
-            median(usual.gpu_wait_ns) AS gpu_wait_ns,
-            median(usual.compute_ns) AS compute_ns,
-            median(usual.asleep_ns) AS asleep_ns,
-            median(usual.unknown_ns) AS unknown_ns
-        FROM usual AS own
-        JOIN usual ON usual.recording <> own.recording OR usual.pid <> own.pid
-        GROUP BY ALL
+            recording,
+            pid,
+            median(data_loading_ns) OVER but_this AS data_loading_ns,
+            median(runq_ns) OVER but_this AS runq_ns,
+            median(alloc_ns) OVER but_this AS alloc_ns,
+            median(gpu_wait_ns) OVER but_this AS gpu_wait_ns,
+            median(compute_ns) OVER but_this AS compute_ns,
+            median(asleep_ns) OVER but_this AS asleep_ns,
+            median(unknown_ns) OVER but_this AS unknown_ns
+        FROM usual
+        WINDOW but_this AS (
+            ORDER BY recording, pid
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW
+        )
+        QUALIFY count(*) OVER () > 1
     )
 SELECT
     parts.recording, -- recording
@@ -211,7 +225,7 @@ JOIN others ON others.recording = parts.recording AND others.pid = parts.pid;
 -- The step is that of the rank that came last. The cause is what this rank spent more time on in the step than the
 -- other ranks usually do; it is NULL where nothing explains a third of the delay, or of the step where that is shorter:
 -- a delay adds up over steps where ranks do not wait for each other on their CPUs. Only collectives count that all
--- ranks called.
+-- recorded ranks called.
 --
 -- needs: collective_arrivals, rank_arrivals, _step_parts
 CREATE TABLE late_steps AS
@@ -231,7 +245,7 @@ WITH
             arrivals.late_pid,
             arrivals.late_ns
         FROM collective_arrivals AS arrivals
-        WHERE arrivals.nranks > 1 AND arrivals.ranks = arrivals.nranks AND arrivals.skew_ns IS NOT NULL
+        WHERE arrivals.by_all AND arrivals.skew_ns IS NOT NULL
     ),
     placed AS (
         SELECT

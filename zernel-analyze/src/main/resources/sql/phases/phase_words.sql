@@ -4,6 +4,7 @@
 -- collectives are not NCCL's. The phases themselves keep their names.
 --
 -- needs: training_threads, _thread_kinds, kinds
+-- digest: kept
 CREATE VIEW phase_words AS
 WITH
     watched AS (

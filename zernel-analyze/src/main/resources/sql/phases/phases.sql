@@ -10,6 +10,7 @@
 -- what each phase rests on.
 --
 -- needs: _segments, _thread_numbers
+-- digest: kept
 CREATE VIEW phases AS
 WITH
     names AS (

@@ -5,6 +5,7 @@
 -- between steps. Steps that resemble the one before them (slow waves) count for fewer.
 --
 -- needs: steps, _thread_numbers
+-- digest: kept
 CREATE TABLE step_changes AS
 WITH
     thresholds AS (

@@ -42,21 +42,11 @@ FROM waits
 CROSS JOIN constants
 WHERE waits.runnable_ns > 0 AND waits.runnable_share >= constants.counted;
 
--- Steps that take much longer than the thread's usual ones, and what in them took longer.
+-- Steps that take much longer than the thread's usual ones, without a look at ranks that are late.
 --
--- Usual is the median of the steps, on the side of a change of pace that the step is on; a step is an outlier when it
--- is over that by six median deviations (scaled as standard deviations) and by a fifth, and the next step does not make
--- up for it, as where a program waits once for all that it had enqueued. Warm-up and evaluation do not count. Known
--- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
--- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
--- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
--- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in a sync or for room to
--- launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half of these.
--- So is time blocked on another thread or without a CPU, and garbage collections, that take half of what the step takes
--- longer.
---
--- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, late_steps, _step_whys
-CREATE TABLE step_outliers AS
+-- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, _step_whys
+-- digest: kept
+CREATE TABLE _slow_steps AS
 WITH
     thresholds AS (
         SELECT
@@ -64,8 +54,7 @@ WITH
             6 AS min_deviations, -- median deviations over the median, scaled as standard deviations
             0.2 AS min_excess, -- and this share of the median
             0.05 AS slow_input, -- what waits for data cost, as a share of a mean step
-            0.05 AS often, -- and this share of steps is slow through them
-            0.8 AS min_same_rank -- share of delays that are those of one rank
+            0.05 AS often -- and this share of steps is slow through them
     ),
     paced AS (
         SELECT
@@ -145,13 +134,6 @@ WITH
                 thresholds.min_excess * usual.dur_ns
             )
     ),
-    -- Delays that are nearly always those of one rank.
-    late AS (
-        SELECT comm_id, late_rank, recording, late_ns, count(*) OVER (PARTITION BY comm_id, late_rank) AS times
-        FROM late_steps
-        CROSS JOIN thresholds
-        WHERE late_rank IS NOT NULL AND step_kind <> 'warmup' AND lag_ns >= thresholds.min_excess * step_ns
-    ),
     moments AS (
         SELECT recording, ts_ns AS at_ns, 'checkpoint' AS reason
         FROM _checkpoint_opens
@@ -162,12 +144,6 @@ WITH
         UNION ALL
         SELECT recording, start_ns, 'pause'
         FROM pauses
-        UNION ALL
-        SELECT late.recording, late.late_ns, 'late rank'
-        FROM late
-        JOIN (SELECT comm_id, count(*) AS times FROM late GROUP BY ALL) AS totals ON totals.comm_id = late.comm_id
-        CROSS JOIN thresholds
-        WHERE late.times >= thresholds.min_same_rank * totals.times
     ),
     explained AS (
         SELECT outliers.recording, outliers.pid, outliers.tid, outliers.step, arg_max(why.reason, why.dur_ns) AS reason
@@ -235,6 +211,8 @@ SELECT
     outliers.tid, -- training thread
     outliers.step, -- number of the step, from 1
     outliers.start_ns, -- [ns] when it began
+    outliers.end_ns, -- [ns] when it ended
+    outliers.previous_ns, -- [ns] when the step before it began
     outliers.dur_ns, -- [ns] how long it took
     CAST(outliers.usual_ns AS BIGINT) AS usual_ns, -- [ns] median step
     CAST(outliers.mad_ns AS BIGINT) AS mad_ns, -- [ns] median deviation of steps from it
@@ -258,7 +236,7 @@ SELECT
             AND 2 * (waits.blocked_ns + CASE WHEN unmissed.pid IS NULL THEN 0 ELSE greatest(data_loading_ns, 0) END)
                 >= outliers.dur_ns - outliers.usual_ns
             THEN 'wait for earlier steps'
-    END AS reason -- checkpoint, begin of a pass, pause, another thread, no CPU, late rank, ... or NULL
+    END AS reason -- checkpoint, begin of a pass, pause, another thread, no CPU, ... or NULL
 FROM outliers
 LEFT JOIN reasons
     ON reasons.recording = outliers.recording
@@ -282,4 +260,64 @@ LEFT JOIN unmissed
 LEFT JOIN slow_inputs
     ON slow_inputs.recording = outliers.recording
     AND slow_inputs.pid = outliers.pid
-    AND slow_inputs.tid = outliers.tid
+    AND slow_inputs.tid = outliers.tid;
+
+-- Steps that take much longer than the thread's usual ones, and what in them took longer.
+--
+-- Usual is the median of the steps, on the side of a change of pace that the step is on; a step is an outlier when it
+-- is over that by six median deviations (scaled as standard deviations) and by a fifth, and the next step does not make
+-- up for it, as where a program waits once for all that it had enqueued. Warm-up and evaluation do not count. Known
+-- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
+-- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
+-- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
+-- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in a sync or for room to
+-- launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half of these.
+-- So is time blocked on another thread or without a CPU, and garbage collections, that take half of what the step takes
+-- longer.
+--
+-- needs: _slow_steps, late_steps
+CREATE TABLE step_outliers AS
+WITH
+    thresholds AS (
+        SELECT
+            0.2 AS min_lag, -- delay of a late rank, as a share of its step
+            0.8 AS min_same_rank -- share of delays that are those of one rank
+    ),
+    late AS (
+        SELECT comm_id, late_rank, recording, late_ns, count(*) OVER (PARTITION BY comm_id, late_rank) AS times
+        FROM late_steps
+        CROSS JOIN thresholds
+        WHERE late_rank IS NOT NULL AND step_kind <> 'warmup' AND lag_ns >= thresholds.min_lag * step_ns
+    ),
+    -- Delays that are nearly always those of one rank.
+    moments AS (
+        SELECT late.recording, late.late_ns AS at_ns
+        FROM late
+        JOIN (SELECT comm_id, count(*) AS times FROM late GROUP BY ALL) AS totals ON totals.comm_id = late.comm_id
+        CROSS JOIN thresholds
+        WHERE late.times >= thresholds.min_same_rank * totals.times
+    )
+SELECT
+    slow.recording, -- recording
+    slow.pid, -- process
+    slow.tid, -- training thread
+    slow.step, -- number of the step, from 1
+    slow.start_ns, -- [ns] when it began
+    slow.dur_ns, -- [ns] how long it took
+    slow.usual_ns, -- [ns] median step
+    slow.mad_ns, -- [ns] median deviation of steps from it
+    slow.score, -- median deviations over the median, scaled as standard deviations
+    slow.phase, -- the phase that took most longer than usual
+    slow.phase_excess_ns, -- [ns] by which it did
+    CASE
+        WHEN slow.reason IN ('checkpoint', 'begin of a pass') THEN slow.reason
+        WHEN EXISTS (
+            SELECT 1
+            FROM moments
+            WHERE moments.recording = slow.recording
+                AND moments.at_ns >= slow.previous_ns
+                AND moments.at_ns < slow.end_ns
+        ) THEN 'late rank'
+        ELSE slow.reason
+    END AS reason -- checkpoint, begin of a pass, pause, another thread, no CPU, late rank, ... or NULL
+FROM _slow_steps AS slow

@@ -6,6 +6,7 @@
 -- detailed steps.
 --
 -- needs: _rare_events, _step_launches, steps, _step_counts, _step_spans, _syncs, _sampled, _detail
+-- digest: kept
 CREATE TABLE step_work AS
 WITH
     spans AS (

@@ -7,6 +7,7 @@
 -- Of processes whose GPU was profiled meanwhile, nothing is unknown: see `gpu_time`.
 --
 -- needs: _syncs, _trained, step_work, gpu_busy, _communication, gpu_traces
+-- digest: kept
 CREATE VIEW unknowns AS
 WITH
     -- Waits of several threads at once count once.

@@ -7,6 +7,7 @@
 -- call returns: at the latest, hardly earlier.
 --
 -- needs: _nccl_calls, _syncs
+-- digest: kept
 CREATE TABLE _collective_calls AS
 WITH
     calls AS (
@@ -26,7 +27,6 @@ WITH
             rank,
             nranks,
             ts_ns,
-            dur_ns,
             name IN ('ncclSend', 'ncclRecv') AS one_sided
         FROM _nccl_calls
         WHERE kind = 'nccl' AND comm_id IS NOT NULL AND seq IS NOT NULL
@@ -57,8 +57,7 @@ WITH
             calls.peer,
             calls.rank,
             calls.nranks,
-            calls.ts_ns,
-            calls.dur_ns
+            calls.ts_ns
         FROM calls
         LEFT JOIN mixed ON mixed.comm_id = calls.comm_id
         WHERE NOT calls.one_sided
@@ -78,7 +77,6 @@ SELECT
     numbered.rank, -- rank in the communicator
     numbered.nranks, -- ranks of the communicator
     numbered.ts_ns, -- [ns] when the rank called, by its own clock
-    numbered.dur_ns, -- [ns] time to enqueue; NULL when the call was not seen to return
     _syncs.end_ns AS done_ns -- [ns] when it was done, at the latest; NULL when that was not seen
 FROM numbered
 ASOF LEFT JOIN _syncs

@@ -5,6 +5,7 @@
 -- that was seen of a small collective with no work beside it, such as a barrier; where none was seen 20 us are assumed.
 --
 -- needs: _rare_events, _nccl_calls, _syncs, step_work, _communication
+-- digest: kept
 CREATE TABLE _small_collectives AS
 WITH
     constants AS (

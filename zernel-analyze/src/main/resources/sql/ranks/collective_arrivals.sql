@@ -6,42 +6,80 @@
 -- and one that cannot be compared is NULL. A collective of which a rank is missing has one that was not recorded, or
 -- that never came. Of jobs that do not use NCCL, all waits of a step in torch.distributed count as one.
 --
--- needs: rank_arrivals
+-- needs: _arrivals, recording_clocks
 CREATE TABLE collective_arrivals AS
 WITH
-    arrivals AS (
+    members AS (
+        SELECT DISTINCT comm_id, rank, recording, pid
+        FROM _arrivals
+    ),
+    -- A rank that was started again is two processes; else each row is another rank.
+    doubled AS (
+        SELECT comm_id, max(processes) > 1 AS doubled
+        FROM (SELECT comm_id, rank, count(*) AS processes FROM members GROUP BY comm_id, rank)
+        GROUP BY comm_id
+    ),
+    grouped AS (
         SELECT
-            comm_id,
-            number,
-            min(name) AS name,
-            max(bytes) AS bytes,
-            max(nranks) AS nranks,
-            count(DISTINCT rank) AS ranks,
-            count(DISTINCT clock) AS hosts,
-            count(*) = count(error_ns) OR count(DISTINCT clock) = 1 AS comparable,
-            min(at_ns) AS first_ns,
-            max(at_ns, 2) AS last_ns,
+            arrivals.comm_id,
+            arrivals.number,
+            min(arrivals.name) AS name,
+            max(arrivals.bytes) AS bytes,
+            max(arrivals.nranks) AS nranks,
             CASE
-                WHEN arg_max(clock, at_ns) <> arg_min(clock, at_ns)
-                    THEN arg_max(error_ns, at_ns) + arg_min(error_ns, at_ns)
+                WHEN any_value(doubled.doubled) THEN count(DISTINCT arrivals.rank) FILTER (doubled.doubled)
+                ELSE count(*)
+            END AS ranks,
+            min(clocks.machine) = max(clocks.machine) AS one_host,
+            count(*) = count(arrivals.error_ns) AS compared,
+            min(arrivals.at_ns) AS first_ns,
+            max(arrivals.at_ns, 2) AS last_ns,
+            CASE
+                WHEN arg_max(clocks.machine, arrivals.at_ns) <> arg_min(clocks.machine, arrivals.at_ns)
+                    THEN arg_max(arrivals.error_ns, arrivals.at_ns) + arg_min(arrivals.error_ns, arrivals.at_ns)
                 ELSE 0
             END AS error_ns,
-            arg_max(rank, at_ns) AS late_rank,
-            arg_max(recording, at_ns) AS late_recording,
-            arg_max(pid, at_ns) AS late_pid,
-            arg_max(ts_ns, at_ns) AS late_ns
-        FROM rank_arrivals
-        GROUP BY comm_id, number
-        HAVING count(DISTINCT name) = 1
+            arg_max(arrivals.rank, arrivals.at_ns) AS late_rank,
+            arg_max(arrivals.recording, arrivals.at_ns) AS late_recording,
+            arg_max(arrivals.pid, arrivals.at_ns) AS late_pid,
+            arg_max(arrivals.ts_ns, arrivals.at_ns) AS late_ns
+        FROM _arrivals AS arrivals
+        JOIN doubled ON doubled.comm_id = arrivals.comm_id
+        JOIN recording_clocks AS clocks ON clocks.recording = arrivals.recording
+        GROUP BY arrivals.comm_id, arrivals.number
+        HAVING min(arrivals.name) = max(arrivals.name)
+    ),
+    counted AS (
+        SELECT
+            grouped.*,
+            max(ranks) OVER (PARTITION BY comm_id) AS recorded,
+            one_host OR compared AS comparable
+        FROM grouped
+    ),
+    machines AS (
+        SELECT members.comm_id, count(DISTINCT clocks.machine) AS hosts
+        FROM members
+        JOIN recording_clocks AS clocks ON clocks.recording = members.recording
+        GROUP BY members.comm_id
+    ),
+    partly AS (
+        SELECT arrivals.comm_id, arrivals.number, count(DISTINCT clocks.machine) AS hosts
+        FROM _arrivals AS arrivals
+        JOIN counted ON counted.comm_id = arrivals.comm_id AND counted.number = arrivals.number
+        JOIN recording_clocks AS clocks ON clocks.recording = arrivals.recording
+        WHERE counted.ranks < counted.recorded
+        GROUP BY arrivals.comm_id, arrivals.number
     )
 SELECT
-    comm_id, -- communicator, the same number in all ranks
-    number, -- number of the collective on it, from 0
-    name, -- NCCL function, or torch.distributed
-    bytes, -- [bytes] of one rank
-    nranks, -- ranks of the communicator
-    ranks, -- ranks that were seen to call it
-    hosts, -- machines they ran on
+    counted.comm_id, -- communicator, the same number in all ranks
+    counted.number, -- number of the collective on it, from 0
+    counted.name, -- NCCL function, or torch.distributed
+    counted.bytes, -- [bytes] of one rank
+    counted.nranks, -- ranks of the communicator
+    counted.ranks, -- ranks that were seen to call it
+    nranks > 1 AND ranks = recorded AND 2 * ranks > nranks
+        AS by_all, -- whether all ranks did that were recorded, and these are most
+    coalesce(partly.hosts, machines.hosts) AS hosts, -- machines they ran on
     first_ns, -- [ns] when the first rank called
     CASE WHEN comparable THEN last_ns[1] - first_ns END AS skew_ns, -- [ns] how much later the last one did
     CASE WHEN comparable THEN last_ns[1] - last_ns[2] END AS behind_ns, -- [ns] how much later than the last but one
@@ -50,4 +88,6 @@ SELECT
     late_recording, -- its recording
     late_pid, -- its process
     late_ns -- [ns] when it called, by its own clock
-FROM arrivals
+FROM counted
+JOIN machines ON machines.comm_id = counted.comm_id
+LEFT JOIN partly ON partly.comm_id = counted.comm_id AND partly.number = counted.number

@@ -69,7 +69,7 @@ WITH
             quantile_cont(skew_ns, [0.5, 0.99]) AS skew,
             mode(late_rank) AS late_rank
         FROM collective_arrivals
-        WHERE ranks > 1 AND ranks = nranks
+        WHERE by_all
         GROUP BY ALL
     )
 SELECT

@@ -1,6 +1,6 @@
 -- Ranks by how often they came last to a collective, how late, and why.
 --
--- Only collectives that all ranks were seen to call count, and only delays above the error of clocks. One rank that is
+-- Only collectives that all recorded ranks called count, and only delays above the error of clocks. One rank that is
 -- nearly always last holds up the others; where all ranks are last about as often, their lateness is noise. The cause
 -- is the most frequent one of the steps in which the rank came last: what it then spent more time on than the others.
 --
@@ -10,7 +10,7 @@ WITH
     complete AS (
         SELECT comm_id, nranks, hosts, skew_ns, behind_ns, late_rank, late_recording, late_pid
         FROM collective_arrivals
-        WHERE nranks > 1 AND ranks = nranks
+        WHERE by_all
     ),
     totals AS (
         SELECT comm_id, count(*) AS collectives
@@ -40,7 +40,7 @@ WITH
         GROUP BY ALL
     ),
     main_causes AS (
-        SELECT comm_id, rank, arg_max(coalesce(cause, 'not known'), steps) AS cause
+        SELECT comm_id, rank, arg_max(coalesce(cause, 'not known'), (steps, coalesce(cause, ''))) AS cause
         FROM causes
         GROUP BY ALL
     )

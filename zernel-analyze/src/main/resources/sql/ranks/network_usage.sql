@@ -4,6 +4,7 @@
 -- InfiniBand and RoCE; those of TCP are counted for the host as a whole.
 --
 -- needs: _trained, _host_changes, events
+-- digest: kept
 CREATE TABLE network_usage AS
 WITH
     windows AS (

@@ -18,7 +18,7 @@ WITH
             (row_number() OVER (PARTITION BY comm_id ORDER BY number) - 1) * 60
                 // greatest(count(*) OVER (PARTITION BY comm_id), 60) AS point
         FROM collective_arrivals
-        WHERE nranks > 1 AND ranks = nranks
+        WHERE by_all
     ),
     sizes AS (
         SELECT comm_id, point, count(*) AS collectives, min(number) AS first_number

@@ -1,7 +1,7 @@
 -- Which rank the others waited for in each step, and how late it came.
 --
 -- Of the collectives that the process called in the step, the one to which the last rank came latest counts, where all
--- ranks were recorded and the delay is above the error of the clocks.
+-- recorded ranks called it and the delay is above the error of the clocks.
 --
 -- needs: rank_arrivals, collective_arrivals, steps, _step_counts
 CREATE VIEW step_late_ranks AS
@@ -20,7 +20,7 @@ WITH
         JOIN collective_arrivals AS arrivals
             ON arrivals.comm_id = calls.comm_id
             AND arrivals.number = calls.number
-        WHERE arrivals.nranks > 1 AND arrivals.ranks = arrivals.nranks AND arrivals.late_rank IS NOT NULL
+        WHERE arrivals.by_all AND arrivals.late_rank IS NOT NULL
     )
 SELECT
     spans.recording, -- recording

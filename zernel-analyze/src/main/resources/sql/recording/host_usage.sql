@@ -6,6 +6,7 @@
 -- the last part of a second in `job_cpus`, not in `busy_cpus`.
 --
 -- needs: training_threads, _trained, _host_changes, _host_limits, events, recordings
+-- digest: kept
 CREATE TABLE host_usage AS
 WITH
     constants AS (

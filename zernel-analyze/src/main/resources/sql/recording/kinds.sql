@@ -5,6 +5,7 @@
 -- opened and closed.
 --
 -- needs: _thread_kinds, footer, _detail_shares
+-- digest: kept
 CREATE TABLE kinds AS
 WITH
     states AS (

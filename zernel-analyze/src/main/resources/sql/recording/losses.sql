@@ -4,6 +4,7 @@
 -- only the latter, so the larger of the two counts.
 --
 -- needs: events, _thread_kinds, footer
+-- digest: kept
 CREATE TABLE losses AS
 WITH
     totals AS (

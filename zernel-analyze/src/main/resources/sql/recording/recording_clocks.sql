@@ -4,6 +4,7 @@
 -- so their times differ by exactly that; `shift_ns` takes it out.
 --
 -- needs: files, footer
+-- digest: footer
 CREATE TABLE recording_clocks AS
 WITH
     offsets AS (
@@ -33,6 +34,7 @@ SELECT
     recording, -- recording
     host, -- machine by name, if known
     clock, -- machine by its clock: the id of its boot, else its name
+    dense_rank() OVER (ORDER BY clock) AS machine, -- the same as a number
     coalesce(first_value(offset_ns) OVER (PARTITION BY clock ORDER BY recording) - offset_ns, 0)
         AS shift_ns -- [ns] to add to its times to compare them with those of the machine's first recording
 FROM clocks

@@ -3,6 +3,7 @@
 -- A fraction or a percentile of an incomplete recording describes what was stored, not what happened.
 --
 -- needs: files, footer
+-- digest: footer
 CREATE TABLE recordings AS
 WITH
     about AS (
@@ -18,7 +19,7 @@ WITH
 SELECT
     files.recording, -- its value in the column recording of every view
     files.path, -- file or folder that was opened
-    files.state, -- finished, unfinished (still written, or its recorder died), foreign (no recorder wrote it) or trace
+    files.state, -- finished, unfinished (or its recorder died), foreign (no recorder wrote it), trace or digest
     files.note, -- what a reader must know, if anything
     files.rows AS events, -- events in it
     about.a.version AS version, -- version of the recorder
@@ -32,7 +33,8 @@ SELECT
     about.a.started_ns AS started_ns, -- [ns] since the epoch
     about.a.ended_ns AS ended_ns, -- [ns] since the epoch
     about.a.stop AS stop, -- why recording ended
-    files.state IN ('finished', 'trace') AND coalesce(about.a.complete, FALSE) AS complete, -- whether nothing was lost
+    files.state IN ('finished', 'trace', 'digest') AND coalesce(about.a.complete, FALSE)
+        AS complete, -- whether nothing was lost
     array_to_string(about.a.incomplete_because, '; ') AS incomplete_because -- why it is not complete
 FROM files
 LEFT JOIN about USING (recording)

@@ -3,6 +3,7 @@
 -- Without steps nothing can be said per step, so there is no verdict on these processes.
 --
 -- needs: _marker_ratings
+-- digest: kept
 CREATE VIEW processes_without_steps AS
 SELECT
     recording, -- recording

@@ -6,6 +6,7 @@
 -- time off it, so an upper bound.
 --
 -- needs: recordings, kinds, training_threads, _threads, _process_info, events
+-- digest: kept
 CREATE VIEW programs_without_steps AS
 WITH
     constants AS (

@@ -112,6 +112,7 @@ WHERE generation > 0;
 --
 -- needs: _intervals, _segments, _evaluations, _step_markers, _role_steps, _checkpoint_opens, _compiles, _thread_numbers
 -- needs: _detail, detail_windows, files
+-- digest: kept
 CREATE TABLE steps AS
 WITH
     threads AS (

@@ -1,6 +1,7 @@
 -- Processes as the recorder listed them in the footer.
 --
 -- needs: footer
+-- digest: footer
 CREATE VIEW _process_info AS
 WITH
     parsed AS (

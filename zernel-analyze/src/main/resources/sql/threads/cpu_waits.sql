@@ -3,36 +3,11 @@
 -- Lost is that time, at most as the GPU is idle by the driver's samples. Where processes that are no part of the
 -- training had the CPU for half of it, it is theirs, and only their part counts. The recorder's part never does.
 --
--- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _lateness
+-- needs: _cpu_waits, _lateness
 CREATE VIEW cpu_waits AS
 WITH
     constants AS (
-        SELECT
-            0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
-            0.5 AS late_share -- of what is lost, by which a rank is late
-    ),
-    delays AS (
-        SELECT
-            preemption.*,
-            preemption.others_ns >= constants.others_share * preemption.runq_ns AS by_others,
-            preemption.wall_ns / preemption.steps AS step_ns,
-            CASE
-                WHEN preemption.others_ns >= constants.others_share * preemption.runq_ns THEN preemption.others_ns
-                ELSE preemption.runq_ns - preemption.recorder_ns
-            END / preemption.steps AS delay_ns
-        FROM preemption
-        CROSS JOIN constants
-        WHERE preemption.steps > 0
-    ),
-    costs AS (
-        SELECT
-            delays.*,
-            least(delays.delay_ns, busy.idle_ns) AS lost_ns,
-            least(delays.delay_ns, busy.most_idle_ns) AS bound_ns,
-            busy.idle_ns,
-            busy.least_idle_ns
-        FROM delays
-        LEFT JOIN gpu_busy AS busy ON busy.recording = delays.recording AND busy.pid = delays.pid
+        SELECT 0.5 AS late_share -- of what is lost, by which a rank is late
     )
 SELECT
     costs.recording, -- recording
@@ -51,28 +26,23 @@ SELECT
         ELSE 'unseen'
     END AS cause, -- neighbour, unseen, or late: this rank of several is, see late_ranks
     costs.holder, -- who had the CPU most: threads (own), workers, ranks, recorder, others, nobody or unknown
-    costs.holder = 'threads' AND costs.crowd >= coalesce(usage.allowed_cpus, recordings.cpus, 1)
-        AS crowded, -- whether threads of its own had it that are more than the CPUs
-    costs.holder_ns / costs.runq_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
+    costs.crowded, -- whether threads of its own had it that are more than the CPUs
+    costs.holder_share, -- share of the time without a CPU in which they had it, 0 to 1
     costs.top_pid, -- the process that had it longest
     costs.top_comm, -- its name
-    costs.top_ns / costs.runq_ns AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
-    costs.nobody_ns / costs.runq_ns AS nobody_share, -- share of that time in which nobody had it, 0 to 1
-    coalesce(own.threads, 1) AS threads, -- threads of the process, with events
-    coalesce(crews.at_once, 0) AS workers, -- data workers of it at once
+    costs.top_share, -- share of the time without a CPU in which it had it, 0 to 1
+    costs.nobody_share, -- share of that time in which nobody had it, 0 to 1
+    costs.threads, -- threads of the process, with events
+    costs.workers, -- data workers of it at once
     costs.share, -- share of the thread's wall time, 0 to 1
     costs.spans, -- times that it waited for a CPU
     costs.preempted, -- of them, those in which another thread took its CPU
     costs.max_ns, -- [ns] longest of them
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
-    costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
-    recordings.cpus -- CPUs of the machine
-FROM costs
+    costs.others_share, -- share of the time in which such processes had it, 0 to 1
+    costs.cpus -- CPUs of the machine
+FROM _cpu_waits AS costs
 CROSS JOIN constants
-LEFT JOIN processes AS own ON own.recording = costs.recording AND own.pid = costs.pid
-LEFT JOIN worker_crews AS crews ON crews.recording = costs.recording AND crews.pid = costs.pid
-LEFT JOIN recordings ON recordings.recording = costs.recording
-LEFT JOIN host_usage AS usage ON usage.recording = costs.recording AND usage.pid = costs.pid
 LEFT JOIN _lateness AS late ON late.recording = costs.recording AND late.pid = costs.pid
 ORDER BY costs.recording, costs.pid, costs.tid

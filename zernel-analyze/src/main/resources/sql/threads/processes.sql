@@ -1,6 +1,7 @@
 -- Processes in the recording, with what each is for.
 --
 -- needs: _threads, _process_info, training_threads
+-- digest: kept
 CREATE TABLE processes AS
 WITH
     seen AS (

@@ -6,6 +6,7 @@
 -- evaluation and checkpoints.
 --
 -- needs: _pieces, steps, _intervals, _thread_numbers, _purposes
+-- digest: kept
 CREATE TABLE training_threads AS
 WITH
     spans AS (

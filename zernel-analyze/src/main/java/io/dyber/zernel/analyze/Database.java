@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.duckdb.OnDemand;
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.recording.AttachedRecording;
 import io.dyber.zernel.analyze.recording.DamagedPages;
+import io.dyber.zernel.analyze.recording.Digests;
 import io.dyber.zernel.analyze.recording.Recording;
 import io.dyber.zernel.analyze.sql.GoldenSchema;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
@@ -46,6 +47,27 @@ public final class Database implements AutoCloseable {
     private final DamagedPages damage;
     private @Nullable Boolean stacks;
 
+    /// Of digests: there are no events, and the views that they hold have their rows.
+    Database(DuckDb duckDb, Digests digests, SqlLibrary library) {
+        this(duckDb, digests.recordings(), digests.in(library), DatabaseOptions.ALL);
+        this.stacks = false;
+        duckDb.execute("DROP VIEW events");
+        refuse("events", "digests hold no events");
+        for (SqlObject object : this.library.objects()) {
+            if (object.needs().contains("footer") && !object.isKept() && !object.isOfFooter()) {
+                refuse(object.name(), "digests do not hold '" + object.name() + "'");
+            }
+        }
+        for (Digests.Unread file : digests.unread()) {
+            duckDb.execute("INSERT INTO unread_files VALUES (" + DuckDb.literal(file.path().toString()) + ", "
+                    + DuckDb.literal(file.state()) + ", " + DuckDb.literal(file.why()) + ")");
+        }
+    }
+
+    private void refuse(String name, String why) {
+        onDemand.refuse(name, new RecordingException(why, "open the recordings that they are of"));
+    }
+
     Database(DuckDb duckDb, List<AttachedRecording> attached, SqlLibrary library, long fromNanos) {
         this.duckDb = duckDb;
         this.library = library;
@@ -60,6 +82,11 @@ public final class Database implements AutoCloseable {
     /// What was opened; a row's `recording` is a position in this list.
     public List<Recording> recordings() {
         return recordings;
+    }
+
+    /// Whether what is open are digests, which have no events.
+    public boolean isOfDigests() {
+        return recordings.stream().anyMatch(recording -> recording.state() == Recording.State.DIGEST);
     }
 
     /// Events in all recordings.

@@ -77,7 +77,7 @@ public record Finding(
 
     /// A job that stands still before anything slow, then most time lost for certain first, then most severe: the order in
     /// which to fix things.
-    static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.name().equals("hang"))
+    public static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.name().equals("hang"))
             .thenComparing(Comparator.comparingDouble(Finding::leastLostMillisPerStep).reversed())
             .thenComparingInt(finding -> SEVERITIES.indexOf(finding.severity()))
             .thenComparing(Finding::name)

@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze;
 import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.duckdb.DuckDb;
 import io.dyber.zernel.analyze.recording.AttachedRecording;
+import io.dyber.zernel.analyze.recording.Digests;
 import io.dyber.zernel.analyze.recording.LiveRecording;
 import io.dyber.zernel.analyze.recording.ParquetRecording;
 import io.dyber.zernel.analyze.recording.Series;
@@ -16,11 +17,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// Opens recordings as one [Database].
 ///
 /// An argument is a finished `run.parquet`, a glob, a folder of recordings, or a `run.parquet.live` folder that a
-/// recorder is still writing or left behind. Several recordings become one table `events`; its column
+/// recorder is still writing or left behind. Digests are opened as those, without the recordings beside which they may
+/// lie. Several recordings become one table `events`; its column
 /// `recording` tells them apart. The files of a rotating recording are one. A trace of PyTorch's profiler (`.json` or
 /// `.json.gz`) adds what ran on the GPU to the recording of its process. A file that is named twice is opened once.
 public final class Recordings {
@@ -78,6 +81,20 @@ public final class Recordings {
         return new Database(DuckDb.open(DatabaseOptions.defaults()), List.of(), library, DatabaseOptions.ALL);
     }
 
+    /// The files that arguments mean, those of one rotating recording together.
+    ///
+    /// @throws RecordingException if one is missing, or no Parquet file
+    public static List<List<String>> series(List<String> arguments) {
+        try (DuckDb duckDb = DuckDb.open(DatabaseOptions.defaults())) {
+            Map<String, List<String>> series = new LinkedHashMap<>();
+            for (Path path : paths(arguments, duckDb)) {
+                String id = Files.isDirectory(path) ? "" : ParquetRecording.seriesOf(path, duckDb);
+                series.computeIfAbsent(id.isEmpty() ? path.toString() : id, _ -> new ArrayList<>()).add(path.toString());
+            }
+            return List.copyOf(series.values());
+        }
+    }
+
     private static Database openSides(List<List<String>> sides, DatabaseOptions options, SqlLibrary library) {
         DuckDb duckDb = DuckDb.open(options);
         try {
@@ -85,6 +102,12 @@ public final class Recordings {
             int opened = 0;
             for (int side = 0; side < sides.size(); side++) {
                 List<Path> paths = paths(sides.get(side), duckDb);
+                if (side == 0 && sides.size() == 1) {
+                    Optional<Digests> digests = Digests.open(paths, 0, duckDb);
+                    if (digests.isPresent()) {
+                        return new Database(duckDb, digests.get(), library);
+                    }
+                }
                 List<AttachedRecording> files = new ArrayList<>();
                 for (Path path : paths) {
                     if (!Traces.isOne(path)) {
@@ -156,6 +179,8 @@ public final class Recordings {
         if (paths.isEmpty()) {
             throw new RecordingException("opening '" + glob + "': no file matches", null);
         }
-        return paths;
+        // Beside the recordings that they are of.
+        List<Path> recordings = paths.stream().filter(path -> !path.toString().endsWith(Digest.SUFFIX)).toList();
+        return recordings.isEmpty() ? paths : recordings;
     }
 }

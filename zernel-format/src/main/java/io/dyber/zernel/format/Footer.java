@@ -47,6 +47,7 @@ public record Footer(
     public static final String GPUS = "zernel.gpus";
     public static final String GPU_ACTIVITY = "zernel.gpu_activity";
     public static final String SIMULATION = "zernel.simulation";
+    public static final String DIGEST = "zernel.digest";
 
     /// The kinds of which a step has calls by the thousand, which [#DETAIL] speaks of.
     public static final List<String> DETAIL_KINDS = List.of("cuda_launch", "torch_alloc", "torch_free");
@@ -72,10 +73,39 @@ public record Footer(
         return Optional.ofNullable(read(metadata, DETAIL, Detail.class)).filter(detail -> detail.windows() != null);
     }
 
+    /// What a digest holds, by the JSON of [#DIGEST].
+    ///
+    /// @throws RecordingException if it is not the JSON that the key promises
+    public static Digest digest(String json) {
+        return orElse(read(Map.of(DIGEST, json), DIGEST, Digest.class), new Digest(0, "", List.of(), Map.of()));
+    }
+
     /// Of a key the value, from one of the records here, a list of them, or a map.
     public static String json(Object value) {
         return FooterJson.MAPPER.writeValueAsString(value);
     }
+
+    /// [#DIGEST]: what a file holds that has, instead of a recording's events, what was computed from them.
+    ///
+    /// @param format of digests, which rises when older readers cannot read them
+    /// @param of file name of the recording
+    /// @param parts views of the library and findings, each with its rows
+    /// @param skipped findings that could not run, and why
+    public record Digest(int format, String of, List<DigestPart> parts, Map<String, String> skipped) {
+        /// The format that this version writes, and the newest that it reads.
+        public static final int CURRENT_FORMAT = 1;
+
+        public Digest {
+            of = orElse(of, "");
+            parts = orElse(parts, List.of());
+            skipped = orElse(skipped, Map.of());
+        }
+    }
+
+    /// Of [Digest], the rows in which the column `part` has this name.
+    ///
+    /// @param columns of the view, in order, each `name` where it is a BIGINT, else `name TYPE`, as DuckDB writes types
+    public record DigestPart(String name, List<String> columns) {}
 
     /// [#RECORDING]: where, when and how it was recorded; times are nanoseconds since the epoch.
     public record About(

@@ -47,7 +47,8 @@ record FooterRules(Map<String, Class<?>> types, String page, String tests) {
                         Map.entry(Footer.DETAIL, Footer.Detail.class),
                         Map.entry(Footer.STACKS, Footer.Stacks.class),
                         Map.entry(Footer.GPUS, Footer.GpuSampling.class),
-                        Map.entry(Footer.GPU_ACTIVITY, Footer.GpuActivity.class)),
+                        Map.entry(Footer.GPU_ACTIVITY, Footer.GpuActivity.class),
+                        Map.entry(Footer.DIGEST, Footer.Digest.class)),
                 Files.readString(Path.of("../bpf/README.md")),
                 Files.readString(Path.of("src/test/java/io/dyber/zernel/format/FooterTest.java")));
     }

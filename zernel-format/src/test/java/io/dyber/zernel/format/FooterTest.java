@@ -129,6 +129,18 @@ final class FooterTest {
     }
 
     @Test
+    void whatADigestHolds() {
+        String json = """
+                {"format":1,"of":"run.parquet","parts":[{"name":"steps","columns":["recording","step_kind VARCHAR"]}],\
+                "skipped":{"hang":"no memory"}}""";
+        Footer.Digest digest = new Footer.Digest(
+                1, "run.parquet", List.of(new Footer.DigestPart("steps", List.of("recording", "step_kind VARCHAR"))), Map.of("hang", "no memory"));
+        assertThat(Footer.json(digest)).isEqualTo(json);
+        assertThat(Footer.digest(json)).isEqualTo(digest);
+        assertThat(Footer.digest("{}")).isEqualTo(new Footer.Digest(0, "", List.of(), Map.of()));
+    }
+
+    @Test
     void whatOfStacks() {
         assertThat(Footer.json(new Footer.Stacks(
                         1, 49, 1000, 2, 3, 4, 5, 6, 7,

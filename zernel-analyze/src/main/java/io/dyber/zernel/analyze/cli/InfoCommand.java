@@ -10,6 +10,8 @@ import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.TextTable;
 import java.io.PrintWriter;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -56,6 +58,9 @@ final class InfoCommand implements Runnable {
         }
     }
 
+    /// What digests hold.
+    private static final List<Part> OF_DIGESTS = List.of(Part.recordings, Part.losses, Part.processes);
+
     @Option(names = "--table", paramLabel = "NAME", description = "Only this table: ${COMPLETION-CANDIDATES}.")
     @Nullable Part part;
 
@@ -86,7 +91,7 @@ final class InfoCommand implements Runnable {
 
     private static void text(Recording recording, Database database, Page page) {
         PrintWriter out = page.out();
-        for (Part part : Part.values()) {
+        for (Part part : database.isOfDigests() ? OF_DIGESTS : Arrays.asList(Part.values())) {
             Table table = database.query("SELECT * EXCLUDE (recording) FROM (" + part.sql + ") WHERE recording = ?", recording.index());
             if (part == Part.recordings) {
                 about(table, out);

@@ -5,10 +5,14 @@ import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.cli.option.Job;
 import io.dyber.zernel.analyze.cli.option.ProgressLine;
 import io.dyber.zernel.analyze.cli.option.TerminalOptions;
+import io.dyber.zernel.analyze.report.FleetHtml;
+import io.dyber.zernel.analyze.report.FleetJson;
+import io.dyber.zernel.analyze.report.FleetText;
 import io.dyber.zernel.analyze.report.JsonSchema;
 import io.dyber.zernel.analyze.report.ReportForm;
 import io.dyber.zernel.analyze.report.ReportFormat;
 import io.dyber.zernel.analyze.report.TextReport;
+import io.dyber.zernel.analyze.report.data.Fleet;
 import io.dyber.zernel.analyze.report.data.Report;
 import java.io.PrintWriter;
 import java.util.Optional;
@@ -18,6 +22,7 @@ import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -29,6 +34,7 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  zernel-analyze report run.parquet",
             "  zernel-analyze report --html 'rank*.parquet' > report.html",
+            "  zernel-analyze report digests",
             "",
             "Then: zernel-analyze findings --explain NAME, or what stands behind next"
         })
@@ -67,10 +73,30 @@ final class ReportCommand implements Runnable {
             return;
         }
         try (Database database = job.open()) {
+            if (database.isOfDigests()) {
+                write(fleet(database), out);
+                out.flush();
+                return;
+            }
             ReportFormat format = format(out, database);
             format.write(query(database, format));
         }
         out.flush();
+    }
+
+    private Fleet fleet(Database database) {
+        try (ProgressLine progress = job.progress()) {
+            return Fleet.of(database, progress::at);
+        }
+    }
+
+    private void write(Fleet fleet, PrintWriter out) {
+        switch (form().map(ReportForm::option).orElse("")) {
+            case "" -> new FleetText(terminal.page(out)).write(fleet);
+            case "--json" -> new FleetJson(out).write(fleet);
+            case "--html" -> new FleetHtml(out).write(fleet);
+            case String other -> throw new ParameterException(spec.commandLine(), other + " is not there for digests: --json and --html are");
+        }
     }
 
     private Report query(Database database, ReportFormat format) {

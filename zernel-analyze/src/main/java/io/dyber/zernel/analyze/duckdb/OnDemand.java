@@ -53,6 +53,11 @@ public final class OnDemand {
         }
     }
 
+    /// Lets whoever reads a view or table fail for a reason of its own.
+    public void refuse(String name, RecordingException why) {
+        failed.put(name, why);
+    }
+
     /// Runs a statement, once, after creating what it reads.
     ///
     /// @throws RecordingException if DuckDB refuses it, or a view that it reads cannot be created

@@ -41,6 +41,9 @@ public final class ParquetRecording {
 
     private static AttachedRecording attach(Path path, int index, String file, DuckDb duckDb) {
         Map<String, String> metadata = metadata(path, file, duckDb);
+        if (metadata.containsKey(Footer.DIGEST)) {
+            throw new RecordingException("opening '" + path + "': it is a digest, and others are recordings", "give either");
+        }
         AttachedRecording.Relation relation = AttachedRecording.Relation.of("read_parquet(" + file + ")", duckDb);
         String format = metadata.get(Footer.FORMAT);
         if (format != null) {
@@ -57,6 +60,19 @@ public final class ParquetRecording {
                 metadata,
                 format == null ? "it has no zernel footer: probes and losses are unknown" : cutFrom(metadata));
         return new AttachedRecording(recording, List.of(relation));
+    }
+
+    /// Which rotating recording it is a file of; empty where it is of none.
+    public static String seriesOf(Path path, DuckDb duckDb) {
+        checkIsParquet(path);
+        return duckDb.query("SELECT decode(value) ->> '$.series.id' AS id FROM parquet_kv_metadata(" + DuckDb.pathLiteral(path)
+                        + ") WHERE decode(key) = " + DuckDb.literal(Footer.RECORDING))
+                .rows()
+                .stream()
+                .map(row -> row.text("id"))
+                .filter(id -> id != null)
+                .findFirst()
+                .orElse("");
     }
 
     private static Map<String, String> metadata(Path path, String file, DuckDb duckDb) {
@@ -111,7 +127,7 @@ public final class ParquetRecording {
         }
     }
 
-    private static void checkIsParquet(Path path) {
+    static void checkIsParquet(Path path) {
         if (!Files.isRegularFile(path)) {
             throw unreadable(path, "not a file", null); // opening a pipe would wait for its other end
         }
@@ -133,6 +149,20 @@ public final class ParquetRecording {
             }
         } catch (AccessDeniedException e) {
             throw unreadable(path, "permission denied", "run as its owner, or: sudo chown $USER " + path);
+        } catch (IOException e) {
+            throw unreadable(path, String.valueOf(e.getMessage()), null);
+        }
+    }
+
+    /// Whether a key stands in the footer of a Parquet file: to ask DuckDB takes longer.
+    static boolean footerHas(Path path, String key) {
+        try (FileChannel channel = FileChannel.open(path)) {
+            long start = footerStart(channel, channel.size());
+            ByteBuffer footer = ByteBuffer.allocate(Math.toIntExact(channel.size() - 8 - start));
+            while (footer.hasRemaining() && channel.read(footer, start + footer.position()) >= 0) {
+                // reads on until all is there or the file ends
+            }
+            return new String(footer.array(), StandardCharsets.ISO_8859_1).contains(key);
         } catch (IOException e) {
             throw unreadable(path, String.valueOf(e.getMessage()), null);
         }

@@ -26,7 +26,9 @@ public record Recording(
         /// A Parquet file with the right columns that no recorder wrote: nothing is known about its losses.
         FOREIGN,
         /// A profiler's trace: it holds what the profiler saw, and nobody knows whether that is all.
-        TRACE
+        TRACE,
+        /// What was computed from a recording, instead of its events.
+        DIGEST
     }
 
     public Recording {
@@ -43,7 +45,7 @@ public record Recording(
         return switch (state) {
             case UNFINISHED -> List.of("it was not finished");
             case FOREIGN -> List.of("no recorder wrote it, so losses are unknown");
-            case FINISHED, TRACE -> finishedBut(footer().recording());
+            case FINISHED, TRACE, DIGEST -> finishedBut(footer().recording());
         };
     }
 

@@ -49,7 +49,7 @@ public record JsonReport(PrintWriter out, SqlLibrary library) implements ReportF
         return report.section("recordings").rows().stream().findFirst().flatMap(Started::iso).orElse(null);
     }
 
-    private static Map<String, String> verdict(Verdict verdict) {
+    static Map<String, String> verdict(Verdict verdict) {
         Map<String, String> members = new LinkedHashMap<>();
         members.put("kind", verdict.kind().name().toLowerCase(Locale.ROOT));
         members.put("sentence", verdict.sentence());
@@ -68,7 +68,7 @@ public record JsonReport(PrintWriter out, SqlLibrary library) implements ReportF
         return queries;
     }
 
-    private static Map<String, String> skipped(Diagnosis diagnosis) {
+    static Map<String, String> skipped(Diagnosis diagnosis) {
         Map<String, String> reasons = new LinkedHashMap<>();
         diagnosis.skipped().forEach(one -> reasons.put(one.name(), one.reason()));
         return reasons;

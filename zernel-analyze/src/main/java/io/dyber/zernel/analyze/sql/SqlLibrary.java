@@ -81,6 +81,40 @@ public final class SqlLibrary {
         return new SqlLibrary(shipped, all, added);
     }
 
+    /// This library with views and findings whose rows are there already, and must not have been changed.
+    ///
+    /// @throws RecordingException if one of them, or what it was computed from, was added or changed
+    public SqlLibrary holding(Collection<SqlObject> kept) {
+        Map<String, SqlObject> all = new TreeMap<>(own);
+        for (SqlObject object : kept) {
+            checkUnchanged(object.name(), object.name(), new TreeSet<>());
+            all.put(object.name(), object);
+        }
+        return new SqlLibrary(shipped, all, added);
+    }
+
+    private void checkUnchanged(String name, String of, Set<String> seen) {
+        if (own.containsKey(name)) {
+            throw new RecordingException(
+                    "using another '" + name + "': digests hold '" + of + "' as it was computed when they were made",
+                    "open the recordings, or make their digests with the same options");
+        }
+        SqlObject object = shipped.find(name);
+        if (object != null && seen.add(name)) {
+            object.needs().forEach(needed -> checkUnchanged(needed, of, seen));
+        }
+    }
+
+    /// Whether what an object reads can be had of digests: nothing of it is read from events or a footer's other keys.
+    public boolean isOfDigests(SqlObject object) {
+        return object.needs().stream().allMatch(name -> {
+            SqlObject needed = find(name);
+            return needed == null
+                    ? name.equals("files")
+                    : needed.isKept() || needed.isOfFooter() || isOfDigests(needed);
+        });
+    }
+
     /// All objects in the order of their names.
     public Collection<SqlObject> objects() {
         Map<String, SqlObject> all = new TreeMap<>(shipped.objects());

@@ -15,7 +15,8 @@ import java.util.stream.Collectors;
 ///
 /// The comment is its documentation: the first sentence is the title, paragraphs say why it matters, and
 /// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity`, `hint`
-/// and `lines` ([LineRule], one or more).
+/// and `lines` ([LineRule], one or more), for views also `digest`: `kept`, where a digest holds its rows, or `footer`, where it
+/// is made of what digests hold of the footer.
 ///
 /// @param name the object it defines
 /// @param role what it is for
@@ -27,7 +28,7 @@ import java.util.stream.Collectors;
 /// @param line of the file at which it begins, from 1
 public record SqlObject(
         String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin, int line) {
-    private static final Pattern KEY = Pattern.compile("(needs|severity|hint|lines): (.+)");
+    private static final Pattern KEY = Pattern.compile("(needs|severity|hint|lines|digest): (.+)");
 
     private static final Pattern CREATE = Pattern.compile(
             "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
@@ -47,6 +48,24 @@ public record SqlObject(
     public List<String> needs() {
         String needs = keys.getOrDefault("needs", "");
         return needs.isBlank() ? List.of() : List.of(needs.split(" *, *"));
+    }
+
+    /// Whether a digest holds its rows.
+    public boolean isKept() {
+        return "kept".equals(keys.get("digest"));
+    }
+
+    /// Whether it can be made of a digest's footer.
+    public boolean isOfFooter() {
+        return "footer".equals(keys.get("digest"));
+    }
+
+    /// The same, with rows that are there already.
+    ///
+    /// @param query their source; a finding is that query, a view a table of its result
+    public SqlObject holding(String query) {
+        String kept = role == Role.VIEW ? "CREATE TABLE " + name + " AS " + query : query;
+        return new SqlObject(name, role, title, why, keys.containsKey("hint") ? Map.of("hint", keys.get("hint")) : Map.of(), kept, origin, line);
     }
 
     /// The SQL below the comment at its top, with which DuckDB would count lines wrong.

@@ -1,0 +1,24 @@
+-- Processes that wait in torch.distributed and do not use NCCL, with what they were started as.
+--
+-- needs: _rare_events, _process_info
+-- digest: kept
+CREATE TABLE _dist_waiting AS
+WITH
+    waiting AS (
+        SELECT waits.recording, waits.pid, count(*) AS waits
+        FROM _rare_events AS waits
+        WHERE waits.kind = 'dist_wait'
+            AND waits.dur_ns > 0
+            AND (waits.recording, waits.pid) NOT IN (SELECT recording, pid FROM _rare_events WHERE kind = 'nccl')
+        GROUP BY ALL
+    )
+SELECT
+    waiting.recording, -- recording
+    waiting.pid, -- process
+    waiting.waits, -- its waits
+    TRY_CAST(info.rank AS BIGINT) AS rank, -- rank that it was started as, if it was
+    TRY_CAST(info.world_size AS BIGINT) AS world_size, -- ranks of the job, by the same
+    nullif(info.job, '') AS job, -- where its ranks meet, if that is known
+    info.ppid -- its parent
+FROM waiting
+LEFT JOIN _process_info AS info ON info.recording = waiting.recording AND info.pid = waiting.pid

@@ -1,0 +1,208 @@
+package io.dyber.zernel.analyze.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Diagnosis;
+import io.dyber.zernel.analyze.Digest;
+import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.format.RecordingException;
+import io.dyber.zernel.record.cli.Record;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Digests say what the recordings do that they are of.
+class DigestCommandTest {
+    /// Process ids of a simulated rank and its workers.
+    private static final int PIDS_OF_RANK = 10_000;
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"straggler-rank", "hang", "data-bound-cpu", "memory-leak", "lock"})
+    void aDigestSaysWhatItsRecordingSays(String scenario) {
+        Path file = simulated(scenario, 4);
+        Path digest = folder.resolve("run.digest.parquet");
+        try (Database database = Recordings.open(file.toString())) {
+            assertThat(Digest.write(database, digest)).isEqualTo(digest.toFile().length());
+        }
+        List<String> said = findings(file.toString());
+        assertThat(said).isNotEmpty();
+        assertThat(findings(digest.toString())).isEqualTo(said);
+        for (String view : List.of("steps", "phases", "late_ranks", "rank_arrivals", "fleet_ranks", "step_mean", "gpu_usage", "losses", "processes")) {
+            assertThat(rows(digest.toString(), view)).as(view).isEqualTo(rows(file.toString(), view));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"straggler-rank", "hang"})
+    void digestsOfTheMachinesOfAJobSayWhatTheirRecordingsSay(String scenario) throws IOException {
+        List<Path> nodes = nodes(simulated(scenario, 4));
+        String all = folder.resolve("nodes").toString();
+        List<String> said = findings(all);
+        assertThat(said).isNotEmpty();
+        String digests = digests(nodes).toString();
+        assertThat(findings(digests)).isEqualTo(said);
+        try (Database database = Recordings.open(digests)) {
+            assertThat(database.isOfDigests()).isTrue();
+            assertThat(database.query("SELECT count(DISTINCT recording) AS n FROM steps").only().integer("n")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void theRanksOfAMissingMachineAreToldAndTheOthersStillCompared() throws IOException {
+        List<Path> nodes = nodes(simulated("straggler-rank", 6));
+        String digests = digests(nodes.subList(0, 2)).toString();
+        Outcome report = Outcome.of("report", "--width", "120", digests);
+        assertThat(report.status()).isZero();
+        assertThat(report.out()).startsWith("2 digests of 1 host, 4 ranks  SIMULATED: not a real job\n")
+                .contains("\n  not recorded: 2 of 6 ranks: 4 to 5\n");
+        try (Database database = Recordings.open(digests)) {
+            assertThat(database.query("SELECT DISTINCT nranks, ranks, by_all FROM collective_arrivals").toString())
+                    .isEqualTo("nranks\tranks\tby_all\n6\t4\ttrue");
+        }
+    }
+
+    @Test
+    void filesThatAreNoneAreLeftOutAndTold() throws IOException {
+        List<Path> nodes = nodes(simulated("straggler-rank", 4));
+        Path digests = digests(nodes);
+        Path whole = digests.resolve("node0.digest.parquet");
+        byte[] bytes = Files.readAllBytes(whole);
+        Files.copy(whole, digests.resolve("again.digest.parquet"));
+        Files.write(digests.resolve("cut.digest.parquet"), Arrays.copyOf(bytes, bytes.length / 2));
+        Files.writeString(digests.resolve("words.digest.parquet"), "not at all");
+        Files.copy(nodes.getFirst(), digests.resolve("recording.digest.parquet"));
+        Files.write(
+                digests.resolve("newer.digest.parquet"),
+                new String(bytes, StandardCharsets.ISO_8859_1).replace("{\"format\":1,\"of\"", "{\"format\":7,\"of\"").getBytes(StandardCharsets.ISO_8859_1));
+        try (Database database = Recordings.open(digests.toString())) {
+            assertThat(database.recordings()).hasSize(2);
+            assertThat(database.query("SELECT parse_filename(path) AS file, state FROM unread_files ORDER BY 1").toString())
+                    .isEqualTo("file\tstate\ncut.digest.parquet\tdamaged\nnewer.digest.parquet\tnewer\nnode0.digest.parquet\tduplicate\n"
+                            + "recording.digest.parquet\tforeign\nwords.digest.parquet\tdamaged");
+        }
+        assertThat(Outcome.of("report", "--width", "120", digests.toString()).out())
+                .startsWith("2 digests of 1 host, 4 ranks")
+                .contains("\n  left out: 5 files: ");
+    }
+
+    @Test
+    void whatADigestDoesNotHoldIsRefused() {
+        Path digest = folder.resolve("run.digest.parquet");
+        try (Database database = Recordings.open(simulated("lock", 1).toString())) {
+            long _ = Digest.write(database, digest);
+        }
+        try (Database database = Recordings.open(digest.toString())) {
+            assertThatThrownBy(() -> database.query("FROM events")).isInstanceOf(RecordingException.class).hasMessage("digests hold no events");
+            assertThatThrownBy(() -> database.query("FROM reads")).hasMessageEndingWith("digests hold no events");
+            assertThatThrownBy(() -> database.query("FROM probes")).hasMessage("digests do not hold 'probes'");
+            assertThatThrownBy(() -> Digest.write(database, digest)).hasMessage("digesting '" + digest + "': it is a digest already");
+        }
+        SqlLibrary other = SqlLibrary.builtIn().with("phase_rules.io_wait_threshold", "0.5");
+        assertThatThrownBy(() -> Recordings.open(List.of(digest.toString()), DatabaseOptions.defaults(), other))
+                .isInstanceOf(RecordingException.class)
+                .hasMessageStartingWith("using another 'phase_rules': digests hold ");
+    }
+
+    @Test
+    void recordingsAreOpenedWhereTheirDigestsLieBesideThem() {
+        Path file = simulated("lock", 1);
+        assertThat(Outcome.of("digest", file.toString()).status()).isZero();
+        assertThat(folder.resolve("run.digest.parquet")).exists();
+        try (Database database = Recordings.open(folder.toString())) {
+            assertThat(database.isOfDigests()).isFalse();
+            assertThat(database.recordings()).hasSize(1);
+        }
+        assertThatThrownBy(() -> Recordings.open(file.toString(), folder.resolve("run.digest.parquet").toString()))
+                .hasMessage("opening '" + folder.resolve("run.digest.parquet") + "': it is a digest, and others are recordings");
+    }
+
+    @Test
+    void theReportOfAFleetHasItsForms() throws IOException {
+        String digests = digests(nodes(simulated("straggler-rank", 4))).toString();
+        assertThat(Outcome.of("report", "--json", digests).out())
+                .contains("\"finding\": \"nccl_straggler\"", "\"missing_ranks\": [", "\"unread_files\": [", "\"lag_ns\": ");
+        assertThat(Outcome.of("report", "--html", digests).out())
+                .startsWith("<!doctype html>")
+                .contains("<svg ", "rank 3, simulated: ")
+                .doesNotContain("<script");
+        assertThat(Outcome.of("report", "--markdown", digests).status()).isEqualTo(2);
+    }
+
+    /// A job whose ranks are all in one file.
+    private Path simulated(String scenario, int ranks) {
+        Path file = folder.resolve("run.parquet");
+        assertThat(Record.run(
+                        "--simulate=" + scenario, "--seed=3", "--steps=40", "--ranks=" + Math.max(ranks, 1), "--quiet", "-o", file.toString()))
+                .isZero();
+        return file;
+    }
+
+    /// The same as one file for each two ranks.
+    private List<Path> nodes(Path whole) throws IOException {
+        Path nodes = Files.createDirectories(folder.resolve("nodes"));
+        List<Long> pids = new ArrayList<>();
+        try (Database database = Recordings.open(whole.toString())) {
+            database.query("SELECT DISTINCT pid FROM events WHERE pid IS NOT NULL").rows().forEach(row -> pids.add(row.integer("pid")));
+        }
+        List<Path> files = new ArrayList<>();
+        for (int node = 0; pids.stream().anyMatch(ofNode(node)::contains); node++) {
+            Path file = nodes.resolve("node" + node + ".parquet");
+            String own = pids.stream().filter(ofNode(node)::contains).map(String::valueOf).collect(Collectors.joining(","));
+            assertThat(Outcome.of("export", "--parquet", "--pid", own, "-o", file.toString(), whole.toString()).status()).isZero();
+            files.add(file);
+        }
+        return files;
+    }
+
+    private record Pids(long from, long to) {
+        boolean contains(long pid) {
+            return pid >= from && pid < to;
+        }
+    }
+
+    private static Pids ofNode(int node) {
+        return new Pids(2L * PIDS_OF_RANK * node, 2L * PIDS_OF_RANK * (node + 1));
+    }
+
+    private Path digests(List<Path> recordings) {
+        Path digests = folder.resolve("digests");
+        List<String> command = new ArrayList<>(List.of("digest", "-o", digests.toString()));
+        recordings.forEach(recording -> command.add(recording.toString()));
+        assertThat(Outcome.of(command.toArray(new String[0])).status()).isZero();
+        return digests;
+    }
+
+    private static List<String> rows(String file, String view) {
+        try (Database database = Recordings.open(file)) {
+            return database.query("FROM " + view).rows().stream().map(row -> row.values().toString()).sorted().toList();
+        }
+    }
+
+    /// What findings say, with the file's name left out.
+    private static List<String> findings(String file) {
+        try (Database database = Recordings.open(file)) {
+            Diagnosis diagnosis = database.diagnose();
+            assertThat(diagnosis.skipped()).isEmpty();
+            return diagnosis.findings().stream()
+                    .map(finding -> finding.name() + " " + finding.subject() + " " + finding.value() + " " + finding.lostMillisPerStep() + " "
+                            + finding.maxSpeedup() + " " + finding.severity() + " " + finding.evidence() + " " + finding.advice() + " " + finding.more())
+                    .toList();
+        }
+    }
+}
