@@ -51,6 +51,11 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
         series.number(Metrics.ALERT_NOTIFICATIONS, List.of("dropped")).value = counts.dropped();
     }
 
+    /// Whether alerts still get to where they are to go.
+    boolean works() {
+        return webhook.map(Webhook::works).orElse(true);
+    }
+
     @Override
     public void close() {
         webhook.ifPresent(Webhook::close);

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve;
 
 import io.dyber.zernel.serve.analysis.Analysis;
 import io.dyber.zernel.serve.http.AccessToken;
+import io.dyber.zernel.serve.http.Connections;
 import io.dyber.zernel.serve.http.HostGuard;
 import io.dyber.zernel.serve.http.HttpEndpoint;
 import io.dyber.zernel.serve.http.PageFiles;
@@ -19,9 +20,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 /// Serves what a source of events says, as Prometheus metrics, JSON, a web page and a WebSocket feed, until closed.
 public final class MetricsServer implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(MetricsServer.class.getName());
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(30);
 
     private final EventSource source;
     private final Options options;
@@ -46,6 +50,8 @@ public final class MetricsServer implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+    private volatile boolean reads = true;
+    private volatile long publishedNanos = System.nanoTime();
 
     /// Where and how to serve.
     ///
@@ -56,6 +62,7 @@ public final class MetricsServer implements AutoCloseable {
     /// @param pidLimit processes with series of their own
     /// @param findings also analyze the recording, in the background
     /// @param token what clients must show, if anything
+    /// @param names by which clients may call the server, besides its own
     public record Options(
             InetAddress listen,
             int metricsPort,
@@ -63,7 +70,8 @@ public final class MetricsServer implements AutoCloseable {
             Duration interval,
             int pidLimit,
             boolean findings,
-            Optional<AccessToken> token) {}
+            Optional<AccessToken> token,
+            Set<String> names) {}
 
     private MetricsServer(EventSource source, Options options, Alerting alerting) throws IOException {
         this.source = source;
@@ -71,11 +79,11 @@ public final class MetricsServer implements AutoCloseable {
         this.alerting = alerting;
         this.analysis = new Analysis(source, options.findings());
         this.live = emptyMetrics();
-        HostGuard guard = new HostGuard(options.listen(), options.token());
+        HostGuard guard = new HostGuard(options.listen(), options.names(), options.token());
         this.feed = startFeed(guard);
         try {
             this.http = HttpEndpoint.start(
-                    new InetSocketAddress(options.listen(), options.metricsPort()), guard, pages());
+                    new InetSocketAddress(options.listen(), options.metricsPort()), Connections.Limits.USUAL, guard, pages());
         } catch (BindException e) {
             feed.close();
             throw new PortException(options.metricsPort(), "--metrics-port", e);
@@ -128,7 +136,8 @@ public final class MetricsServer implements AutoCloseable {
 
     private SnapshotFeed startFeed(HostGuard guard) throws IOException {
         try {
-            return WebSocketFeed.start(new InetSocketAddress(options.listen(), options.webSocketPort()), guard);
+            return WebSocketFeed.start(
+                    new InetSocketAddress(options.listen(), options.webSocketPort()), Connections.Limits.USUAL, guard);
         } catch (BindException e) {
             throw new PortException(options.webSocketPort(), "--ws-port", e);
         }
@@ -185,6 +194,7 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     private void readEvents() {
+        boolean well = false;
         try {
             analysis.awaitBegin();
             do {
@@ -197,11 +207,13 @@ public final class MetricsServer implements AutoCloseable {
                 live.finish();
                 ended.countDown();
             } while (source.awaitMore());
+            well = true;
         } catch (IOException | RuntimeException e) {
             failure.set(e);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         } finally {
+            reads = well;
             ended.countDown();
         }
     }
@@ -250,13 +262,14 @@ public final class MetricsServer implements AutoCloseable {
                 live.moveTo(source.nowNanos());
             }
             feed.publish(snapshotJson());
+            publishedNanos = System.nanoTime();
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, "publishing a snapshot", e);
         }
     }
 
     private Map<String, HttpEndpoint.Page> pages() throws IOException {
-        HttpEndpoint.Page health = _ -> HttpEndpoint.Answer.text(200, "ok");
+        HttpEndpoint.Page health = new Health(parts());
         HttpEndpoint.Page snapshot = _ -> HttpEndpoint.Answer.json(200, snapshotJson());
         Map<String, HttpEndpoint.Page> pages = new HashMap<>(PageFiles.load(feed.port()));
         pages.put("/metrics", this::metrics);
@@ -271,8 +284,24 @@ public final class MetricsServer implements AutoCloseable {
         return pages;
     }
 
-    private HttpEndpoint.Answer metrics(HttpEndpoint.Request request) {
-        Exposition.Format format = Exposition.Format.of(request.headers().getFirst("Accept"));
+    private List<Health.Part> parts() {
+        return List.of(
+                Health.Part.working("websocket", feed::answers, "its port does not answer"),
+                new Health.Part("snapshots", this::silence),
+                Health.Part.working("source", () -> reads, "events are no longer read; the log says why"),
+                Health.Part.working("analysis", analysis::works, "its thread has died; the log says why"),
+                Health.Part.working("alerting", alerting::works, "its webhook's thread has died; the log says why"));
+    }
+
+    private String silence() {
+        long silentNanos = System.nanoTime() - publishedNanos;
+        return silentNanos < LONGEST_SILENCE.plus(options.interval().multipliedBy(3)).toNanos()
+                ? ""
+                : "none was made for " + silentNanos / 1_000_000_000 + " s; the log says why";
+    }
+
+    private HttpEndpoint.Answer metrics(HttpEndpoint.Asked asked) {
+        Exposition.Format format = Exposition.Format.of(asked.headers().get("Accept"));
         AtomicReference<String> text = new AtomicReference<>("");
         live.read(source.nowNanos(), source.state().ended(), view -> text.set(Exposition.of(view, format)));
         return new HttpEndpoint.Answer(200, format.contentType(), text.get());

@@ -27,14 +27,14 @@ final class ReplayPage implements HttpEndpoint.Page {
     }
 
     @Override
-    public Answer answer(HttpEndpoint.Request request) {
+    public Answer answer(HttpEndpoint.Asked asked) {
         Optional<Playback> playback = source.playback();
         if (playback.isEmpty()) {
             return error(409, "this is no replay: it goes on as the recorded job does");
         }
-        if (request.method().equals("POST")) {
+        if (asked.method().equals("POST")) {
             try {
-                control(playback.get(), JSON.readTree(request.body()));
+                control(playback.get(), JSON.readTree(asked.body()));
             } catch (JacksonException _) {
                 return error(400, "the body is not JSON");
             } catch (IllegalArgumentException e) {

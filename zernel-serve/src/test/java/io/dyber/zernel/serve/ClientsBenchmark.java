@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -32,7 +33,7 @@ final class ClientsBenchmark {
         Path folder = Files.createTempDirectory("zernel-bench");
         Path live = Files.createDirectory(folder.resolve("run.parquet.live"));
         MetricsServer.Options options = new MetricsServer.Options(
-                InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), 100, false, Optional.empty());
+                InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), 100, false, Optional.empty(), Set.of());
         try (JournalTraffic traffic = new JournalTraffic(live)) {
             traffic.start();
             try (MetricsServer server = MetricsServer.start(new Tail(folder.resolve("run.parquet")), options,

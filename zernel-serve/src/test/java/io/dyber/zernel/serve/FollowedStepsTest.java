@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -128,7 +129,7 @@ final class FollowedStepsTest {
     private static MetricsServer start(EventSource source) throws IOException {
         return MetricsServer.start(
                 source,
-                new MetricsServer.Options(InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(100), 100, false, Optional.empty()),
+                new MetricsServer.Options(InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(100), 100, false, Optional.empty(), Set.of()),
                 new Alerting(AlertRules.defaults(), _ -> {}));
     }
 }

@@ -66,8 +66,8 @@ final class LayersTest {
     @Test
     void theWebSocketLibraryStaysBehindItsInterface() {
         noClasses()
-                .that().haveNameNotMatching(".*\\.WebSocketFeed(\\$.*)?")
-                .should().dependOnClassesThat().resideInAPackage("org.java_websocket..")
+                .that().haveNameNotMatching(".*\\.WebSocket(Feed|Session)(\\$.*)?")
+                .should().dependOnClassesThat().resideInAPackage("org.eclipse.jetty.websocket..")
                 .check(CLASSES);
     }
 

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,10 +190,13 @@ final class MetricsServerTest {
                 .isEqualTo(403);
         assertThat(rawGet("Host: evil.example\r\n")).startsWith("HTTP/1.1 403 ");
         assertThat(rawGet("Host: localhost:1\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(rawGet("Host: localhost:1\r\nSec-Fetch-Site: cross-site\r\n")).startsWith("HTTP/1.1 403 ");
         int port = server.webSocketPort();
+        assertThatThrownBy(() -> new WebSocketClient(port, "http://127.0.0.1:1").close())
+                .hasMessageContaining("WebSocketHandshakeException");
         assertThatThrownBy(() -> new WebSocketClient(port, "http://evil.example").close())
                 .hasMessageContaining("WebSocketHandshakeException");
-        try (WebSocketClient own = new WebSocketClient(port, "http://localhost:" + server.metricsPort())) {
+        try (WebSocketClient own = new WebSocketClient(port, "http://127.0.0.1:" + server.metricsPort())) {
             assertThat(own.next()).startsWith("{");
         }
     }
@@ -271,13 +275,26 @@ final class MetricsServerTest {
             assertThat(status(address + "/metrics", null)).isEqualTo(401);
             assertThat(status(address + "/metrics", "Bearer 0123456789abcdeF")).isEqualTo(401);
             assertThat(status(address + "/metrics", "Bearer 0123456789abcdef")).isEqualTo(200);
-            assertThat(status(address + "/api/snapshot?token=0123456789abcdef", null)).isEqualTo(200);
+            assertThat(status(address + "/api/snapshot?token=0123456789abcdef", null)).isEqualTo(401);
+            assertThat(status(address + "/nothing", null)).isEqualTo(401);
             assertThat(status(address + "/", null)).isEqualTo(200);
+            assertThat(status(address + "/healthz", null)).isEqualTo(200);
             int port = guarded.webSocketPort();
             assertThatThrownBy(() -> new WebSocketClient(port, null).close())
                     .hasMessageContaining("WebSocketHandshakeException");
-            try (WebSocketClient known = new WebSocketClient(port + "/?token=0123456789abcdef", null)) {
+            try (WebSocketClient known = new WebSocketClient(port, address, "0123456789abcdef")) {
                 assertThat(known.next()).startsWith("{");
+            }
+            try (RawClient client = new RawClient(port)) {
+                assertThat(client.handshake("Host: localhost\r\n")).startsWith("HTTP/1.1 401 ");
+            }
+            try (RawClient client = new RawClient(port)) {
+                assertThat(client.handshake("Host: localhost\r\nSec-WebSocket-Protocol: zernel, zernel.token.wrong\r\n"))
+                        .startsWith("HTTP/1.1 401 ");
+            }
+            try (RawClient client = new RawClient(port)) {
+                assertThat(client.handshake("Host: gpu7.cluster.local\r\nAuthorization: Bearer 0123456789abcdef\r\n"))
+                        .startsWith("HTTP/1.1 101 ");
             }
         }
     }
@@ -301,7 +318,7 @@ final class MetricsServerTest {
 
     private static MetricsServer.Options options(int httpPort, int webSocketPort, boolean findings, Optional<AccessToken> token) {
         return new MetricsServer.Options(
-                InetAddress.getLoopbackAddress(), httpPort, webSocketPort, Duration.ofMillis(100), 100, findings, token);
+                InetAddress.getLoopbackAddress(), httpPort, webSocketPort, Duration.ofMillis(100), 100, findings, token, Set.of());
     }
 
     private int status(String address, @Nullable String authorization) throws IOException, InterruptedException {

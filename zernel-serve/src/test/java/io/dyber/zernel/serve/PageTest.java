@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -122,7 +123,7 @@ final class PageTest {
         return MetricsServer.start(
                 new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
                 new MetricsServer.Options(InetAddress.getLoopbackAddress(), httpPort, webSocketPort,
-                        Duration.ofMillis(100), 100, false, Optional.empty()),
+                        Duration.ofMillis(100), 100, false, Optional.empty(), Set.of()),
                 new Alerting(AlertRules.defaults(), _ -> {}));
     }
 

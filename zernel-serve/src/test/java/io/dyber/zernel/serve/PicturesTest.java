@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,7 +67,7 @@ final class PicturesTest {
 
     private static MetricsServer serve(Path recording) throws Exception {
         MetricsServer.Options options = new MetricsServer.Options(
-                InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(200), 100, true, Optional.empty());
+                InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(200), 100, true, Optional.empty(), Set.of());
         // Before the processes end, so that they are still shown.
         Replay replay = new Replay(
                 recording, new Replay.Options(Speed.MAX, false, Optional.empty(), Optional.of(Moment.parse("27s"))));

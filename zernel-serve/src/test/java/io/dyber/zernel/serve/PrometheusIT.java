@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
@@ -189,7 +190,7 @@ final class PrometheusIT {
         return MetricsServer.start(
                 new EveryKindOnce(EveryKind.recording(folder.resolve("every-kind.parquet"))),
                 new MetricsServer.Options(
-                        InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), 100, false, Optional.empty()),
+                        InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), 100, false, Optional.empty(), Set.of()),
                 new Alerting(rules(), _ -> {}));
     }
 

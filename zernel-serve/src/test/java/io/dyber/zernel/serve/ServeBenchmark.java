@@ -4,7 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.analysis.Analysis;
 import io.dyber.zernel.serve.analysis.Inferences;
-import io.dyber.zernel.serve.http.HttpEndpoint;
+import io.dyber.zernel.serve.http.Gzip;
 import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
@@ -147,7 +147,7 @@ final class ServeBenchmark {
     }
 
     private static void gzip(byte[] text) throws IOException {
-        if (HttpEndpoint.gzip(text).length == 0) {
+        if (Gzip.of(text).length == 0) {
             throw new IllegalStateException("nothing compressed");
         }
     }

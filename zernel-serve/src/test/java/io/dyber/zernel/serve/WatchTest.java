@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -91,7 +92,7 @@ final class WatchTest {
         return MetricsServer.start(
                 new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
                 new MetricsServer.Options(InetAddress.getLoopbackAddress(), httpPort, webSocketPort,
-                        Duration.ofMillis(100), 100, false, Optional.empty()),
+                        Duration.ofMillis(100), 100, false, Optional.empty(), Set.of()),
                 new Alerting(AlertRules.defaults(), _ -> {}));
     }
 

@@ -21,13 +21,22 @@ final class WebSocketClient implements WebSocket.Listener, AutoCloseable {
         this(Integer.toString(port), origin);
     }
 
-    /// Connects to e.g. `9092/?token=...`.
+    /// Connects to e.g. `9222/devtools/page/1`.
     WebSocketClient(String portAndPath, @Nullable String origin) {
         WebSocket.Builder builder = client.newWebSocketBuilder();
         if (origin != null) {
             builder.header("Origin", origin);
         }
         socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + portAndPath), this).join();
+    }
+
+    /// Connects as a script of the page does, which shows a token as a subprotocol.
+    WebSocketClient(int port, String page, String token) {
+        socket = client.newWebSocketBuilder()
+                .header("Origin", page)
+                .subprotocols("zernel", "zernel.token." + token)
+                .buildAsync(URI.create("ws://127.0.0.1:" + port), this)
+                .join();
     }
 
     void send(String message) {

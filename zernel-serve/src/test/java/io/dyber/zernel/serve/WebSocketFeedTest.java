@@ -2,6 +2,7 @@ package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.serve.http.Connections;
 import io.dyber.zernel.serve.http.HostGuard;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -10,6 +11,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,7 +90,7 @@ final class WebSocketFeedTest {
 
     private static WebSocketFeed start() throws IOException {
         InetAddress loopback = InetAddress.getLoopbackAddress();
-        return WebSocketFeed.start(new InetSocketAddress(loopback, 0), new HostGuard(loopback, Optional.empty()));
+        return WebSocketFeed.start(new InetSocketAddress(loopback, 0), Connections.Limits.USUAL, new HostGuard(loopback, Set.of(), Optional.empty()));
     }
 
     /// What all have got, once that grows no more.

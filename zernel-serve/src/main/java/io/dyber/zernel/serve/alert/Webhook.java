@@ -66,6 +66,11 @@ public final class Webhook implements AutoCloseable {
         return new Counts(sent.get(), failed.get(), dropped.get());
     }
 
+    /// Whether there still is who delivers them.
+    public boolean works() {
+        return thread.isAlive();
+    }
+
     /// Gives what is queued one last chance, for a few seconds.
     @Override
     public void close() {

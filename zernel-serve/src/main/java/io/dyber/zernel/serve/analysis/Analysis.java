@@ -56,6 +56,7 @@ public final class Analysis implements AutoCloseable {
     private volatile boolean sourceEnded;
     private volatile boolean findsInGrowing;
     private volatile boolean interrupted;
+    private volatile @Nullable Thread thread;
     private EventSource.@Nullable Recorded current;
     private @Nullable GrowingInferences growing;
     private int failures;
@@ -72,7 +73,13 @@ public final class Analysis implements AutoCloseable {
 
     /// Asks until closed.
     public void start() {
-        Thread.ofPlatform().daemon().name("zernel-analysis").start(this::run);
+        thread = Thread.ofPlatform().daemon().name("zernel-analysis").start(this::run);
+    }
+
+    /// Whether it still asks, as it does from its start until it is closed.
+    public boolean works() {
+        Thread started = thread;
+        return started == null || started.isAlive();
     }
 
     public Inferences inferences() {

@@ -17,8 +17,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
@@ -106,6 +108,10 @@ final class ServeCommand implements Callable<Integer> {
             description = "Answer only who sends the bearer token in this file.")
     private @Nullable Path tokenFile;
 
+    @Option(names = "--allow-host", paramLabel = "NAME",
+            description = "Also answer to this name; repeatable.")
+    private List<String> names = List.of();
+
     @Option(names = "--no-findings",
             description = "Do not analyze the recording in the background.")
     private boolean withoutFindings;
@@ -190,7 +196,7 @@ final class ServeCommand implements Callable<Integer> {
             throws Failure, IOException {
         Duration between = Duration.ofMillis(Math.round(interval * 1000));
         MetricsServer.Options options = new MetricsServer.Options(
-                listen, metricsPort, webSocketPort, between, pidLimit, !withoutFindings, token);
+                listen, metricsPort, webSocketPort, between, pidLimit, !withoutFindings, token, Set.copyOf(names));
         try {
             return MetricsServer.start(source, options, alerting);
         } catch (MetricsServer.PortException e) {

@@ -6,12 +6,11 @@ import io.dyber.zernel.serve.watch.WatchScreen;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -61,20 +60,20 @@ final class WatchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Failure, IOException, InterruptedException {
-        URI address = URI.create("ws://" + host + ":" + port + "/" + query());
+        URI address = URI.create("ws://" + host + ":" + port + "/");
         // Colours are for terminals, and for people who want them: https://no-color.org
         boolean colours = !once && System.getenv("NO_COLOR") == null;
         WatchScreen screen = new WatchScreen("ws://" + host + ":" + port, ZoneId.systemDefault(), colours);
         return once ? printOnce(address, screen) : watch(address, screen);
     }
 
-    /// The token, where the server asks for one.
-    private String query() throws Failure {
+    /// Where the server asks for one.
+    private Optional<String> token() throws Failure {
         if (tokenFile == null) {
-            return "";
+            return Optional.empty();
         }
         try {
-            return "?token=" + URLEncoder.encode(Files.readString(tokenFile).strip(), StandardCharsets.UTF_8);
+            return Optional.of(Files.readString(tokenFile).strip());
         } catch (IOException e) {
             throw new Failure("reading '" + tokenFile + "': " + e.getMessage(), null);
         }
@@ -105,7 +104,7 @@ final class WatchCommand implements Callable<Integer> {
         return 0;
     }
 
-    private int watch(URI address, WatchScreen screen) throws IOException, InterruptedException {
+    private int watch(URI address, WatchScreen screen) throws Failure, IOException, InterruptedException {
         Terminal terminal = new Terminal(spec.commandLine().getOut());
         Thread restore = new Thread(terminal::close, "zernel-terminal");
         Runtime.getRuntime().addShutdownHook(restore);
@@ -149,8 +148,8 @@ final class WatchCommand implements Callable<Integer> {
         return false;
     }
 
-    private static void start(URI address, SnapshotStream.Listener listener) {
-        SnapshotStream stream = new SnapshotStream(address, listener);
+    private void start(URI address, SnapshotStream.Listener listener) throws Failure {
+        SnapshotStream stream = new SnapshotStream(address, token(), listener);
         Thread.ofPlatform().daemon().name("zernel-watch").start(() -> {
             try {
                 stream.run();

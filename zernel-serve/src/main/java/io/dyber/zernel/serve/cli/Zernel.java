@@ -47,8 +47,8 @@ public final class Zernel implements Callable<Integer> {
 
     /// Starts the command of the process.
     public static void main(String... arguments) {
-        // The library calls a client that breaks the protocol an error of ours.
-        System.setProperty("org.slf4j.simpleLogger.log.org.java_websocket", "off");
+        // The library warns of clients that break the protocol, as often as they do.
+        System.setProperty("org.slf4j.simpleLogger.log.org.eclipse.jetty", "error");
         System.exit(run(writer(System.out), writer(System.err), arguments));
     }
 

@@ -2,16 +2,20 @@ package io.dyber.zernel.serve.http;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.util.Arrays;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
 
 /// The secret that clients show where a server listens for other machines: programs as `Authorization: Bearer TOKEN`,
-/// scripts of a web page, which cannot set that header on a WebSocket, as `?token=TOKEN`.
+/// scripts of a web page, which cannot set that header on a WebSocket, as a subprotocol `zernel.token.TOKEN` beside
+/// `zernel`. Never in an address, which logs and proxies keep.
 public final class AccessToken {
+    /// The subprotocol that a WebSocket speaks where its client offers one.
+    public static final String PROTOCOL = "zernel";
+
     private static final int SHORTEST = 16;
     private static final String SCHEME = "Bearer ";
-    private static final String PARAMETER = "token=";
+    private static final String OFFER = PROTOCOL + ".token.";
 
     private final byte[] token;
 
@@ -24,24 +28,22 @@ public final class AccessToken {
         this.token = token.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /// @param authorization the header
-    /// @param query what follows `?` in the address
-    boolean isIn(@Nullable String authorization, @Nullable String query) {
-        boolean inHeader = authorization != null
-                && authorization.startsWith(SCHEME)
-                && matches(authorization.substring(SCHEME.length()).strip());
-        return inHeader || fromQuery(query).filter(this::matches).isPresent();
-    }
-
-    private static Optional<String> fromQuery(@Nullable String query) {
-        return Arrays.stream(query == null ? new String[0] : query.split("&"))
-                .filter(part -> part.startsWith(PARAMETER))
-                .map(part -> part.substring(PARAMETER.length()))
+    /// What a request shows, right or wrong.
+    static Optional<String> shownBy(HttpFields headers) {
+        String authorization = headers.get(HttpHeader.AUTHORIZATION);
+        if (authorization != null) {
+            return Optional.of(authorization)
+                    .filter(shown -> shown.regionMatches(true, 0, SCHEME, 0, SCHEME.length()))
+                    .map(shown -> shown.substring(SCHEME.length()).strip());
+        }
+        return headers.getCSV(HttpHeader.SEC_WEBSOCKET_SUBPROTOCOL, false).stream()
+                .filter(offered -> offered.startsWith(OFFER))
+                .map(offered -> offered.substring(OFFER.length()))
                 .findFirst();
     }
 
     /// In a time that does not tell how much of it is right.
-    private boolean matches(String shown) {
+    boolean matches(String shown) {
         return MessageDigest.isEqual(token, shown.getBytes(StandardCharsets.UTF_8));
     }
 }

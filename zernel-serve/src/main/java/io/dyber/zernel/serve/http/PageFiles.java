@@ -26,7 +26,7 @@ public final class PageFiles {
 
     private record File(HttpEndpoint.Answer content) implements HttpEndpoint.Page {
         @Override
-        public HttpEndpoint.Answer answer(HttpEndpoint.Request request) {
+        public HttpEndpoint.Answer answer(HttpEndpoint.Asked asked) {
             return content;
         }
 

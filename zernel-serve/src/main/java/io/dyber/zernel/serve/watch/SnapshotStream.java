@@ -6,6 +6,7 @@ import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.net.http.WebSocketHandshakeException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -16,8 +17,10 @@ import org.jspecify.annotations.Nullable;
 /// The snapshots of a `zernel serve`, over a connection that is made again whenever it breaks.
 public final class SnapshotStream {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final int UNAUTHORIZED = 401;
 
     private final URI address;
+    private final Optional<String> token;
     private final Listener listener;
     private final Backoff backoff = new Backoff();
     private final HttpClient client =
@@ -35,8 +38,10 @@ public final class SnapshotStream {
         void disconnected(String why, Duration retry);
     }
 
-    public SnapshotStream(URI address, Listener listener) {
+    /// @param token where the server asks for one
+    public SnapshotStream(URI address, Optional<String> token, Listener listener) {
         this.address = address;
+        this.token = token;
         this.listener = listener;
     }
 
@@ -57,10 +62,9 @@ public final class SnapshotStream {
             listener.snapshot(json);
         });
         try {
-            WebSocket socket = client.newWebSocketBuilder()
-                    .connectTimeout(PATIENCE)
-                    .buildAsync(address, session)
-                    .join();
+            WebSocket.Builder builder = client.newWebSocketBuilder().connectTimeout(PATIENCE);
+            token.ifPresent(secret -> builder.header("Authorization", "Bearer " + secret));
+            WebSocket socket = builder.buildAsync(address, session).join();
             try {
                 session.ended.await();
             } finally {
@@ -74,8 +78,9 @@ public final class SnapshotStream {
 
     private static String text(Throwable failure) {
         return switch (failure) {
-            case WebSocketHandshakeException refused ->
-                "refused with HTTP status " + refused.getResponse().statusCode();
+            case WebSocketHandshakeException refused -> refused.getResponse().statusCode() == UNAUTHORIZED
+                    ? "the server asks for its token: --token-file FILE"
+                    : "refused with HTTP status " + refused.getResponse().statusCode();
             case ConnectException _ -> "nothing listens there";
             default -> failure.getMessage() == null ? failure.toString() : failure.getMessage();
         };
