@@ -54,8 +54,8 @@ find_java() {
 }
 
 # run_java ARTIFACT MAIN-CLASS MODE ARGS...: replaces this shell by the program. MODE is `short` for commands that end
-# at once (quick start: C1 and the serial collector), `record` for the recorder and `long` for exports and those that run
-# until they are stopped.
+# at once (quick start: C1 and the serial collector), `record` for the recorder, `serve` and `watch` for those of `zernel`
+# that run until they are stopped, and `long` for exports.
 run_java() {
     artifact=$1 main=$2 mode=$3
     shift 3
@@ -67,6 +67,10 @@ run_java() {
         # records by small methods. The smallest heap: little is allocated.
         record) mode_flags='-XX:TieredStopAtLevel=1 -XX:C1MaxInlineSize=60 -XX:+UseSerialGC -Xms16m -XX:MaxNewSize=12m
             -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20' ;;
+        # Runs for days beside a job: a heap that is capped, given back when it is not needed, and whose end ends the program.
+        serve) mode_flags='-XX:+UseSerialGC -Xms16m -Xmx256m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20
+            -XX:+ExitOnOutOfMemoryError' ;;
+        watch) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms8m -Xmx64m -XX:+ExitOnOutOfMemoryError' ;;
         *) mode_flags='' ;;
     esac
     # What lib/make-aot left; another JDK than it ran on goes without, and says nothing.
