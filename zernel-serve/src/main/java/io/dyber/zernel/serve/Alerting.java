@@ -12,6 +12,7 @@ import io.dyber.zernel.serve.metric.Metrics;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /// Alert rules at work on live metrics: tells the log and the webhook, and shows the state as metrics and JSON.
 public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
@@ -73,9 +74,19 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
                         alert.rule().name(),
                         alert.state().label(),
                         alert.rule().severity().label(),
-                        alert.rule().summary() + ": " + alert.labels() + " " + alert.condition(),
+                        sentence(alert),
                         alert.sinceNanos() / 1_000_000))
                 .toList();
+    }
+
+    /// What to say to people: "A GPU's memory is almost full (gpu_id 0): 0.9655 > 0.95".
+    private static String sentence(Alert alert) {
+        String summary = alert.rule().summary();
+        String where = alert.labels().entrySet().stream()
+                .map(label -> label.getKey() + " " + label.getValue())
+                .collect(Collectors.joining(", ", " (", ")"));
+        return (summary.endsWith(".") ? summary.substring(0, summary.length() - 1) : summary)
+                + (alert.labels().isEmpty() ? "" : where) + ": " + alert.condition();
     }
 
     String json() {

@@ -104,6 +104,8 @@ final class MetricsServerTest {
             alert = json.readTree(get("/api/alerts").body()).at("/alerts/0");
         }
         assertThat(alert.path("labels").path("gpu_id").asString()).isEqualTo("0");
+        assertThat(json.readTree(get("/api/snapshot").body()).at("/zernel/alerts/0/text").asString())
+                .startsWith("A device has less than 5 % of its memory left; the next allocation may fail (gpu_id 0): 0.9900 > ");
     }
 
     @Test

@@ -214,7 +214,11 @@ public final class LiveMetrics {
             series.durations(metric, values).record(value, endNanos(batch, row));
         } else if (feed.amount() == Metric.Amount.VALUE) {
             SeriesTable.Sum sample = series.number(metric, values);
-            sample.value = value * feed.scale();
+            if (metric.type() == Metric.Type.COUNTER) {
+                sample.count(value * feed.scale(), batch.shiftNanos());
+            } else {
+                sample.value = value * feed.scale();
+            }
             sample.sampledNanos = batch.number(LongColumn.TS_NS, row);
         } else {
             series.number(metric, values).value += value * feed.scale();

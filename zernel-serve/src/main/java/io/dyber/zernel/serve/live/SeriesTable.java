@@ -32,6 +32,22 @@ public final class SeriesTable {
         }
         /// When a sample last said so; 0 where it is no sample.
         long sampledNanos;
+
+        private double lastRead;
+        private double base;
+        private long shiftNanos;
+
+        /// What a device counts itself. A replay that begins again reads lower numbers than before, and this counts on.
+        ///
+        /// @param atShiftNanos by how much the replay's round is later than the recording
+        void count(double read, long atShiftNanos) {
+            if (sampledNanos != 0 && atShiftNanos != shiftNanos) {
+                base += lastRead - read;
+            }
+            shiftNanos = atShiftNanos;
+            lastRead = read;
+            value = base + read;
+        }
     }
 
     SeriesTable(List<Metric> metrics) {
