@@ -94,7 +94,7 @@ final class InfoCommand implements Runnable {
         for (Part part : database.isOfDigests() ? OF_DIGESTS : Arrays.asList(Part.values())) {
             Table table = database.query("SELECT * EXCLUDE (recording) FROM (" + part.sql + ") WHERE recording = ?", recording.index());
             if (part == Part.recordings) {
-                about(table, out);
+                about(table, page);
             } else if (!table.rows().isEmpty()) {
                 out.println();
                 out.println(part.name().substring(0, 1).toUpperCase(Locale.ROOT) + part.name().substring(1));
@@ -104,15 +104,16 @@ final class InfoCommand implements Runnable {
         out.println();
     }
 
-    private static void about(Table table, PrintWriter out) {
+    private static void about(Table table, Page page) {
         for (Table.Column column : table.columns()) {
             String value = table.only().text(column.name());
             if (value != null && !value.isEmpty()) {
                 boolean moment = column.name().endsWith("ed_ns");
-                out.printf(
-                        "%-20s %s%n",
+                page.line(String.format(
+                        Locale.ROOT,
+                        "%-20s %s",
                         column.name().replaceFirst("ed_ns$", "ed"),
-                        moment ? Instant.EPOCH.plusNanos(table.only().integer(column.name())) : value);
+                        moment ? Instant.EPOCH.plusNanos(table.only().integer(column.name())) : value));
             }
         }
     }

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.export;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.duckdb.Cursor;
+import io.dyber.zernel.format.Visible;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -118,7 +119,7 @@ public final class FoldedStacks implements TraceFormat {
         try (BufferedWriter lines = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8))) {
             for (Map.Entry<String, Long> entry : nanos.entrySet()) {
                 if (entry.getValue() > 0) {
-                    lines.write(entry.getKey() + " " + entry.getValue() + "\n");
+                    lines.write(Visible.of(entry.getKey()) + " " + entry.getValue() + "\n");
                 }
             }
         }

@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.cli;
 
 import io.dyber.zernel.format.SizeText;
+import io.dyber.zernel.format.Visible;
 import io.dyber.zernel.record.option.OutputPolicy;
 import io.dyber.zernel.record.option.Progress;
 import io.dyber.zernel.record.option.RecordOptions;
@@ -136,7 +137,7 @@ final class LiveProgress implements Progress {
             lineOpen = false;
             lastLength = 0;
         }
-        err.println("zernel-record: " + line);
+        err.println("zernel-record: " + Visible.of(line));
         err.flush();
     }
 }

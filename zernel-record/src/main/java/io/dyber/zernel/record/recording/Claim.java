@@ -15,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 
 /// Who may write a recording: makes the `.live` folder of a new one, or takes over a crashed one's, or says why not.
@@ -36,7 +37,10 @@ final class Claim {
             }
             String name = LiveFolder.nameNextTo(output);
             try {
-                Files.createDirectory(output.toAbsolutePath().resolveSibling(name));
+                // What a recording holds, such as command lines, is its owner's alone until there is a file.
+                Files.createDirectory(
+                        output.toAbsolutePath().resolveSibling(name),
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             } catch (FileAlreadyExistsException _) {
                 throw taken(parent, output, doing);
             }
@@ -45,6 +49,7 @@ final class Claim {
             boolean ours = isOurs(parent, live, name);
             ClaimedFolder folder = new ClaimedFolder(output, parent, live, lock, owners);
             if (ours) {
+                folder.show();
                 folder.give(LiveFolder.LOCK); // Before it is locked: the JDK opens and closes the file for it, which unlocks.
             }
             if (!ours || !acquired(lock)) {

@@ -161,6 +161,18 @@ final class ClaimedFolder implements AutoCloseable {
         }
     }
 
+    /// Lets the owner of the files follow what is written, who gets the folder itself at the end.
+    void show() {
+        try {
+            if (owners.isPresent()) {
+                parent.show(LiveFolder.nameNextTo(output), owners.get().group());
+            }
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "showing ''{0}'' to {1}: {2}", LiveFolder.nameNextTo(output), owners.get().group(),
+                    e.getMessage());
+        }
+    }
+
     /// To whom the recording belongs.
     void give(String name) {
         give(live, name);

@@ -12,9 +12,11 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.GroupPrincipal;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.List;
@@ -128,6 +130,13 @@ final class Folder implements AutoCloseable {
         PosixFileAttributeView view = view(name);
         view.setGroup(owners.group());
         view.setOwner(owners.user());
+    }
+
+    /// Lets a group read what is in a folder, and change nothing there.
+    void show(String name, GroupPrincipal group) throws IOException {
+        PosixFileAttributeView view = view(name);
+        view.setGroup(group);
+        view.setPermissions(PosixFilePermissions.fromString("rwxr-x---"));
     }
 
     /// False where it is certain that this user may not make files here. Whether a user is of a group is not asked.

@@ -7,6 +7,7 @@ import io.dyber.zernel.record.event.StringDictionary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,12 @@ class HostileFolderTest {
         record();
         assertThat(precious).hasContent("precious");
         assertThat(Duck.query(output, "SELECT count(*) FROM $file").getFirst()).containsExactly(0L);
+    }
+
+    @Test
+    void whatIsBeingRecordedIsForItsOwnerAlone() throws IOException {
+        crash();
+        assertThat(Files.getPosixFilePermissions(live)).isEqualTo(PosixFilePermissions.fromString("rwx------"));
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.dyber.zernel.serve.watch;
 
+import io.dyber.zernel.format.Visible;
+
 /// One line of a screen, built from left to right: what does not fit is left out, whatever the colours take.
 final class ScreenLine {
     private static final String RESET = "\u001b[0m";
@@ -36,7 +38,7 @@ final class ScreenLine {
     }
 
     ScreenLine add(Style style, String piece) {
-        String fits = clip(printable(piece), left);
+        String fits = clip(Visible.of(piece), left);
         left -= fits.codePointCount(0, fits.length());
         boolean styled = colours && style != Style.PLAIN && !fits.isEmpty();
         text.append(styled ? "\u001b[" + style.code + "m" : "").append(fits).append(styled ? RESET : "");
@@ -50,11 +52,6 @@ final class ScreenLine {
 
     int left() {
         return left;
-    }
-
-    /// Names come from recorded processes; they must not steer the terminal.
-    private static String printable(String piece) {
-        return piece.replaceAll("\\p{Cntrl}", "?");
     }
 
     private static String clip(String piece, int width) {

@@ -93,7 +93,7 @@ final class WatchScreenTest {
     @Test
     void namesOfProcessesDoNotSteerTheTerminal() {
         screen.accept(SNAPSHOT.replace("python3", "\\u001b[2Jx"));
-        assertThat(String.join("", screen.draw(100, 24))).contains("?[2Jx").doesNotContain("\u001b");
+        assertThat(String.join("", screen.draw(100, 24))).contains("\\x1b[2Jx").doesNotContain("\u001b");
     }
 
     @Test

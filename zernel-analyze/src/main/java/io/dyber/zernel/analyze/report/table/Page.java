@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report.table;
 
+import io.dyber.zernel.format.Visible;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -12,16 +13,17 @@ import java.util.regex.Pattern;
 /// @param colours whether ANSI escapes may be used
 /// @param unicode whether block characters can be shown
 public record Page(PrintWriter out, int width, boolean colours, boolean unicode) {
-    private static final Pattern UNWANTED_PLAIN = Pattern.compile("\\p{Cntrl}|[\\x80-\\x9F]");
-    private static final Pattern UNWANTED =
-            Pattern.compile("\\x1B(?!\\[[\\d;]*m)|[\\p{Cntrl}&&[^\\x1B]]|[\\x80-\\x9F]");
+    /// A style within a line: around its code are characters that no text has, so that an escape sequence in a line is
+    /// never ours before [#line] makes it.
+    private static final char STYLE = '\uFDD0';
+    private static final char STYLE_END = '\uFDD1';
+    private static final Pattern STYLES = Pattern.compile(STYLE + "((?:[0-2]|1;3\\d|3\\d|9\\d)?)" + STYLE_END);
     private static final String BARS = "▁▂▃▄▅▆▇█";
     private static final String PARTIAL = "▏▎▍▌▋▊▉█";
 
-    /// One line; what could move the cursor or ring a bell, and is not a style of ours, is shown as `?`.
+    /// One line; what could move the cursor or ring a bell, and is not a style of ours, is shown as text.
     public void line(String text) {
-        Pattern unwanted = colours ? UNWANTED : UNWANTED_PLAIN;
-        out.println(unwanted.matcher(text).replaceAll("?").stripTrailing());
+        out.println(STYLES.matcher(Visible.of(text)).replaceAll("\u001B[$1m").stripTrailing());
     }
 
     public void blank() {
@@ -125,6 +127,6 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
     }
 
     private String styled(String code, String text) {
-        return colours && !text.isEmpty() ? "\u001B[" + code + "m" + text + "\u001B[0m" : text;
+        return colours && !text.isEmpty() ? STYLE + code + STYLE_END + text + STYLE + "0" + STYLE_END : text;
     }
 }
