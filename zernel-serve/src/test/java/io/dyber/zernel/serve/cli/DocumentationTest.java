@@ -112,6 +112,14 @@ final class DocumentationTest {
         writeTrace("trace.json.gz", "run.parquet");
         writeTrace("rank0.json.gz", "rank0.parquet");
         writeOperations();
+        writeDigest();
+    }
+
+    private static void writeDigest() {
+        assertThat(Analyze.commandLine()
+                        .setErr(new PrintWriter(new StringWriter()))
+                        .execute("digest", folder.resolve("run.parquet").toString(), "-o", folder.resolve("digests").toString()))
+                .isZero();
     }
 
     /// One step of two ranks that only compute.
