@@ -178,7 +178,7 @@ final class AnalyzeBenchmark {
         return words;
     }
 
-    private static long peakKib() throws IOException {
+    static long peakKib() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/status"), StandardCharsets.US_ASCII).stream()
                 .filter(line -> line.startsWith("VmHWM:"))
                 .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
@@ -198,7 +198,7 @@ final class AnalyzeBenchmark {
     }
 
     /// Runs a program and returns what it prints.
-    private static String run(List<String> main) throws IOException, InterruptedException {
+    static String run(List<String> main) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());

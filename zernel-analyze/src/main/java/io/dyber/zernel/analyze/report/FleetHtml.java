@@ -42,7 +42,7 @@ public record FleetHtml(PrintWriter out) {
         Finding worst = count.finding();
         out.printf(
                 Locale.ROOT,
-                "<article class=\"card %s\"><h3>%s</h3><p>%,d times on %,d hosts; worst: %s</p><p class=\"soft\">%s</p><p>%s</p></article>%n",
+                "<article class=\"card %s\"><h3>%s</h3><p>times: %,d, in recordings: %,d; worst: %s</p><p class=\"soft\">%s</p><p>%s</p></article>%n",
                 text(worst.severity()),
                 text(worst.title()),
                 count.times(),

@@ -19,7 +19,7 @@ public record FleetJson(PrintWriter out) {
     private static final List<Table.Column> COUNTS = List.of(
             new Table.Column("finding", "VARCHAR"),
             new Table.Column("times", "BIGINT"),
-            new Table.Column("hosts", "BIGINT"),
+            new Table.Column("recordings", "BIGINT"),
             new Table.Column("median_lost_ns", "DOUBLE"));
 
     /// Writes all of it.

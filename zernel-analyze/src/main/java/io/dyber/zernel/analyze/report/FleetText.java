@@ -5,9 +5,9 @@ import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.data.FindingWords;
 import io.dyber.zernel.analyze.report.data.Fleet;
 import io.dyber.zernel.analyze.report.data.HeatMap;
-import io.dyber.zernel.analyze.report.data.Verdict;
 import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.Quantity;
+import io.dyber.zernel.analyze.report.text.VerdictText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -44,7 +44,7 @@ public record FleetText(Page page) {
     public void write(Fleet fleet) {
         opened(fleet);
         page.blank();
-        verdict(fleet);
+        new VerdictText(page).write(fleet.verdict());
         steps(fleet);
         findings(fleet);
         heat(HeatMap.of(fleet));
@@ -114,20 +114,6 @@ public record FleetText(Page page) {
         return String.format(Locale.ROOT, "%,d %s%s", number, what, number == 1 ? "" : "s");
     }
 
-    private void verdict(Fleet fleet) {
-        Verdict verdict = fleet.verdict();
-        String severity =
-                switch (verdict.kind()) {
-                    case BOTTLENECK, RISK -> "high";
-                    case HEALTHY -> "healthy";
-                    case UNKNOWN -> "medium";
-                };
-        page.paragraph("", verdict.sentence(), line -> page.severity(severity, line));
-        if (!verdict.reason().isEmpty()) {
-            page.paragraph("  ", verdict.reason());
-        }
-    }
-
     /// The mean step of all ranks, and that of the rank with the longest.
     private void steps(Fleet fleet) {
         List<Table.Row> ranks = fleet.ranks().rows();
@@ -172,7 +158,7 @@ public record FleetText(Page page) {
                     + " " + page.bold(worst.title()));
             String often = count.times() == 1
                     ? ""
-                    : String.format(Locale.ROOT, "%,d times on %s%s; worst: ", count.times(), count(count.recordings().size(), "host"), median(count));
+                    : String.format(Locale.ROOT, "%,d times in %s%s; worst: ", count.times(), count(count.recordings().size(), "recording"), median(count));
             page.paragraph("   ", often + worst.subject() + ": " + FindingWords.amount(worst) + FindingWords.gain(worst));
             if (number == 1) {
                 page.paragraph("   why   ", worst.evidence());

@@ -4,13 +4,13 @@ import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.data.GpuActivity;
 import io.dyber.zernel.analyze.report.data.GpuMemory;
 import io.dyber.zernel.analyze.report.data.Report;
-import io.dyber.zernel.analyze.report.data.Verdict;
 import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.Quantity;
 import io.dyber.zernel.analyze.report.text.DetailsText;
 import io.dyber.zernel.analyze.report.text.FindingsText;
 import io.dyber.zernel.analyze.report.text.RecordingText;
 import io.dyber.zernel.analyze.report.text.StepsText;
+import io.dyber.zernel.analyze.report.text.VerdictText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -63,7 +63,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     public void write(Report report) {
         recordings(report);
         page.blank();
-        verdict(report.verdict());
+        new VerdictText(page).write(report.verdict());
         new StepsText(page, report).write();
         memory(report);
         page.blank();
@@ -86,19 +86,6 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
         }
         if (recordings.size() > MOST_RECORDINGS) {
             page.line("and " + (recordings.size() - MOST_RECORDINGS) + " more recordings: zernel-analyze info");
-        }
-    }
-
-    private void verdict(Verdict verdict) {
-        String severity =
-                switch (verdict.kind()) {
-                    case BOTTLENECK, RISK -> "high";
-                    case HEALTHY -> "healthy";
-                    case UNKNOWN -> "medium";
-                };
-        page.paragraph("", verdict.sentence(), line -> page.severity(severity, line));
-        if (!verdict.reason().isEmpty()) {
-            page.paragraph("  ", verdict.reason());
         }
     }
 

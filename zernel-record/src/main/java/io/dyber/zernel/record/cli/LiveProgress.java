@@ -9,6 +9,8 @@ import io.dyber.zernel.record.option.RecordResult;
 import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// The lines on stderr while recording: one that is redrawn on a terminal, and the summary.
 final class LiveProgress implements Progress {
@@ -137,7 +139,8 @@ final class LiveProgress implements Progress {
             lineOpen = false;
             lastLength = 0;
         }
-        err.println("zernel-record: " + Visible.of(line));
+        // A notice may have a second line, its hint.
+        err.println("zernel-record: " + Pattern.compile("\nhint: ").splitAsStream(line).map(Visible::of).collect(Collectors.joining("\nhint: ")));
         err.flush();
     }
 }
