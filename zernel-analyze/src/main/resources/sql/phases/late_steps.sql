@@ -145,12 +145,15 @@ LEFT JOIN happened
     AND happened.tid = spans.tid
     AND happened.step = spans.step;
 
--- What can make a rank late, per step: how much more than in the other ranks each part takes.
+-- Each step's worst collective on a communicator: which rank came last, how late, and why.
 --
--- Compared is with the median step of each other rank, and of these with the middle one.
+-- The step is that of the rank that came last. The cause is what this rank spent more time on in the step than the
+-- other ranks usually do, by the middle one of their median steps; it is NULL where nothing explains a third of the
+-- delay, or of the step where that is shorter: a delay adds up over steps where ranks do not wait for each other on
+-- their CPUs. Only collectives count that all recorded ranks called.
 --
--- needs: _step_costs, steps
-CREATE TABLE _step_parts AS
+-- needs: collective_arrivals, _middle_arrivals, _step_costs, steps
+CREATE TABLE late_steps AS
 WITH
     parts AS (
         SELECT
@@ -199,37 +202,29 @@ WITH
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW
         )
         QUALIFY count(*) OVER () > 1
-    )
-SELECT
-    parts.recording, -- recording
-    parts.pid, -- process
-    parts.tid, -- training thread
-    parts.step, -- number of the step, from 1
-    parts.start_ns, -- [ns] when it began, by the clock of the machine
-    parts.end_ns, -- [ns] when it ended
-    parts.dur_ns, -- [ns] wall time
-    parts.step_kind, -- warmup, train, evaluation or checkpoint
-    parts.checkpoints, -- checkpoint files opened in it
-    parts.data_loading_ns - others.data_loading_ns AS data_more_ns, -- [ns] more than others in waiting for data
-    parts.runq_ns - others.runq_ns AS runq_more_ns, -- [ns] ready without a CPU
-    parts.alloc_ns - others.alloc_ns AS alloc_more_ns, -- [ns] in calls that allocate and free device memory
-    parts.gpu_wait_ns - others.gpu_wait_ns AS gpu_wait_more_ns, -- [ns] in waits for the rank's own GPU
-    parts.compute_ns - others.compute_ns AS compute_more_ns, -- [ns] in forward, backward and optimizer, on the CPU
-    parts.asleep_ns - others.asleep_ns AS asleep_more_ns, -- [ns] asleep, for nothing of the above
-    parts.unknown_ns - others.unknown_ns AS unknown_more_ns -- [ns] outside every recorded call, not asleep
-FROM parts
-JOIN others ON others.recording = parts.recording AND others.pid = parts.pid;
-
--- Each step's worst collective on a communicator: which rank came last, how late, and why.
---
--- The step is that of the rank that came last. The cause is what this rank spent more time on in the step than the
--- other ranks usually do; it is NULL where nothing explains a third of the delay, or of the step where that is shorter:
--- a delay adds up over steps where ranks do not wait for each other on their CPUs. Only collectives count that all
--- recorded ranks called.
---
--- needs: collective_arrivals, rank_arrivals, _step_parts
-CREATE TABLE late_steps AS
-WITH
+    ),
+    -- How much more than the others a rank spends on each part of a step [ns].
+    compared AS (
+        SELECT
+            parts.recording,
+            parts.pid,
+            parts.tid,
+            parts.step,
+            parts.start_ns,
+            parts.end_ns,
+            parts.dur_ns,
+            parts.step_kind,
+            parts.checkpoints,
+            parts.data_loading_ns - others.data_loading_ns AS data_more_ns,
+            parts.runq_ns - others.runq_ns AS runq_more_ns,
+            parts.alloc_ns - others.alloc_ns AS alloc_more_ns,
+            parts.gpu_wait_ns - others.gpu_wait_ns AS gpu_wait_more_ns,
+            parts.compute_ns - others.compute_ns AS compute_more_ns,
+            parts.asleep_ns - others.asleep_ns AS asleep_more_ns,
+            parts.unknown_ns - others.unknown_ns AS unknown_more_ns
+        FROM parts
+        JOIN others ON others.recording = parts.recording AND others.pid = parts.pid
+    ),
     complete AS (
         SELECT
             arrivals.comm_id,
@@ -237,6 +232,7 @@ WITH
             arrivals.name,
             arrivals.nranks,
             arrivals.hosts,
+            arrivals.first_ns,
             arrivals.skew_ns,
             arrivals.behind_ns,
             arrivals.error_ns,
@@ -250,37 +246,36 @@ WITH
     placed AS (
         SELECT
             complete.*,
-            parts.tid,
-            parts.step,
-            parts.dur_ns AS step_ns,
-            parts.step_kind,
-            parts.checkpoints,
-            parts.data_more_ns,
-            parts.runq_more_ns,
-            parts.alloc_more_ns,
-            parts.gpu_wait_more_ns,
-            parts.compute_more_ns,
-            parts.asleep_more_ns,
-            parts.unknown_more_ns,
+            compared.tid,
+            compared.step,
+            compared.dur_ns AS step_ns,
+            compared.step_kind,
+            compared.checkpoints,
+            compared.data_more_ns,
+            compared.runq_more_ns,
+            compared.alloc_more_ns,
+            compared.gpu_wait_more_ns,
+            compared.compute_more_ns,
+            compared.asleep_more_ns,
+            compared.unknown_more_ns,
             row_number() OVER (
-                PARTITION BY complete.comm_id, parts.step
+                PARTITION BY complete.comm_id, compared.step
                 ORDER BY complete.skew_ns DESC, complete.number
             ) AS place
         FROM complete
-        ASOF JOIN _step_parts AS parts
-            ON parts.recording = complete.late_recording
-            AND parts.pid = complete.late_pid
-            AND parts.start_ns <= complete.late_ns
-        WHERE complete.late_ns < parts.end_ns
+        ASOF JOIN compared
+            ON compared.recording = complete.late_recording
+            AND compared.pid = complete.late_pid
+            AND compared.start_ns <= complete.late_ns
+        WHERE complete.late_ns < compared.end_ns
     ),
     worst AS (
-        SELECT placed.*, rank_arrivals.lag_ns, 0.3 * least(rank_arrivals.lag_ns, placed.step_ns) AS enough_ns
+        SELECT
+            placed.*,
+            placed.first_ns + placed.skew_ns - middle.middle_ns AS lag_ns,
+            0.3 * least(placed.first_ns + placed.skew_ns - middle.middle_ns, placed.step_ns) AS enough_ns
         FROM placed
-        JOIN rank_arrivals
-            ON rank_arrivals.comm_id = placed.comm_id
-            AND rank_arrivals.number = placed.number
-            AND rank_arrivals.recording = placed.late_recording
-            AND rank_arrivals.pid = placed.late_pid
+        JOIN _middle_arrivals AS middle ON middle.comm_id = placed.comm_id AND middle.number = placed.number
         WHERE placed.place = 1
     ),
     explained AS (

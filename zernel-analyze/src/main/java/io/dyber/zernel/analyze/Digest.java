@@ -7,10 +7,7 @@ import io.dyber.zernel.analyze.recording.Recording;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.RecordingException;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -49,11 +46,10 @@ public final class Digest {
         this.database = database;
     }
 
-    /// Writes the digest of what is open, which is one recording, and returns its size in bytes. The file appears when it
-    /// is whole.
+    /// Writes the digest of what is open, which is one recording.
     ///
     /// @throws RecordingException if it cannot be written, or nothing can be computed
-    public static long write(Database database, Path file) {
+    public static void write(Database database, Path file) {
         Recording recording = database.recordings().getFirst();
         if (database.isOfDigests()) {
             throw new RecordingException("digesting '" + recording.path() + "': it is a digest already", null);
@@ -61,11 +57,11 @@ public final class Digest {
         if (database.recordings().size() > 1) {
             throw new IllegalArgumentException("a digest is of one recording");
         }
-        return new Digest(database).write(file);
+        database.requireEvents();
+        new Digest(database).write(file);
     }
 
-    private long write(Path file) {
-        database.requireEvents();
+    private void write(Path file) {
         for (SqlObject object : database.library().objects()) {
             if (object.isKept()) {
                 keep(object.name(), object.name());
@@ -73,17 +69,9 @@ public final class Digest {
                 keepFinding(object);
             }
         }
-        Path temporary = file.resolveSibling("." + file.getFileName() + ".tmp");
-        try {
-            long _ = database.write("COPY (" + String.join("\nUNION ALL BY NAME\n", selects) + ") TO "
-                    + DuckDb.literal(temporary.toString()) + " (FORMAT parquet, COMPRESSION zstd, KV_METADATA {" + footer() + "})");
-            Path _ = Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            return Files.size(file);
-        } catch (IOException e) {
-            throw new RecordingException("writing '" + file + "': " + e.getMessage(), null, e);
-        } finally {
-            boolean _ = temporary.toFile().delete();
-        }
+        // A filter for each of hundreds of columns, which nobody looks for single values in, would be a fifth of the file.
+        long _ = database.write("COPY (" + String.join("\nUNION ALL BY NAME\n", selects) + ") TO " + DuckDb.literal(file.toString())
+                + " (FORMAT parquet, COMPRESSION zstd, WRITE_BLOOM_FILTER false, KV_METADATA {" + footer() + "})");
     }
 
     private void keepFinding(SqlObject finding) {

@@ -84,7 +84,7 @@ final class FleetBenchmark {
                     Integer.toString(RANKS), "--steps", "200", "--quiet", "-o", recording.toString()));
             Path digest = FOLDER.resolve("one.parquet");
             try (Database database = Recordings.open(recording.toString())) {
-                long _ = Digest.write(database, digest);
+                Digest.write(database, digest);
             }
             copy(digest, Files.createDirectories(folder), nodes);
         }

@@ -5,13 +5,21 @@ import io.dyber.zernel.analyze.Digest;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.cli.option.Job;
 import io.dyber.zernel.analyze.cli.option.ProgressLine;
+import io.dyber.zernel.analyze.cli.option.TableOutput;
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.export.OutputFile;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,11 +45,23 @@ import picocli.CommandLine.Spec;
             "Then: zernel-analyze report digests"
         })
 final class DigestCommand implements Runnable {
+    private static final List<Table.Column> COLUMNS = List.of(
+            new Table.Column("recording", "VARCHAR"),
+            new Table.Column("digest", "VARCHAR"),
+            new Table.Column("events", "BIGINT"),
+            new Table.Column("bytes", "BIGINT"));
+
     @Mixin
     Job job = new Job();
 
     @Option(names = {"-o", "--output"}, paramLabel = "DIR", description = "The folder to write to, which is made (default: that of the recording).")
     Path output = Path.of("");
+
+    @Option(names = {"-f", "--force"}, description = "Overwrite digests that are there.")
+    boolean force;
+
+    @Mixin
+    TableOutput printed = new TableOutput();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -52,26 +72,56 @@ final class DigestCommand implements Runnable {
         if (job.files.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "missing FILE");
         }
-        PrintWriter err = spec.commandLine().getErr();
-        List<List<String>> recordings = Recordings.series(job.files);
+        Map<Path, List<String>> digests = digests();
+        Map<String, Integer> positions = new LinkedHashMap<>();
+        COLUMNS.forEach(column -> positions.put(column.name(), positions.size()));
+        List<Table.Row> rows = new ArrayList<>();
         try (ProgressLine progress = job.progress()) {
-            for (int i = 0; i < recordings.size(); i++) {
-                List<String> files = recordings.get(i);
-                progress.at("digesting " + files.getFirst(), (double) i / recordings.size());
-                Path file = folder(files.getFirst()).resolve(name(files.getFirst()));
-                long bytes;
-                long events;
-                try (Database database = job.input.open(files)) {
-                    bytes = Digest.write(database, file);
-                    events = database.rows();
-                }
-                if (recordings.size() == 1) {
-                    err.println(String.format(Locale.ROOT, "wrote %s: %,d bytes of %,d events", file, bytes, events));
-                }
+            digests.forEach((digest, files) -> {
+                progress.at("digesting " + files.getFirst(), (double) rows.size() / digests.size());
+                rows.add(new Table.Row(positions, digest(files, digest)));
+            });
+        }
+        tell(new Table(COLUMNS, rows));
+    }
+
+    /// The recordings by where their digests go.
+    private Map<Path, List<String>> digests() {
+        Map<Path, List<String>> digests = new LinkedHashMap<>();
+        for (List<String> files : Recordings.series(job.files)) {
+            Path digest = folder(files.getFirst()).resolve(name(files.getFirst()));
+            List<String> other = digests.putIfAbsent(digest, files);
+            if (other != null) {
+                throw new RecordingException(
+                        "digesting '" + files.getFirst() + "': '" + digest + "' is to be that of '" + other.getFirst() + "'",
+                        "recordings of one name need folders of their own: another -o");
             }
         }
-        if (recordings.size() > 1) {
-            err.println(String.format(Locale.ROOT, "wrote %,d digests", recordings.size()));
+        return digests;
+    }
+
+    private List<@Nullable Object> digest(List<String> files, Path digest) {
+        try (OutputFile file = new OutputFile(digest.toString(), force);
+                Database database = job.input.open(files)) {
+            Digest.write(database, file.path());
+            long bytes = file.size();
+            file.commit();
+            return Arrays.asList(files.getFirst(), digest.toString(), database.rows(), bytes);
+        } catch (IOException e) {
+            throw new RecordingException("writing '" + digest + "': " + e.getMessage(), null, e);
+        }
+    }
+
+    private void tell(Table written) {
+        PrintWriter err = spec.commandLine().getErr();
+        if (printed.form.json || printed.form.csv) {
+            printed.print(written, spec.commandLine().getOut(), false);
+        } else if (written.rows().size() == 1) {
+            Table.Row row = written.only();
+            err.println(String.format(
+                    Locale.ROOT, "wrote %s: %,d bytes of %,d events", row.text("digest"), row.integer("bytes"), row.integer("events")));
+        } else {
+            err.println(String.format(Locale.ROOT, "wrote %,d digests", written.rows().size()));
         }
     }
 

@@ -26,6 +26,7 @@ public record FleetText(Page page) {
     private static final int MOST_RANKS = 10;
     private static final int MOST_UNREAD = 3;
     private static final int MOST_RUNS = 4;
+    private static final int MOST_PLACES = 16;
     private static final int MARGIN = 12;
 
     private static final Map<String, String> PHASES = phases();
@@ -196,10 +197,13 @@ public record FleetText(Page page) {
         for (int from = 0; from < map.nodes().size(); from += each) {
             groups.add(map.nodes().subList(from, Math.min(map.nodes().size(), from + each)));
         }
-        for (int place = 0; place < Math.min(map.places(), 16); place++) {
+        for (int place = 0; place < Math.min(map.places(), MOST_PLACES); place++) {
             int at = place;
             page.line(String.format(Locale.ROOT, "  %6d  ", place)
                     + groups.stream().map(group -> mark(group, at)).collect(Collectors.joining()));
+        }
+        if (map.places() > MOST_PLACES) {
+            page.line("          and " + (map.places() - MOST_PLACES) + " more places: --html shows all");
         }
         if (map.nodes().stream().anyMatch(HeatMap.Node::named)) {
             page.line(String.format(Locale.ROOT, "  %6s  ", "named")

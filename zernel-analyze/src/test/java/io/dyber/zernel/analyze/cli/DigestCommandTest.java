@@ -38,7 +38,7 @@ class DigestCommandTest {
         Path file = simulated(scenario, 4);
         Path digest = folder.resolve("run.digest.parquet");
         try (Database database = Recordings.open(file.toString())) {
-            assertThat(Digest.write(database, digest)).isEqualTo(digest.toFile().length());
+            Digest.write(database, digest);
         }
         List<String> said = findings(file.toString());
         assertThat(said).isNotEmpty();
@@ -105,7 +105,7 @@ class DigestCommandTest {
     void whatADigestDoesNotHoldIsRefused() {
         Path digest = folder.resolve("run.digest.parquet");
         try (Database database = Recordings.open(simulated("lock", 1).toString())) {
-            long _ = Digest.write(database, digest);
+            Digest.write(database, digest);
         }
         try (Database database = Recordings.open(digest.toString())) {
             assertThatThrownBy(() -> database.query("FROM events")).isInstanceOf(RecordingException.class).hasMessage("digests hold no events");
@@ -130,6 +130,40 @@ class DigestCommandTest {
         }
         assertThatThrownBy(() -> Recordings.open(file.toString(), folder.resolve("run.digest.parquet").toString()))
                 .hasMessage("opening '" + folder.resolve("run.digest.parquet") + "': it is a digest, and others are recordings");
+    }
+
+    @Test
+    void noDigestTakesThePlaceOfAnother() throws IOException {
+        Path file = simulated("lock", 1);
+        Path other = Files.createDirectories(folder.resolve("other")).resolve("run.parquet");
+        Files.copy(file, other);
+        String digests = folder.resolve("digests").toString();
+        Outcome both = Outcome.of("digest", "-o", digests, file.toString(), other.toString());
+        assertThat(both.status()).isEqualTo(1);
+        assertThat(both.err()).startsWith("zernel-analyze: digesting '" + other + "': '" + digests + "/run.digest.parquet' is to be that of '" + file + "'\n");
+        assertThat(folder.resolve("digests")).isEmptyDirectory();
+        Outcome first = Outcome.of("digest", "--csv", "-o", digests, file.toString());
+        Path digest = folder.resolve("digests/run.digest.parquet");
+        assertThat(first.out().lines().skip(1))
+                .singleElement()
+                .asString()
+                .startsWith(file + "," + digest + ",")
+                .endsWith("," + digest.toFile().length());
+        assertThat(Outcome.of("digest", "-o", digests, other.toString()).err())
+                .startsWith("zernel-analyze: writing '" + digest + "': it exists already\nhint: -f overwrites it");
+        assertThat(Outcome.of("digest", "-f", "-o", digests, other.toString()).status()).isZero();
+    }
+
+    /// Of a real GPU.
+    @ParameterizedTest
+    @ValueSource(strings = {"pageable2", "resnet", "big"})
+    void aDigestSaysWhatARealRecordingSays(String name) {
+        Path file = Path.of("src/test/resources/h100", name + ".parquet");
+        Path digest = folder.resolve("run.digest.parquet");
+        try (Database database = Recordings.open(file.toString())) {
+            Digest.write(database, digest);
+        }
+        assertThat(findings(digest.toString())).isEqualTo(findings(file.toString()));
     }
 
     @Test

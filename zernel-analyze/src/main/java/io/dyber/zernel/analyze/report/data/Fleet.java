@@ -79,8 +79,9 @@ public record Fleet(
         List<Finding> findings = new ArrayList<>();
         List<Diagnosis.Skipped> skipped = new ArrayList<>();
         List<SqlObject> all = database.library().findings();
+        int done = 0;
         for (SqlObject object : all) {
-            progress.at(object.name(), 0.8 * (findings.size() + skipped.size()) / (all.size() + 1));
+            progress.at(object.name(), 0.8 * done++ / all.size());
             try {
                 List<Finding> made = database.diagnose(object.name());
                 if (!made.isEmpty()) {
