@@ -273,7 +273,7 @@ WITH
         SELECT
             placed.*,
             placed.first_ns + placed.skew_ns - middle.middle_ns AS lag_ns,
-            0.3 * least(placed.first_ns + placed.skew_ns - middle.middle_ns, placed.step_ns) AS enough_ns
+            0.3 * least(lag_ns, placed.step_ns) AS enough_ns
         FROM placed
         JOIN _middle_arrivals AS middle ON middle.comm_id = placed.comm_id AND middle.number = placed.number
         WHERE placed.place = 1

@@ -44,7 +44,7 @@ WHERE waits.runnable_ns > 0 AND waits.runnable_share >= constants.counted;
 
 -- Steps that take much longer than the thread's usual ones, without a look at ranks that are late.
 --
--- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, data_wait_causes, pauses, _step_whys
+-- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, _data_waits, pauses, _step_whys
 -- digest: kept
 CREATE TABLE _slow_steps AS
 WITH
@@ -183,7 +183,7 @@ WITH
     ),
     slow_inputs AS (
         SELECT waits.recording, waits.pid, waits.tid
-        FROM data_wait_causes AS waits
+        FROM _data_waits AS waits
         JOIN outliers
             ON outliers.recording = waits.recording
             AND outliers.pid = waits.pid
@@ -198,7 +198,7 @@ WITH
     unmissed AS (
         SELECT outliers.recording, outliers.pid, outliers.tid
         FROM outliers
-        JOIN data_wait_causes AS waits
+        JOIN _data_waits AS waits
             ON waits.recording = outliers.recording
             AND waits.pid = outliers.pid
             AND waits.tid = outliers.tid

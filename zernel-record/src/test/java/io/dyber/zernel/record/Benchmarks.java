@@ -29,9 +29,14 @@ final class Benchmarks {
             new Subject("training", "io.dyber.zernel.record.live.TrainingCostBenchmark", List.of("2")));
 
     /// Those of the other modules, which the same option names.
-    private static final List<String> ELSEWHERE = List.of("analyze", "serve", "jbang");
+    private static final List<String> ELSEWHERE = List.of("analyze", "fleet", "serve", "jbang");
 
     private Benchmarks() {}
+
+    /// What `-Dbench` takes, of all modules.
+    static List<String> names() {
+        return Stream.concat(SUBJECTS.stream().map(Subject::name), ELSEWHERE.stream()).toList();
+    }
 
     /// Runs one benchmark, or all.
     ///
@@ -56,7 +61,7 @@ final class Benchmarks {
         }
         if (run == 0) {
             System.err.println("no benchmark '" + args[0] + "'; there are "
-                    + String.join(", ", Stream.concat(SUBJECTS.stream().map(Subject::name), ELSEWHERE.stream()).toList()));
+                    + String.join(", ", names()));
             System.exit(2);
         }
         if (!failed.isEmpty()) {

@@ -1,0 +1,341 @@
+-- Waits for data that a role tells, by threads: their functions, and how much of them was off the CPU.
+--
+-- Only time off the CPU of at least the recorder's threshold is recorded, so that is a lower bound.
+--
+-- needs: _role_calls, events
+CREATE TABLE _role_waits AS
+WITH
+    waits AS (
+        SELECT recording, pid, tid, name, start_ns, end_ns
+        FROM _role_calls
+        WHERE role = 'data_wait' AND end_ns > start_ns
+    ),
+    threads AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            string_agg(DISTINCT name, ', ' ORDER BY name) AS names,
+            sum(end_ns - start_ns) AS wait_ns
+        FROM waits
+        GROUP BY ALL
+    ),
+    gone AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            events.ts_ns,
+            events.dur_ns - coalesce(events.runq_ns, 0) AS off_ns
+        FROM events
+        JOIN threads
+            ON threads.recording = events.recording
+            AND threads.pid = events.pid
+            AND threads.tid = events.tid
+        WHERE events.kind = 'sched' AND events.dur_ns IS NOT NULL
+    ),
+    off AS (
+        SELECT gone.recording, gone.pid, gone.tid, sum(gone.off_ns) AS off_ns
+        FROM gone
+        ASOF JOIN waits
+            ON waits.recording = gone.recording
+            AND waits.pid = gone.pid
+            AND waits.tid = gone.tid
+            AND waits.start_ns <= gone.ts_ns
+        WHERE gone.ts_ns < waits.end_ns
+        GROUP BY ALL
+    )
+SELECT
+    threads.recording, -- recording
+    threads.pid, -- process
+    threads.tid, -- thread
+    threads.names, -- the functions or regions with the role data_wait
+    coalesce(off.off_ns, 0) / threads.wait_ns AS asleep_share -- share of the wait asleep or blocked, 0 to 1
+FROM threads
+LEFT JOIN off ON off.recording = threads.recording AND off.pid = threads.pid AND off.tid = threads.tid;
+
+-- What training threads that load data do while they wait for it: reads, and time off the CPU.
+--
+-- Of threads with data workers, only the time off the CPU is of use.
+--
+-- needs: events, training_threads, data_wait, _off_cpu_steps, _launching_threads, _role_waits
+CREATE VIEW _own_loading AS
+WITH
+    threads AS (
+        SELECT recording, pid, tid, steady_steps AS steps, loads_in_process
+        FROM training_threads
+        WHERE steady_steps > 0 AND batches > 0
+    ),
+    waits AS (
+        SELECT recording, pid, tid, sum(dur_ns) AS wait_ns
+        FROM data_wait
+        GROUP BY ALL
+    ),
+    read_calls AS (
+        SELECT events.recording, events.pid, events.tid, events.ts_ns, events.dur_ns
+        FROM events
+        JOIN threads
+            ON threads.recording = events.recording
+            AND threads.pid = events.pid
+            AND threads.tid = events.tid
+        WHERE events.kind = 'io'
+            AND is_read(events.name)
+            AND NOT coalesce(events.path LIKE 'pipe:%' OR events.path LIKE 'socket:%', FALSE)
+            AND events.dur_ns IS NOT NULL
+            AND threads.loads_in_process
+    ),
+    reading AS (
+        SELECT read_calls.recording, read_calls.pid, read_calls.tid, sum(read_calls.dur_ns) AS read_ns
+        FROM read_calls
+        ASOF JOIN data_wait
+            ON data_wait.recording = read_calls.recording
+            AND data_wait.pid = read_calls.pid
+            AND data_wait.tid = read_calls.tid
+            AND data_wait.start_ns <= read_calls.ts_ns
+        WHERE read_calls.ts_ns < data_wait.start_ns + data_wait.dur_ns
+        GROUP BY ALL
+    ),
+    spans AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            sum(dur_ns) AS off_ns,
+            sum(CASE WHEN part = 'data_wait' THEN dur_ns ELSE 0 END) AS data_off_ns,
+            sum(CASE WHEN part = 'data_wait' THEN runq_ns ELSE 0 END) AS data_runq_ns
+        FROM _off_cpu_steps
+        WHERE step_kind = 'train'
+        GROUP BY ALL
+    )
+SELECT
+    threads.recording, -- recording
+    threads.pid, -- process
+    threads.tid, -- training thread
+    coalesce(others.threads, 0) AS other_threads, -- threads of the process beside it that launch work on a GPU
+    named.names, -- functions with the role data_wait; NULL where a DataLoader tells it
+    named.asleep_share, -- share of their time asleep or blocked, 0 to 1
+    reading.read_ns / waits.wait_ns AS reading, -- share of its waits for data in reads of files; NULL where it has none
+    coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
+    coalesce(spans.data_off_ns, 0) / threads.steps AS data_off_ns, -- [ns] of it, while it waits for data
+    coalesce(spans.data_runq_ns, 0) / threads.steps AS data_runq_ns -- [ns] of that, ready to run, without a CPU
+FROM threads
+JOIN waits ON waits.recording = threads.recording AND waits.pid = threads.pid AND waits.tid = threads.tid
+LEFT JOIN reading
+    ON reading.recording = threads.recording
+    AND reading.pid = threads.pid
+    AND reading.tid = threads.tid
+LEFT JOIN spans ON spans.recording = threads.recording AND spans.pid = threads.pid AND spans.tid = threads.tid
+LEFT JOIN (
+    SELECT training.recording, training.pid, training.tid, count(*) AS threads
+    FROM threads AS training
+    JOIN _launching_threads AS launching
+        ON launching.recording = training.recording
+        AND launching.pid = training.pid
+        AND launching.tid <> training.tid
+    GROUP BY ALL
+) AS others ON others.recording = threads.recording AND others.pid = threads.pid AND others.tid = threads.tid
+LEFT JOIN _role_waits AS named
+    ON named.recording = threads.recording
+    AND named.pid = threads.pid
+    AND named.tid = threads.tid;
+
+-- What waiting for data costs each training thread, whatever rank is late: what data_wait_causes decides by.
+--
+-- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _cpu_waits
+-- digest: kept
+CREATE TABLE _data_waits AS
+WITH
+    constants AS (
+        SELECT
+            0.5 AS idle_share, -- workers are idle from this share of waiting for indices
+            0.5 AS reading_share, -- storage is to blame from this share of active time in reads
+            0.5 AS few_share, -- of what is lost, that more workers must bring
+            0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
+            0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
+            0.2 AS sibling_share -- of a CPU, that the second thread of a core brings
+    ),
+    threads AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            steady_steps AS steps,
+            steady_ns / steady_steps AS step_ns,
+            steady_data_ns / steady_steps AS data_ns,
+            loads_in_process
+        FROM training_threads
+        WHERE steady_steps > 0 AND batches > 0
+    ),
+    measured AS (
+        SELECT
+            threads.recording,
+            threads.pid,
+            threads.tid,
+            threads.steps,
+            threads.step_ns,
+            threads.data_ns,
+            threads.loads_in_process,
+            greatest(threads.data_ns - coalesce(starts.data_ns, 0) / threads.steps, 0) AS rest_ns,
+            crews.at_once,
+            crews.idle_share AS waiting_share,
+            crews.blocked_share,
+            crews.io_share,
+            crews.cpu_share,
+            crews.runq_share,
+            CASE
+                WHEN threads.loads_in_process THEN own.reading
+                ELSE crews.io_share / nullif(1 - crews.idle_share, 0)
+            END AS reading,
+            crews.read_bytes / nullif(crews.window_ns * crews.io_share / 1e9, 0) AS bytes_per_s,
+            coalesce(own.data_off_ns, 0) AS data_off_ns,
+            coalesce(own.data_runq_ns, 0) AS data_runq_ns,
+            -- CPUs that the job uses: the training thread's and its workers'.
+            (threads.step_ns - CASE
+                WHEN threads.loads_in_process THEN coalesce(own.off_ns, 0)
+                ELSE greatest(coalesce(own.off_ns, 0), threads.data_ns)
+            END) / threads.step_ns AS own_cpus,
+            coalesce(own.other_threads, 0) AS other_cpus,
+            coalesce(crews.at_once * crews.cpu_share, 0) AS worker_cpus,
+            usage.idle_cpus,
+            coalesce(usage.measured, FALSE) AS idle_measured,
+            usage.cpus,
+            busy.idle_ns,
+            busy.most_idle_ns,
+            busy.least_idle_ns,
+            own.names,
+            own.asleep_share,
+            coalesce(ready.delay_ns * ready.holder_share, 0) AS crowd_ns
+        FROM threads
+        LEFT JOIN _own_loading AS own
+            ON own.recording = threads.recording
+            AND own.pid = threads.pid
+            AND own.tid = threads.tid
+        LEFT JOIN worker_starts AS starts
+            ON starts.recording = threads.recording
+            AND starts.pid = threads.pid
+            AND starts.tid = threads.tid
+        LEFT JOIN worker_crews AS crews ON crews.recording = threads.recording AND crews.pid = threads.pid
+        LEFT JOIN host_usage AS usage ON usage.recording = threads.recording AND usage.pid = threads.pid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
+        LEFT JOIN _cpu_waits AS ready
+            ON ready.recording = threads.recording
+            AND ready.pid = threads.pid
+            AND ready.tid = threads.tid
+            AND ready.holder = 'workers'
+    ),
+    works AS (
+        SELECT
+            measured.*,
+            least(rest_ns, coalesce(idle_ns, rest_ns)) AS wait_ns,
+            -- What loading a step's data takes, of a worker's time and of a CPU's.
+            CASE
+                WHEN loads_in_process THEN data_ns - data_runq_ns
+                ELSE at_once * (1 - waiting_share - runq_share) * step_ns
+            END AS load_ns,
+            CASE
+                WHEN loads_in_process THEN greatest(data_ns - data_off_ns, 0)
+                ELSE at_once * cpu_share * step_ns
+            END AS load_cpu_ns,
+            CASE
+                WHEN idle_measured THEN measured.idle_cpus
+                WHEN max(coalesce(runq_share, 0)) OVER (PARTITION BY recording) >= constants.crowded_share THEN 0
+                ELSE greatest(
+                    cpus - sum(own_cpus + other_cpus + worker_cpus) OVER (PARTITION BY recording),
+                    0
+                )
+            END AS free_cpus
+        FROM measured
+        CROSS JOIN constants
+    ),
+    loads AS (
+        SELECT
+            works.*,
+            greatest(own_cpus + worker_cpus + free_cpus, 0.01) AS job_cpus,
+            CASE
+                WHEN load_cpu_ns >= constants.cpu_bound_share * load_ns
+                    THEN greatest(own_cpus * step_ns - CASE WHEN loads_in_process THEN load_cpu_ns ELSE 0 END, 0)
+                        + load_cpu_ns
+                ELSE 0
+            END AS job_cpu_ns
+        FROM works
+        CROSS JOIN constants
+    ),
+    -- A step with workers enough: the training thread's own work, or all work on all CPUs of the job.
+    reached AS (
+        SELECT
+            loads.*,
+            greatest(step_ns - wait_ns, job_cpu_ns / job_cpus, 0.01 * step_ns) AS reached_ns,
+            greatest(
+                step_ns - wait_ns,
+                job_cpu_ns / (least(job_cpus, cpus / 2) + constants.sibling_share * greatest(job_cpus - cpus / 2, 0)),
+                0.01 * step_ns
+            ) AS most_reached_ns
+        FROM loads
+        CROSS JOIN constants
+    ),
+    needs AS (
+        SELECT
+            reached.*,
+            greatest(least(step_ns - reached_ns, wait_ns), 0) AS few_ns,
+            greatest(least(step_ns - coalesce(most_reached_ns, reached_ns), wait_ns), 0) AS least_few_ns,
+            CASE WHEN loads_in_process AND reading >= reading_share THEN reading * rest_ns ELSE rest_ns END AS slow_ns,
+            greatest(
+                CASE WHEN loads_in_process THEN 1 ELSE at_once + 1 END,
+                ceil(load_ns / reached_ns)
+            ) AS workers_needed
+        FROM reached
+        CROSS JOIN constants
+    ),
+    caused AS (
+        SELECT
+            needs.*,
+            CASE
+                WHEN NOT loads_in_process AND at_once IS NULL THEN 'unseen'
+                WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
+                WHEN reading >= constants.reading_share THEN 'storage'
+                WHEN names IS NOT NULL THEN 'named'
+                WHEN few_ns >= constants.few_share * wait_ns THEN 'few'
+                ELSE 'transform'
+            END AS cause
+        FROM needs
+        CROSS JOIN constants
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    steps, -- steps of kind train
+    step_ns, -- [ns] mean step
+    data_ns, -- [ns] inside DataLoader __next__ and starts of workers, of a mean step
+    rest_ns, -- [ns] of it, without what new workers take
+    idle_ns, -- [ns] of a mean step in which the GPU had nothing to do; NULL when not known
+    most_idle_ns, -- [ns] the same at most
+    least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
+    wait_ns, -- [ns] that a step waits for data while the GPU is idle
+    few_ns, -- [ns] of it, that workers enough save
+    least_few_ns, -- [ns] the same at least, if two CPUs share a core
+    slow_ns, -- [ns] that loading takes too long
+    crowd_ns, -- [ns] ready to run while the workers had the CPUs
+    names, -- functions with the role data_wait; NULL where a DataLoader tells it
+    asleep_share, -- share of their time asleep or blocked, 0 to 1
+    loads_in_process, -- whether the thread loads data itself (num_workers=0)
+    at_once, -- workers alive at once; NULL when none was seen
+    waiting_share, -- share of their time waiting for an index, 0 to 1
+    blocked_share, -- share blocked on something else but files
+    io_share, -- share in reads of files
+    cpu_share, -- share of the rest: on a CPU, at most
+    reading, -- share of loading that is reading, 0 to 1
+    bytes_per_s, -- [bytes] per second of reading
+    load_ns, -- [ns] of workers' time that loading a step's data takes
+    load_cpu_ns, -- [ns] of it on a CPU
+    workers_needed, -- workers that would keep up, with CPUs enough
+    cpus, -- CPUs of the machine
+    free_cpus, -- mean CPUs that the job may use and nothing did
+    idle_measured, -- whether that was measured
+    cause, -- few, transform, storage, idle, unseen or named
+    CASE cause
+        WHEN 'few' THEN few_ns
+        WHEN 'transform' THEN least(slow_ns + crowd_ns, coalesce(idle_ns, slow_ns + crowd_ns), step_ns)
+        ELSE least(slow_ns, coalesce(idle_ns, slow_ns))
+    END AS lost_ns -- [ns] what a step can lose of its length by what the cause asks for, at most as the GPU is idle
+FROM caused
