@@ -41,6 +41,7 @@ final class DocumentationTest {
             "(?:\\$ )?((?:sudo (?:-\\S+ )*)?(?:jbang (?:-\\S+ )*)?(?:\\./)?zernel(?:-record|-analyze|-serve)?(?:@dyber)? .*)");
     private static final Pattern ALIAS = Pattern.compile("([\\w-]+)@dyber\\b");
     private static final Pattern FILE = Pattern.compile("[\\w*./-]+\\.(parquet|json\\.gz|yaml|html|csv|json)");
+    private static final String DIGESTS = "digests";
     private static final Pattern LINK = Pattern.compile("]\\(([^)#\\s]*)(?:#([^)\\s]*))?\\)");
 
     static final List<Path> PAGES = pages();
@@ -118,7 +119,7 @@ final class DocumentationTest {
     private static void writeDigest() {
         assertThat(Analyze.commandLine()
                         .setErr(new PrintWriter(new StringWriter()))
-                        .execute("digest", folder.resolve("run.parquet").toString(), "-o", folder.resolve("digests").toString()))
+                        .execute("digest", folder.resolve("run.parquet").toString(), "-o", folder.resolve(DIGESTS).toString()))
                 .isZero();
     }
 
@@ -181,8 +182,11 @@ final class DocumentationTest {
     /// The arguments with files of the folder, and nothing written elsewhere.
     private static String[] here(CommandWords words) {
         List<String> arguments = new ArrayList<>(Arrays.asList(words.arguments()));
-        arguments.replaceAll(word -> FILE.matcher(word).matches() ? folder.resolve(word).toString() : word);
-        if (arguments.getFirst().equals("export")) {
+        arguments.replaceAll(word ->
+                FILE.matcher(word).matches() || word.equals(DIGESTS) ? folder.resolve(word).toString() : word);
+        if (arguments.getFirst().equals("digest")) {
+            arguments.add(1, "-f");
+        } else if (arguments.getFirst().equals("export")) {
             arguments.addAll(1, arguments.contains("-o") ? List.of("-f") : List.of("-f", "-o", folder.resolve("out").toString()));
         }
         return arguments.toArray(String[]::new);
