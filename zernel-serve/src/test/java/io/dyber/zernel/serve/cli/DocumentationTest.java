@@ -182,12 +182,19 @@ final class DocumentationTest {
     /// The arguments with files of the folder, and nothing written elsewhere.
     private static String[] here(CommandWords words) {
         List<String> arguments = new ArrayList<>(Arrays.asList(words.arguments()));
-        arguments.replaceAll(word ->
-                FILE.matcher(word).matches() || word.equals(DIGESTS) ? folder.resolve(word).toString() : word);
-        if (arguments.getFirst().equals("digest")) {
+        for (int i = 0; i < arguments.size(); i++) {
+            String word = arguments.get(i);
+            boolean written = i > 0 && arguments.get(i - 1).equals("-o");
+            if (written || word.equals(DIGESTS) || FILE.matcher(word).matches()) {
+                arguments.set(i, folder.resolve(word).toString());
+            }
+        }
+        String command = arguments.getFirst();
+        if (List.of("digest", "export").contains(command) && !arguments.contains("-f")) {
             arguments.add(1, "-f");
-        } else if (arguments.getFirst().equals("export")) {
-            arguments.addAll(1, arguments.contains("-o") ? List.of("-f") : List.of("-f", "-o", folder.resolve("out").toString()));
+        }
+        if (command.equals("export") && !arguments.contains("-o")) {
+            arguments.addAll(1, List.of("-o", folder.resolve("out").toString()));
         }
         return arguments.toArray(String[]::new);
     }
