@@ -112,6 +112,13 @@ def dump(run):
     fit(run, in_memory(run), after_step=keep)
 
 
+def read_self(run):
+    """The loop reads a file in each step, without a loader; it is not in the page cache."""
+    shards = Shards(run, cold=run.planted)
+    numbers = iter(range(run.steps))
+    fit(run, in_memory(run), after_step=lambda: shards[next(numbers)])
+
+
 def warm_cache(run):
     """Healthy: the files are read each time, but from the page cache, by workers that keep up."""
     fit(run, DataLoader(Shards(run, cold=False), SAMPLES, num_workers=1), wide(96))

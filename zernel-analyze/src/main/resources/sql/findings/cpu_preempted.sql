@@ -2,9 +2,9 @@
 --
 -- Lost is the time in which it was ready and not running, at most as the GPU is idle by the driver's samples. Spans
 -- below the recorder's threshold are not in it.
--- Does not apply where other programs had these CPUs meanwhile (noisy_neighbour), threads of the job that compute for
--- it (too_many_threads), or data workers that have too much to do (data_bound), nor to one late rank of several
--- (nccl_straggler). Who had a CPU is not known of recordings made before they said so.
+-- Does not apply where other programs had these CPUs meanwhile and no limit was used up (noisy_neighbour), threads of
+-- the job that compute for it (too_many_threads), or data workers that have too much to do (data_bound), nor to one
+-- late rank of several (nccl_straggler). Who had a CPU is not known of recordings made before they said so.
 --
 -- needs: cpu_waits, data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
@@ -29,14 +29,22 @@ SELECT
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
         steps, ms(delay_ns), ms(step_ns), spans, preempted)
         || format('longest {}; {} CPUs; ', ms(max_ns), coalesce(CAST(cpus AS VARCHAR), 'unknown'))
-        || CASE holder
-            WHEN 'unknown' THEN ''
-            WHEN 'nobody' THEN format('no thread used a CPU that was free for it {} of that time; ', pct(nobody_share))
-            WHEN 'threads' THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
+        || CASE
+            WHEN limited THEN format('the CPU limit of {:.2f} CPUs was used up in {} of its periods; ',
+                quota_cpus, pct(throttled_share))
+            ELSE ''
+        END
+        || CASE
+            WHEN limited OR holder = 'unknown' THEN ''
+            WHEN holder = 'nobody'
+                THEN format('no thread used a CPU that was free for it {} of that time; ', pct(nobody_share))
+            WHEN holder = 'threads'
+                THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
             ELSE format('{} (pid {}) had it {} of that time; ',
                 coalesce(top_comm, 'a process'), top_pid, pct(top_share))
         END AS evidence, -- what it rests on
-    CASE holder
+    CASE CASE WHEN limited THEN 'limit' ELSE holder END
+        WHEN 'limit' THEN 'a higher CPU limit of the container (cpu.max): the job uses all that it has'
         WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'

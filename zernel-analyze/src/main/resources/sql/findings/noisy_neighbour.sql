@@ -2,8 +2,8 @@
 --
 -- Lost is the time in which the thread was ready while a process that is no part of the training had its CPU, at most
 -- as the GPU is idle by the driver's samples.
--- Does not apply to recordings made before they said who had a CPU, unless they are of the whole machine (-a):
--- cpu_preempted reports the same time then.
+-- Does not apply where the cgroup of the training used up its CPU limit (cpu_preempted), nor to recordings made before
+-- they said who had a CPU, unless they are of the whole machine (-a): cpu_preempted reports the same time then.
 --
 -- needs: cpu_waits, processes
 -- severity: high from 25 % of step time, medium from 10 %
@@ -25,11 +25,17 @@ SELECT
     bound_ns, -- [ns] saved at most, when a CPU is always free
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
-    format('mean of {} steps: {} of {} ready without a CPU while {} (pid {}) or others had it; {} waits, longest {}; ',
-        steps, ms(delay_ns), ms(step_ns), coalesce(neighbours.comm, other_comm, 'another process'), other_pid, spans,
-        ms(max_ns)) AS evidence, -- what it rests on
-    format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine', other_pid)
-        AS advice, -- what to try
+    format('mean of {} steps: {} of {} ready without a CPU while {} or others had it; {} waits, longest {}; ',
+        steps, ms(delay_ns), ms(step_ns),
+        CASE
+            WHEN other_pids > 1 THEN format('{} processes called {}', other_pids, other_comm)
+            ELSE format('{} (pid {})', coalesce(neighbours.comm, other_comm, 'another process'), other_pid)
+        END, spans, ms(max_ns)) AS evidence, -- what it rests on
+    CASE
+        WHEN other_pids > 1 THEN 'keep them apart: taskset or cpusets, or nice them, or move them to another machine'
+        ELSE format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine',
+            other_pid)
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM processes"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds

@@ -2,8 +2,8 @@
 --
 -- Counted is the time in such calls on files, and in opening them to be written, which may have to empty them, in steps
 -- of kind train, beside checkpoints. Lost is that time, at most as the GPU is idle by the driver's samples.
--- Does not apply to checkpoints (checkpoint_stall), to writes of other threads and processes, nor to writes through a
--- mapping of a file.
+-- Does not apply to checkpoints (checkpoint_stall), to writes of other threads and processes, to pipes and sockets
+-- (blocked_on_process), nor to writes through a mapping of a file.
 --
 -- needs: events, steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
@@ -38,6 +38,7 @@ WITH
             AND trained.tid = events.tid
         WHERE (events.kind IN ('io', 'io_open')) IS TRUE
             AND CASE WHEN events.kind = 'io' THEN NOT is_read(events.name) ELSE events.writable = 1 END
+            AND events.path NOT SIMILAR TO '(pipe|socket):.*' IS NOT FALSE
             AND events.dur_ns > 0
     ),
     placed AS (

@@ -10,14 +10,18 @@
 -- Recordings with detail all the time have nothing to compare: what a probed call costs, as it was measured before,
 -- times the calls in train steps is a prediction. Where there are no steps, its share is of one CPU.
 --
--- needs: steps, _step_counts, _detail, detail_windows, overhead, overhead_by_process, step_work
+-- Beside that, what the scheduler measured: how long a training thread could run and the recorder had its CPU, which
+-- happens where CPUs are short.
+--
+-- needs: steps, _step_counts, _detail, detail_windows, overhead, overhead_by_process, step_work, preemption
 CREATE TABLE detail_cost AS
 WITH
     constants AS (
         SELECT
             10 AS most_steps, -- on either side of an edge that are compared
             3 AS min_windows, -- fewer do not tell
-            20000000 AS edge_ns -- [ns] around a window in which probes come and go
+            20000000 AS edge_ns, -- [ns] around a window in which probes come and go
+            0.005 AS min_cpu_share -- of the time of steps, from which the recorder's own CPU time is worth a word
     ),
     trained AS (
         SELECT
@@ -174,9 +178,15 @@ WITH
         UNION ALL BY NAME
         SELECT predicted.*, 1 AS on_share
         FROM predicted
+    ),
+    displaced AS (
+        SELECT recording, max(recorder_ns / nullif(wall_ns, 0)) AS cpu_share
+        FROM preemption
+        WHERE steps > 0
+        GROUP BY recording
     )
 SELECT
-    recording, -- recording
+    costs.recording, -- recording
     method, -- measured; too few windows; predicted; or predicted, of one CPU, where there are no steps
     windows, -- windows of detail that were compared with what is next to them
     detailed_steps, -- steps of kind train wholly in windows
@@ -206,6 +216,15 @@ SELECT
                 || '{} steps with it, {} without', coalesce(share_text(on_share), 'some'), detailed_steps, other_steps)
         WHEN 'predicted' THEN format('predicted to cost {} of the time of a step', share_text(lost_share))
         ELSE format('predicted to cost {} of one CPU', share_text(lost_share))
-    END AS text -- the same in words
+    END
+        || CASE
+            WHEN displaced.cpu_share >= constants.min_cpu_share
+                THEN format('; the recorder had the CPU of the training thread for {} of the time',
+                    share_text(displaced.cpu_share))
+            ELSE ''
+        END AS text, -- the same in words
+    displaced.cpu_share -- share of steps in which the training thread could run and the recorder had its CPU, 0 to 1
 FROM costs
-ORDER BY recording
+CROSS JOIN constants
+LEFT JOIN displaced ON displaced.recording = costs.recording
+ORDER BY costs.recording

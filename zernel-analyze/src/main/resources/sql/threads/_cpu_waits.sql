@@ -5,20 +5,32 @@
 CREATE TABLE _cpu_waits AS
 WITH
     constants AS (
-        SELECT 0.5 AS others_share -- part of the time in which other processes were seen on the CPU
+        SELECT
+            0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
+            0.5 AS limited_share -- of the periods of the cgroup's quota, in which it was used up
     ),
-    delays AS (
+    held AS (
         SELECT
             preemption.*,
-            preemption.others_ns >= constants.others_share * preemption.runq_ns AS by_others,
-            preemption.wall_ns / preemption.steps AS step_ns,
-            CASE
-                WHEN preemption.others_ns >= constants.others_share * preemption.runq_ns THEN preemption.others_ns
-                ELSE preemption.runq_ns - preemption.recorder_ns
-            END / preemption.steps AS delay_ns
+            coalesce(usage.throttled_share >= constants.limited_share, FALSE) AS limited,
+            usage.quota_cpus,
+            usage.allowed_cpus,
+            usage.throttled_share,
+            preemption.others_ns >= constants.others_share * preemption.runq_ns AS others
         FROM preemption
         CROSS JOIN constants
+        LEFT JOIN host_usage AS usage ON usage.recording = preemption.recording AND usage.pid = preemption.pid
         WHERE preemption.steps > 0
+    ),
+    -- While a quota is used up, the thread may not run, and whoever runs then keeps it from nothing.
+    delays AS (
+        SELECT
+            held.*,
+            held.others AND NOT held.limited AS by_others,
+            held.wall_ns / held.steps AS step_ns,
+            CASE WHEN held.others AND NOT held.limited THEN held.others_ns ELSE held.runq_ns - held.recorder_ns END
+                / held.steps AS delay_ns
+        FROM held
     ),
     costs AS (
         SELECT
@@ -41,9 +53,12 @@ SELECT
     costs.bound_ns, -- [ns] the same, at the very most
     costs.idle_ns, -- [ns] of it, in which the GPU had nothing to do; NULL when not known
     costs.least_idle_ns, -- [ns] the same at least, where it was not sampled; NULL where it was
-    costs.by_others, -- whether processes that are no part of the training had the CPU for half of it
+    costs.limited, -- whether the quota of its cgroup was used up in most of its periods
+    costs.quota_cpus, -- CPUs that this quota amounts to; NULL without one
+    costs.throttled_share, -- of its periods, in which it was used up, 0 to 1; NULL where that was not sampled
+    costs.by_others, -- whether processes that are no part of the training had the CPU for half of it, without a limit
     costs.holder, -- who had the CPU most: threads (own), workers, ranks, recorder, others, nobody or unknown
-    costs.holder = 'threads' AND costs.crowd >= coalesce(usage.allowed_cpus, recordings.cpus, 1)
+    costs.holder = 'threads' AND costs.crowd >= coalesce(costs.allowed_cpus, recordings.cpus, 1)
         AS crowded, -- whether threads of its own had it that are more than the CPUs
     costs.holder_ns / costs.runq_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
     costs.top_pid, -- the process that had it longest
@@ -58,10 +73,10 @@ SELECT
     costs.max_ns, -- [ns] longest of them
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
+    costs.other_pids, -- processes of that name that had it
     costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
     recordings.cpus -- CPUs of the machine
 FROM costs
 LEFT JOIN processes AS own ON own.recording = costs.recording AND own.pid = costs.pid
 LEFT JOIN worker_crews AS crews ON crews.recording = costs.recording AND crews.pid = costs.pid
 LEFT JOIN recordings ON recordings.recording = costs.recording
-LEFT JOIN host_usage AS usage ON usage.recording = costs.recording AND usage.pid = costs.pid

@@ -1,7 +1,8 @@
 -- What it costs that training threads are ready to run and have no CPU, and who has it.
 --
 -- Lost is that time, at most as the GPU is idle by the driver's samples. Where processes that are no part of the
--- training had the CPU for half of it, it is theirs, and only their part counts. The recorder's part never does.
+-- training had the CPU for half of it, it is theirs, and only their part counts, but where the quota of its cgroup
+-- forbade it to run. The recorder's part never does.
 --
 -- needs: _cpu_waits, _lateness
 CREATE VIEW cpu_waits AS
@@ -26,6 +27,9 @@ SELECT
         ELSE 'unseen'
     END AS cause, -- neighbour, unseen, or late: this rank of several is, see late_ranks
     costs.holder, -- who had the CPU most: threads (own), workers, ranks, recorder, others, nobody or unknown
+    costs.limited, -- whether the quota of its cgroup was used up in most of its periods
+    costs.quota_cpus, -- CPUs that this quota amounts to; NULL without one
+    costs.throttled_share, -- of its periods, in which it was used up, 0 to 1; NULL where that was not sampled
     costs.crowded, -- whether threads of its own had it that are more than the CPUs
     costs.holder_share, -- share of the time without a CPU in which they had it, 0 to 1
     costs.top_pid, -- the process that had it longest
@@ -40,6 +44,7 @@ SELECT
     costs.max_ns, -- [ns] longest of them
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
+    costs.other_pids, -- processes of that name that had it
     costs.others_share, -- share of the time in which such processes had it, 0 to 1
     costs.cpus -- CPUs of the machine
 FROM _cpu_waits AS costs

@@ -166,6 +166,31 @@ WITH
         WHERE NOT trains AND runq_ns >= 0.1 * own_ns
         GROUP BY recording, pid
     ),
+    -- Processes of one name count together: a build is many that live for a second.
+    strangers AS (
+        SELECT
+            recording,
+            pid,
+            training_tid,
+            by_comm,
+            arg_max(by_pid, runq_ns) AS by_pid,
+            count(*) AS pids,
+            sum(runq_ns) AS runq_ns
+        FROM held
+        WHERE holder = 'others'
+        GROUP BY ALL
+    ),
+    neighbours AS (
+        SELECT
+            recording,
+            pid,
+            training_tid,
+            arg_max_null(by_comm, runq_ns) AS comm,
+            arg_max(by_pid, runq_ns) AS by_pid,
+            arg_max(pids, runq_ns) AS pids
+        FROM strangers
+        GROUP BY ALL
+    ),
     most AS (
         SELECT
             recording,
@@ -190,9 +215,9 @@ SELECT
     sum(held.runq_ns) / nullif(any_value(watched.steps), 0) AS per_step_ns, -- [ns] per step
     CAST(coalesce(sum(CASE WHEN held.holder = 'others' THEN held.runq_ns END), 0) AS BIGINT)
         AS others_ns, -- [ns] of it, while a process that is no part of the training had the CPU
-    arg_max(held.by_pid, CASE WHEN held.holder = 'others' THEN held.runq_ns END)
-        AS other_pid, -- the one of these that had it longest
-    arg_max(held.by_comm, CASE WHEN held.holder = 'others' THEN held.runq_ns END) AS other_comm, -- its name
+    any_value(neighbours.comm) AS other_comm, -- name of those of these that had it longest
+    any_value(neighbours.by_pid) AS other_pid, -- the one of that name that had it longest
+    any_value(neighbours.pids) AS other_pids, -- how many there are of that name
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
     any_value(most.holder)
@@ -216,6 +241,10 @@ JOIN most
     ON most.recording = held.recording
     AND most.pid = held.pid
     AND most.training_tid = held.training_tid
+LEFT JOIN neighbours
+    ON neighbours.recording = held.recording
+    AND neighbours.pid = held.pid
+    AND neighbours.training_tid = held.training_tid
 LEFT JOIN crowds ON crowds.recording = held.recording AND crowds.pid = held.pid
 GROUP BY held.recording, held.pid, held.training_tid
 ORDER BY held.recording, held.pid, held.training_tid

@@ -286,4 +286,23 @@ class DetailWindowsTest {
         assertThat(cost.real("lost_share")).isCloseTo(0.1, within(1e-6));
         assertThat(cost.text("text")).isEqualTo("predicted to cost 10 % of the time of a step");
     }
+
+    @Test
+    void theCpuThatTheRecorderTookFromTheTrainingThreadIsPartOfTheCost() {
+        // The recorder, process 900, has the thread's CPU for 2 ms in each step of 40 ms.
+        RecordingFixture fixture = launching(10)
+                .footer("zernel.recording", "{\"complete\":true,\"cpus\":2,\"recorder_pid\":900}")
+                .footer(
+                        "zernel.overhead",
+                        "{\"cost_ns_per_hit\":1000,\"method\":\"measured\",\"hits\":40,\"cpu_ns_total\":40000,"
+                                + "\"share\":0.0,\"processes\":[]}");
+        for (int i = 0; i < 10; i++) {
+            fixture.event("sched", "off-cpu", i * 40 + 30, 2.0,
+                    "state = 'preempted', runq_ns = 2000000, other_pid = 900, other_comm = 'zernel-drain'");
+        }
+        Table.Row cost = query(fixture, "FROM detail_cost").only();
+        assertThat(cost.real("cpu_share")).isCloseTo(0.05, within(1e-6));
+        assertThat(cost.text("text"))
+                .endsWith("; the recorder had the CPU of the training thread for 5.0 % of the time");
+    }
 }

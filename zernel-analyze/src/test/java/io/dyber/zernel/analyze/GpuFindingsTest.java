@@ -555,6 +555,21 @@ class GpuFindingsTest {
     }
 
     @Test
+    void noisyNeighbourCountsShortProcessesOfOneNameTogether() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            boolean kernel = i % 3 == 0;
+            waitsForCpu(fixture, i, kernel ? 15 : 4700 + i, kernel ? "rcu_preempt" : "cc1plus");
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence())
+                .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while 6 processes called cc1plus "
+                        + "or others had it; ");
+        assertThat(finding.advice())
+                .isEqualTo("keep them apart: taskset or cpusets, or nice them, or move them to another machine");
+    }
+
+    @Test
     void cpuPreemptedNamesTheWorkersThatHaveTheCpu() {
         RecordingFixture fixture = recording().training(10, 15).fork(1, 300);
         for (int i = 0; i < 10; i++) {
@@ -603,6 +618,22 @@ class GpuFindingsTest {
             waitsForCpu(fixture, i, 4711, "stress");
         }
         assertThat(run("too_many_threads", fixture)).isEmpty();
+    }
+
+    @Test
+    void aLimitThatIsUsedUpIsBlamedWhoeverRunsMeanwhile() {
+        RecordingFixture fixture = recording().training(10, 15).processSample(100, "cpu_quota", "/job", 0, 500);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 4711, "stress");
+            fixture.hostSample("cpu_busy", "", i * 50, i * 100_000_000L)
+                    .hostSample("cgroup_periods", "/job", i * 50, i * 10L)
+                    .hostSample("cgroup_throttled", "/job", i * 50, i * 9L);
+        }
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+        assertThat(finding.evidence()).contains("; the CPU limit of 0.50 CPUs was used up in 90 % of its periods; ");
+        assertThat(finding.advice()).startsWith("a higher CPU limit of the container");
+        assertThat(run("noisy_neighbour", fixture)).isEmpty();
     }
 
     @Test

@@ -10,7 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What findings say of the states of training threads: blocked on another thread, asleep, in writes, on a CPU in no call.
+/// What findings say of the states of training threads: blocked on another thread or process, asleep, in reads and
+/// writes, on a CPU in no call.
 class StateFindingsTest {
     private static final String KINDS = "[{\"kind\":\"sched\",\"state\":\"attached\"}]";
 
@@ -96,6 +97,75 @@ class StateFindingsTest {
     }
 
     @Test
+    void blockedOnProcessFiresForAServerThatIsAskedInEachStep() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "recvfrom", i * 100 + 62, 25, "object = 'socket:[5] tcp'");
+        }
+        Finding finding = only("blocked_on_process", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(25.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: 25.0 ms of 100.0 ms blocked in 11 waits of 25.0 ms (median), "
+                        + "100 % of it in recvfrom on a tcp socket; "
+                        + "saves at most 25.0 ms: 100.0 / (100.0 - 25.0) = 1.33x");
+        assertThat(finding.advice()).startsWith("ask ahead");
+    }
+
+    @Test
+    void blockedOnProcessFiresForACommandInEachStep() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "wait4", i * 100 + 62, 20, "");
+        }
+        Finding finding = only("blocked_on_process", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence()).contains("100 % of it in wait4 for a process to end; ");
+        assertThat(finding.advice()).startsWith("start the process once and keep it");
+    }
+
+    @Test
+    void blockedOnProcessFiresForAPipeThatNobodyEmpties() {
+        RecordingFixture fixture = writesToAPipe();
+        Finding finding = only("blocked_on_process", fixture);
+        assertThat(finding.evidence()).contains("100 % of it in write on a pipe; ");
+        assertThat(finding.advice()).startsWith("who reads that is slow");
+    }
+
+    @Test
+    void blockedOnProcessIsSilentForDataWorkers() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "poll", i * 100, 4.5, "object = 'pipe:[7]'");
+        }
+        assertThat(run("blocked_on_process", fixture)).isEmpty();
+    }
+
+    @Test
+    void storageReadsFiresForReadsBesideTheDataLoader() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("io", "pread64", i * 100 + 62, 10.0, "status = 0, bytes = 1000, path = '/data/shard.bin'")
+                    .event("sched", "off-cpu", i * 100 + 63, 8.0, "state = 'io', runq_ns = 0");
+        }
+        Finding finding = only("storage_reads", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(8.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: 8.0 ms of 100.0 ms blocked on storage in 1.0 waits, "
+                        + "0 % of it in faults on mapped files; 1 file, the longest on /data/shard.bin; "
+                        + "saves at most 8.0 ms: 100.0 / (100.0 - 8.0) = 1.09x");
+    }
+
+    @Test
+    void storageReadsIsSilentForTheDataLoader() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("io", "pread64", i * 100 + 0.2, 4.6, "status = 0, bytes = 1000, path = '/data/shard.bin'")
+                    .event("sched", "off-cpu", i * 100 + 0.3, 4.4, "state = 'io', runq_ns = 0");
+        }
+        assertThat(run("storage_reads", fixture)).isEmpty();
+    }
+
+    @Test
     void storageWritesFiresAndSaysWhatSyncsTake() {
         RecordingFixture fixture = steps();
         for (int i = 0; i < 12; i++) {
@@ -117,6 +187,11 @@ class StateFindingsTest {
             fixture.io(i * 100 + 62, 20, 1000);
         }
         assertThat(run("storage_writes", fixture)).isEmpty();
+    }
+
+    @Test
+    void storageWritesIsSilentForPipes() {
+        assertThat(run("storage_writes", writesToAPipe())).isEmpty();
     }
 
     @Test
@@ -176,6 +251,16 @@ class StateFindingsTest {
         RecordingFixture fixture = steps();
         for (int i = 0; i < 12; i++) {
             blocked(fixture, "futex", i * 100 + 65, 20, "object = 'futex', addr = 64", "waker_tid = " + holder);
+        }
+        return fixture;
+    }
+
+    /// The same; for 20 ms of each the thread writes to a pipe that is full.
+    private static RecordingFixture writesToAPipe() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("io", "write", i * 100 + 62, 20.0, "status = 0, bytes = 1000, path = 'pipe:[7]'")
+                    .event("sched", "off-cpu", i * 100 + 62, 20.0, "state = 'sleeping', runq_ns = 0");
         }
         return fixture;
     }

@@ -1,0 +1,140 @@
+-- The training thread waits for another process. It waits for an answer on a socket or a pipe, or for a process to end.
+--
+-- A server that is asked in each step, a queue that another process fills, or a command that is run. Counted is the
+-- time blocked in steps of kind train. Lost is that time, at most as the GPU is idle by the driver's samples.
+-- Does not apply to waits for data workers (data_bound), for ranks and for the GPU, nor to waits for other threads of
+-- the process (blocked_on_thread). Of a server it says how long it had no request, too.
+--
+-- needs: _off_cpu_steps, steps, _threads, gpu_busy
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: ss -tnp and lsof -p PID name the other end
+-- lines: the waits WHERE thread = 'training' AND part <> 'data_wait' AND state IN ('pipe', 'socket', 'process')
+WITH
+    thresholds AS (
+        SELECT
+            5 AS min_steps, -- steps of kind train
+            0.03 AS min_share -- what can be saved, as a share of step time
+    ),
+    trained AS (
+        SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns) AS step_ns
+        FROM steps
+        WHERE step_kind = 'train'
+        GROUP BY ALL
+    ),
+    waits AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            blocked_ns,
+            waker_tid,
+            CASE
+                WHEN state = 'pipe' THEN call || ' on a pipe'
+                WHEN state = 'socket' THEN concat_ws(' ', call, 'on a', regexp_extract(object, '\] (\w+)', 1), 'socket')
+                WHEN call LIKE 'wait%' THEN call || ' for a process to end'
+                ELSE call || ' for a lock that processes share'
+            END AS cause,
+            CASE
+                WHEN call LIKE 'wait%' THEN 'end'
+                WHEN regexp_matches(call, '^(send|write|pwrite)') THEN 'send'
+                WHEN state = 'process' THEN 'lock'
+                ELSE 'answer'
+            END AS wants
+        FROM _off_cpu_steps
+        WHERE state IN ('pipe', 'socket', 'process') AND step_kind = 'train' AND part <> 'data_wait'
+    ),
+    causes AS (
+        SELECT recording, pid, tid, cause, any_value(wants) AS wants, sum(blocked_ns) AS cause_ns
+        FROM waits
+        GROUP BY ALL
+    ),
+    most AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            arg_max(cause, (cause_ns, cause)) AS cause,
+            arg_max(wants, (cause_ns, cause)) AS wants,
+            max(cause_ns) AS cause_ns
+        FROM causes
+        GROUP BY ALL
+    ),
+    names AS (
+        SELECT recording, pid, tid, arg_max(comm, events) AS comm
+        FROM _threads
+        GROUP BY ALL
+    ),
+    wakers AS (
+        SELECT waits.recording, waits.pid, waits.tid, names.pid AS waker_pid, names.comm, count(*) AS woken
+        FROM waits
+        JOIN names
+            ON names.recording = waits.recording
+            AND names.tid = waits.waker_tid
+            AND names.pid <> waits.pid
+        GROUP BY ALL
+    ),
+    waker AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            arg_max(format('{} (pid {})', comm, waker_pid), (woken, -waker_pid)) AS waker,
+            max(woken) AS woken,
+            count(*) AS wakers
+        FROM wakers
+        GROUP BY ALL
+    ),
+    costs AS (
+        SELECT
+            waits.recording,
+            waits.pid,
+            waits.tid,
+            any_value(trained.steps) AS steps,
+            any_value(trained.step_ns) AS step_ns,
+            sum(waits.blocked_ns) / any_value(trained.steps) AS blocked_ns,
+            count(*) AS waits,
+            median(waits.blocked_ns) AS p50_ns,
+            any_value(most.cause) AS cause,
+            any_value(most.wants) AS wants,
+            any_value(most.cause_ns) / sum(waits.blocked_ns) AS cause_share,
+            any_value(waker.waker) AS waker,
+            any_value(waker.woken) AS woken,
+            any_value(waker.wakers) AS wakers,
+            least(sum(waits.blocked_ns) / any_value(trained.steps), any_value(busy.idle_ns)) AS lost_ns,
+            least(sum(waits.blocked_ns) / any_value(trained.steps), any_value(busy.most_idle_ns)) AS bound_ns,
+            any_value(busy.least_idle_ns) AS least_idle_ns
+        FROM waits
+        JOIN trained ON trained.recording = waits.recording AND trained.pid = waits.pid AND trained.tid = waits.tid
+        JOIN most ON most.recording = waits.recording AND most.pid = waits.pid AND most.tid = waits.tid
+        LEFT JOIN waker ON waker.recording = waits.recording AND waker.pid = waits.pid AND waker.tid = waits.tid
+        LEFT JOIN gpu_busy AS busy ON busy.recording = waits.recording AND busy.pid = waits.pid
+        GROUP BY waits.recording, waits.pid, waits.tid
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- thread that waits
+    blocked_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] blocked, at most as the GPU is idle
+    bound_ns, -- [ns] saved at most, when it never waits
+    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_idle_ns, -- [ns] the GPU is idle at least, without samples
+    format('mean of {} steps: {} of {} blocked in {} waits of {} (median), {} of it in {}',
+        steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns), pct(cause_share), cause)
+        || CASE
+            WHEN waker IS NULL THEN ''
+            WHEN wakers > 1 AND woken < 0.5 * waits THEN format('; {} processes ended them', wakers)
+            ELSE format('; {} ended {} of them', waker, woken)
+        END AS evidence, -- what it rests on
+    CASE wants
+        WHEN 'end' THEN 'start the process once and keep it, wait for it in another thread, or do its work by a library'
+        WHEN 'send' THEN 'who reads that is slow: send from another thread, less often, or less'
+        WHEN 'lock' THEN 'hold that lock for less time, or take it less often'
+        ELSE 'ask ahead, in another thread or process, so that the answer is there in time, or ask for more at once'
+    END AS advice, -- what to try
+    'zernel-analyze sql {} "FROM off_cpu_spans WHERE state IN (''pipe'', ''socket'', ''process'') LIMIT 20"'
+        AS next_command -- to see more
+FROM costs
+CROSS JOIN thresholds
+WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns

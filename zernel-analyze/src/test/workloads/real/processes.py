@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other processes that the loop waits for: a server, a command, one that fills a queue, one that reads a pipe."""
+
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import time
+
+from loading import OBJECT_BYTES, Store
+from training import fit, in_memory
+
+WAIT_S = 0.015
+
+
+def ask(run):
+    """Each step is reported to a server, as to one that tracks experiments, and waits for its answer."""
+    with Store(WAIT_S if run.planted else 0) as store:
+        connection = socket.create_connection(("127.0.0.1", store.port))
+
+        def report():
+            connection.sendall(b"step")
+            left = OBJECT_BYTES
+            while left:
+                left -= len(connection.recv(left))  # planted: report
+
+        fit(run, in_memory(run), after_step=report)
+        connection.close()
+
+
+def command(run):
+    """Each step runs a command, as one that asks for the memory of a GPU."""
+
+    def query():
+        if run.planted:
+            subprocess.run(["sleep", str(WAIT_S)], check=True)  # planted: query
+
+    fit(run, in_memory(run), after_step=query)
+
+
+def queue_process(run):
+    """Batches come from a process of the job's own through a queue, as from an actor; it sleeps for each."""
+    filled = multiprocessing.Queue(2)
+    actor = multiprocessing.Process(target=act, args=(filled, run.steps, 0.025 if run.planted else 0), daemon=True)
+    actor.start()
+    batches = list(in_memory(run))
+
+    def take():
+        for batch in batches:
+            filled.get()  # planted: take
+            yield batch
+
+    fit(run, take())
+    actor.join()
+
+
+def act(filled, count, wait_s):
+    for number in range(count):
+        time.sleep(wait_s)
+        filled.put(number)
+
+
+def slow_reader(run):
+    """Each step prints 64 kB to a pipe, whose reader takes its time with them."""
+    reading = f"import sys, time\nwhile sys.stdin.buffer.read1(65536): time.sleep({WAIT_S if run.planted else 0})"
+    reader = subprocess.Popen([sys.executable, "-c", reading], stdin=subprocess.PIPE)
+    line = b"." * 65536
+
+    def show():
+        os.write(reader.stdin.fileno(), line)  # planted: show
+
+    fit(run, in_memory(run), after_step=show)
+    reader.kill()
+    reader.wait()
