@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// A SQLite database, read by the system's libsqlite3. Not thread-safe.
 ///
 /// Functions and result codes are those of sqlite3.h, which has been stable since version 3.0.
-final class SqliteFile implements AutoCloseable {
+final class SqliteFile implements ProfileTables {
     private static final int OK = 0;
     private static final int ROW = 100;
     private static final int DONE = 101;
@@ -49,17 +49,15 @@ final class SqliteFile implements AutoCloseable {
         return new SqliteFile(path);
     }
 
-    /// The columns of a table; empty if there is no such table.
-    Set<String> columns(String table) {
+    @Override
+    public Set<String> columns(String table) {
         Set<String> columns = new LinkedHashSet<>();
         read("SELECT name FROM pragma_table_info('" + table + "')", row -> columns.add(String.valueOf(row.text(0))));
         return columns;
     }
 
-    /// Hands each row of a query to `reader`.
-    ///
-    /// @return why it could not be read on; null when it was read to its end
-    @Nullable String read(String sql, RowReader reader) {
+    @Override
+    public @Nullable String read(String sql, RowReader reader) {
         try (Arena query = Arena.ofConfined()) {
             MemorySegment place = query.allocate(ValueLayout.ADDRESS);
             int code = library.call(library.prepare, database, query.allocateFrom(sql), -1, place, MemorySegment.NULL);
@@ -68,7 +66,7 @@ final class SqliteFile implements AutoCloseable {
             }
             MemorySegment statement = place.get(ValueLayout.ADDRESS, 0);
             try {
-                Row row = new Row(library, statement);
+                SqliteRow row = new SqliteRow(library, statement);
                 code = row.next();
                 while (code == ROW) {
                     reader.read(row);
@@ -97,13 +95,8 @@ final class SqliteFile implements AutoCloseable {
         return path.toString();
     }
 
-    /// Takes rows one after another.
-    interface RowReader {
-        void read(Row row);
-    }
-
-    /// The row that a query stands on. Its calls are exact, because a profile has millions of values.
-    record Row(Library library, MemorySegment statement) {
+    /// Its calls are exact, because a profile has millions of values.
+    private record SqliteRow(Library library, MemorySegment statement) implements Row {
         private int next() {
             try {
                 return (int) library.step.invokeExact(statement);
@@ -112,7 +105,8 @@ final class SqliteFile implements AutoCloseable {
             }
         }
 
-        @Nullable Long integer(int column) {
+        @Override
+        public @Nullable Long integer(int column) {
             try {
                 return isNull(column) ? null : (Long) (long) library.integer.invokeExact(statement, column);
             } catch (Throwable e) {
@@ -120,7 +114,8 @@ final class SqliteFile implements AutoCloseable {
             }
         }
 
-        @Nullable String text(int column) {
+        @Override
+        public @Nullable String text(int column) {
             try {
                 if (isNull(column)) {
                     return null;
