@@ -72,6 +72,7 @@ public final class NsysTrace {
     }
 
     private TraceHeader read() {
+        note(file.damage());
         boolean any = Stream.of(
                         "CUPTI_ACTIVITY_KIND_KERNEL",
                         "CUPTI_ACTIVITY_KIND_RUNTIME",

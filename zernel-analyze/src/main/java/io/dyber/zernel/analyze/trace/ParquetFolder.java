@@ -74,6 +74,11 @@ final class ParquetFolder implements ProfileTables {
     }
 
     @Override
+    public @Nullable String damage() {
+        return null; // a Parquet file that was cut off cannot be opened
+    }
+
+    @Override
     public @Nullable String read(String sql, RowReader reader) {
         try (Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(sql)) {

@@ -8,6 +8,9 @@ sealed interface ProfileTables extends AutoCloseable permits ParquetFolder, Sqli
     /// The columns of a table; empty if there is no such table.
     Set<String> columns(String table);
 
+    /// Why tables may not be whole, as far as they say that themselves; null otherwise.
+    @Nullable String damage();
+
     /// Hands each row of a query to `reader`.
     ///
     /// @return why it could not be read on; null when it was read to its end

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.trace;
 
 import io.dyber.zernel.format.RecordingException;
+import java.io.IOException;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -10,6 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -24,6 +27,7 @@ final class SqliteFile implements ProfileTables {
     private static final int DONE = 101;
     private static final int NULL = 5;
     private static final int READ_ONLY = 1;
+    private static final int HEADER_BYTES = 100;
     private static final AddressLayout POINTER = ValueLayout.ADDRESS.withTargetLayout(
             MemoryLayout.sequenceLayout(Long.MAX_VALUE, ValueLayout.JAVA_BYTE));
 
@@ -43,6 +47,8 @@ final class SqliteFile implements ProfileTables {
             close();
             throw new RecordingException("opening '" + path + "': " + why, null);
         }
+        // Of a file that was cut off SQLite reads nothing otherwise, instead of the tables that are there.
+        String _ = read("PRAGMA writable_schema = ON", _ -> {});
     }
 
     static SqliteFile open(Path path) {
@@ -52,8 +58,30 @@ final class SqliteFile implements ProfileTables {
     @Override
     public Set<String> columns(String table) {
         Set<String> columns = new LinkedHashSet<>();
-        read("SELECT name FROM pragma_table_info('" + table + "')", row -> columns.add(String.valueOf(row.text(0))));
+        String failure = read(
+                "SELECT name FROM pragma_table_info('" + table + "')", row -> columns.add(String.valueOf(row.text(0))));
+        if (failure != null) {
+            throw new RecordingException("opening '" + path + "': damaged: " + failure, "export the profile again");
+        }
         return columns;
+    }
+
+    /// The header says how many pages there should be.
+    @Override
+    public @Nullable String damage() {
+        try (FileChannel file = FileChannel.open(path)) {
+            ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+            if (file.read(header, 0) < HEADER_BYTES) {
+                return "cut off";
+            }
+            int said = Short.toUnsignedInt(header.getShort(16));
+            long whole = Integer.toUnsignedLong(header.getInt(28)) * (said == 1 ? 65536 : said);
+            // Only what wrote the header's version last has kept the number of pages.
+            boolean kept = header.getInt(24) == header.getInt(92);
+            return kept && whole > file.size() ? "cut off, " + file.size() + " of " + whole + " bytes are there" : null;
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -127,6 +128,17 @@ class NsysTraceTest {
         assertThatThrownBy(() -> Recordings.open(run.toString(), profile().toString()))
                 .isInstanceOf(RecordingException.class)
                 .hasMessage("opening '" + profile() + "': it is of 2 processes, and only traces of one join a recording");
+    }
+
+    @Test
+    void aProfileThatWasCutOffGivesWhatItHasAndSaysSo() throws IOException {
+        byte[] whole = Files.readAllBytes(profile());
+        Path file = Files.write(folder.resolve("cut.sqlite"), Arrays.copyOf(whole, 8300));
+        try (Database database = Recordings.open(file.toString())) {
+            assertThat(database.query("SELECT count(*) AS n FROM events WHERE kind = 'gpu_kernel'").only().integer("n")).isEqualTo(8);
+            assertThat(database.recordings().getFirst().incompleteBecause()).hasSize(1).first().asString()
+                    .startsWith("damaged after ").endsWith(" events: cut off, 8300 of 9216 bytes are there");
+        }
     }
 
     @Test
