@@ -149,7 +149,7 @@ public final class Recordings {
         Path path = Path.of(argument);
         Path live = LiveFolder.of(path).path();
         if (Files.isDirectory(path)) {
-            return LiveFolder.isOne(path) ? List.of(path) : matches(argument + "/*.parquet", duckDb);
+            return LiveFolder.isOne(path) || Traces.isOne(path) ? List.of(path) : matches(argument + "/*.parquet", duckDb);
         }
         if (Files.exists(path)) {
             return List.of(path);

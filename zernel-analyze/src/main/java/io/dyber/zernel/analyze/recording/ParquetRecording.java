@@ -137,7 +137,12 @@ public final class ParquetRecording {
                 throw unreadable(path, "the file is empty", null);
             }
             if (!magic(channel, 0)) {
-                throw unreadable(path, "not a Parquet file", "zernel-analyze reads what zernel-record wrote, and traces of profilers (.json, .json.gz, .sqlite)");
+                throw unreadable(
+                        path,
+                        "not a Parquet file",
+                        path.toString().endsWith(".nsys-rep")
+                                ? "of Nsight Systems an export is read: nsys export --type sqlite " + path
+                                : "zernel-analyze reads what zernel-record wrote, and traces of profilers (.json, .json.gz, .sqlite)");
             }
             if (size < 12 || !magic(channel, size - 4) || footerStart(channel, size) < 4) {
                 throw unreadable(

@@ -10,6 +10,7 @@ import tools.jackson.core.JsonToken;
 final class KinetoEventReader {
     private final KinetoValues values;
     private final JsonParser parser;
+    private final KinetoProcesses processes;
     private final TraceSink sink;
     private final Consumer<String> skipped;
     private @Nullable String phase;
@@ -18,6 +19,8 @@ final class KinetoEventReader {
     private @Nullable Long start;
     private @Nullable Long duration;
     private @Nullable Long owner;
+    /// In place of a number, in traces that were merged.
+    private @Nullable String ownerText;
     private @Nullable Long lane;
     private @Nullable Long device;
     private @Nullable Long stream;
@@ -26,9 +29,10 @@ final class KinetoEventReader {
     private final @Nullable Long[] size = new @Nullable Long[6];
 
     /// @param skipped takes the reason where an event cannot be used
-    KinetoEventReader(KinetoValues values, TraceSink sink, Consumer<String> skipped) {
+    KinetoEventReader(KinetoValues values, KinetoProcesses processes, TraceSink sink, Consumer<String> skipped) {
         this.values = values;
         this.parser = values.parser();
+        this.processes = processes;
         this.sink = sink;
         this.skipped = skipped;
     }
@@ -44,8 +48,8 @@ final class KinetoEventReader {
                 case "name" -> name = values.text();
                 case "ts" -> start = values.nanos();
                 case "dur" -> duration = values.nanos();
-                case "pid" -> owner = values.integer();
-                case "tid" -> lane = values.integer();
+                case "pid" -> owner(value);
+                case "tid" -> lane = values.number();
                 case "args" -> arguments(value);
                 default -> parser.skipChildren();
             }
@@ -53,6 +57,14 @@ final class KinetoEventReader {
         TracedEvent.Category known = "X".equals(phase) ? TracedEvent.Category.of(category, name) : null;
         if (known != null) {
             emit(known);
+        }
+    }
+
+    private void owner(JsonToken value) {
+        if (value == JsonToken.VALUE_STRING) {
+            ownerText = values.text();
+        } else {
+            owner = values.integer();
         }
     }
 
@@ -65,10 +77,10 @@ final class KinetoEventReader {
             String argument = parser.currentName();
             parser.nextToken();
             switch (argument) {
-                case "device" -> device = values.integer();
-                case "stream" -> stream = values.integer();
-                case "correlation" -> correlation = values.integer();
-                case "bytes" -> bytes = values.integer();
+                case "device" -> device = values.number();
+                case "stream" -> stream = values.number();
+                case "correlation" -> correlation = values.number();
+                case "bytes" -> bytes = values.number();
                 case "grid" -> dimensions(0);
                 case "block" -> dimensions(3);
                 default -> parser.skipChildren();
@@ -90,6 +102,13 @@ final class KinetoEventReader {
     }
 
     private void emit(TracedEvent.Category known) {
+        Long process = null;
+        if (ownerText != null && known.isOnGpu()) {
+            process = processes.ofGpu(ownerText);
+            owner = KinetoProcesses.number(ownerText);
+        } else if (ownerText != null) {
+            owner = processes.of(ownerText);
+        }
         if (known.isOnGpu()) {
             owner = device == null ? owner : device;
             lane = stream == null ? lane : stream;
@@ -99,7 +118,7 @@ final class KinetoEventReader {
             skipped.accept(String.valueOf(flaw));
         } else {
             sink.accept(new TracedEvent(
-                    known, name, start, duration, owner, lane, correlation, bytes, Arrays.asList(size), null));
+                    known, name, start, duration, owner, lane, correlation, bytes, Arrays.asList(size), process));
         }
     }
 }

@@ -34,6 +34,7 @@ public final class KinetoTrace {
     private final JsonParser parser;
     private final KinetoValues values;
     private final TraceSink sink;
+    private final KinetoProcesses processes = new KinetoProcesses();
     private final Map<String, Long> skipped = new LinkedHashMap<>();
     private @Nullable Long base;
     private @Nullable Long rank;
@@ -56,7 +57,7 @@ public final class KinetoTrace {
         try (InputStream stream = Files.newInputStream(file)) {
             byte[] start = stream.readNBytes(256);
             String text = new String(start, StandardCharsets.ISO_8859_1).stripLeading();
-            return text.startsWith("{") || isGzip(start);
+            return text.startsWith("{") || text.startsWith("[") || isGzip(start);
         } catch (IOException _) {
             return false; // opening it says why
         }
@@ -90,11 +91,11 @@ public final class KinetoTrace {
 
     private TraceHeader read() {
         try {
-            if (parser.nextToken() != JsonToken.START_OBJECT) {
-                throw notATrace();
-            }
-            while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-                member(parser.currentName());
+            switch (parser.nextToken()) {
+                case START_OBJECT -> members();
+                // Chrome's other form, which some who merge or filter traces write.
+                case START_ARRAY -> events();
+                case null, default -> throw notATrace();
             }
         } catch (JacksonException e) {
             if (events == 0) {
@@ -123,11 +124,16 @@ public final class KinetoTrace {
         return String.valueOf(message).lines().findFirst().orElse("no reason given");
     }
 
+    private void members() {
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+            member(parser.currentName());
+        }
+    }
+
     private void member(String name) {
         JsonToken value = parser.nextToken();
         switch (name) {
             case "traceEvents" -> {
-                hasEvents |= value == JsonToken.START_ARRAY;
                 if (value == JsonToken.START_ARRAY) {
                     events();
                 } else {
@@ -160,10 +166,11 @@ public final class KinetoTrace {
     }
 
     private void events() {
+        hasEvents = true;
         for (JsonToken token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
             events++;
             if (token == JsonToken.START_OBJECT) {
-                new KinetoEventReader(values, sink, this::skip).read();
+                new KinetoEventReader(values, processes, sink, this::skip).read();
             } else {
                 parser.skipChildren();
                 skip("not an object");

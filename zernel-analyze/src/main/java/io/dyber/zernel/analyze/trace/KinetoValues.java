@@ -29,6 +29,11 @@ record KinetoValues(JsonParser parser) {
         return null;
     }
 
+    /// A whole number, or the one in a text: `stream 7`.
+    @Nullable Long number() {
+        return parser.currentToken() == JsonToken.VALUE_STRING ? KinetoProcesses.number(parser.getString()) : integer();
+    }
+
     /// Microseconds, exact to the nanosecond: as doubles they would be rounded.
     @Nullable Long nanos() {
         JsonToken token = parser.currentToken();

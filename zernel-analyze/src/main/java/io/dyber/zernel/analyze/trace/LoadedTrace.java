@@ -33,7 +33,7 @@ public record LoadedTrace(
         String table = "gpu_trace_" + index;
         try (TraceTables tables = TraceTables.in(duckDb, table, wantsSpans)) {
             TraceHeader header =
-                    NsysTrace.isOne(path) ? NsysTrace.read(path, tables) : KinetoTrace.read(path, tables);
+                    NsysTrace.isOne(path) ? NsysTrace.read(path, tables, duckDb) : KinetoTrace.read(path, tables);
             return new LoadedTrace(
                     path,
                     table,

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.trace;
 
+import io.dyber.zernel.analyze.duckdb.DuckDb;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,7 +16,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// A profile of Nsight Systems, exported as SQLite: `nsys export --type sqlite profile.nsys-rep`.
+/// A profile of Nsight Systems, exported as SQLite or as a folder of Parquet files:
+/// `nsys export --type sqlite|parquetdir profile.nsys-rep`.
 ///
 /// Times are nanoseconds since the session began. `globalTid` has the process in bits 24 to 47 and the thread below.
 /// Ranges are those of NVTX; what PyTorch's `emit_nvtx` writes are operators.
@@ -27,20 +29,24 @@ public final class NsysTrace {
     private static final Map<Integer, String> COPIES = Map.of(1, "HtoD", 2, "DtoH", 8, "DtoD", 10, "PtoP");
     private static final List<String> MEMORY = List.of("Pageable", "Pinned", "Device");
 
-    private final SqliteFile file;
+    private final ProfileTables file;
     private final TraceSink sink;
     private final Map<String, Long> skipped = new LinkedHashMap<>();
     private @Nullable String damage;
     private @Nullable Long base;
+    private boolean hasTexts;
     private long events;
 
-    private NsysTrace(SqliteFile file, TraceSink sink) {
+    private NsysTrace(ProfileTables file, TraceSink sink) {
         this.file = file;
         this.sink = sink;
     }
 
-    /// Whether a file is a SQLite database, by its first bytes.
+    /// Whether it is a SQLite database, by its first bytes, or a folder with such tables.
     public static boolean isOne(Path file) {
+        if (ParquetFolder.isOne(file)) {
+            return true;
+        }
         if (!Files.isRegularFile(file)) {
             return false; // opening a pipe would wait for its other end
         }
@@ -54,24 +60,36 @@ public final class NsysTrace {
     /// Hands the events that matter to `sink`.
     ///
     /// @throws RecordingException if it is no such profile
-    static TraceHeader read(Path path, TraceSink sink) {
-        try (SqliteFile file = SqliteFile.open(path)) {
-            return new NsysTrace(file, sink).read();
+    static TraceHeader read(Path path, TraceSink sink, DuckDb duckDb) {
+        try (ProfileTables file = Files.isDirectory(path) ? ParquetFolder.open(path, duckDb) : SqliteFile.open(path)) {
+            return read(file, sink);
         }
     }
 
+    /// Hands the events that matter to `sink`.
+    static TraceHeader read(ProfileTables file, TraceSink sink) {
+        return new NsysTrace(file, sink).read();
+    }
+
     private TraceHeader read() {
-        boolean any = Stream.of("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
+        note(file.damage());
+        boolean any = Stream.of(
+                        "CUPTI_ACTIVITY_KIND_KERNEL",
+                        "CUPTI_ACTIVITY_KIND_RUNTIME",
+                        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                        "NVTX_EVENTS")
                 .anyMatch(table -> !file.columns(table).isEmpty());
         if (!any) {
             throw new RecordingException(
                     "opening '" + file + "': no profile of Nsight Systems: it has no kernels, calls or ranges",
                     "nsys export --type sqlite profile.nsys-rep writes one");
         }
-        if (!file.columns("TARGET_INFO_SESSION_START_TIME").isEmpty()) {
+        hasTexts = !file.columns("StringIds").isEmpty();
+        if (file.columns("TARGET_INFO_SESSION_START_TIME").contains("utcEpochNs")) {
             note(file.read("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", row -> base = row.integer(0)));
         }
         kernels();
+        graphs();
         copies();
         fills();
         calls();
@@ -87,15 +105,23 @@ public final class NsysTrace {
     }
 
     /// Reads columns of a table; those that it lacks are NULL.
-    private void rows(String table, String join, List<String> columns, SqliteFile.RowReader reader) {
+    ///
+    /// @param text the column with the number of a text, which is `s.value`; empty if there is none
+    /// @param condition what follows the tables
+    private void rows(
+            String table, String text, String condition, List<String> columns, ProfileTables.RowReader reader) {
         Set<String> known = file.columns(table);
         if (known.isEmpty()) {
             return;
         }
+        boolean joins = hasTexts && known.contains(text);
         String list = columns.stream()
-                .map(column -> column.contains(".") ? column : known.contains(column) ? "t.\"" + column + "\"" : "NULL")
+                .map(column -> column.equals("s.value")
+                        ? joins ? column : "NULL"
+                        : known.contains(column) ? "t.\"" + column + "\"" : "NULL")
                 .collect(Collectors.joining(", "));
-        note(file.read("SELECT " + list + " FROM " + table + " AS t " + join, row -> {
+        String join = joins ? "LEFT JOIN StringIds AS s ON s.id = t." + text + " " : "";
+        note(file.read("SELECT " + list + " FROM " + table + " AS t " + join + condition, row -> {
             events++;
             reader.read(row);
         }));
@@ -106,7 +132,8 @@ public final class NsysTrace {
         String name = known.contains("demangledName") ? "demangledName" : "shortName";
         rows(
                 "CUPTI_ACTIVITY_KIND_KERNEL",
-                "LEFT JOIN StringIds AS s ON s.id = t." + name,
+                name,
+                "",
                 List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "s.value", "gridX", "gridY",
                         "gridZ", "blockX", "blockY", "blockZ"),
                 row -> {
@@ -116,9 +143,25 @@ public final class NsysTrace {
                 });
     }
 
+    /// What a graph ran is one row, unless `--cuda-graph-trace=node` was given.
+    private void graphs() {
+        rows(
+                "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                "",
+                "",
+                List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphId"),
+                row -> activity(
+                        TracedEvent.Category.KERNEL,
+                        row,
+                        row.integer(6) == null ? "CUDA graph" : "CUDA graph " + row.integer(6),
+                        null,
+                        Arrays.asList(new @Nullable Long[6])));
+    }
+
     private void copies() {
         rows(
                 "CUPTI_ACTIVITY_KIND_MEMCPY",
+                "",
                 "",
                 List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind", "srcKind",
                         "dstKind"),
@@ -134,6 +177,7 @@ public final class NsysTrace {
         rows(
                 "CUPTI_ACTIVITY_KIND_MEMSET",
                 "",
+                "",
                 List.of("start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes"),
                 row -> activity(
                         TracedEvent.Category.FILL, row, "Memset (Device)", row.integer(6), Arrays.asList(new @Nullable Long[6])));
@@ -146,7 +190,7 @@ public final class NsysTrace {
     /// A row begins with start, end, device, stream, correlation and process.
     private void activity(
             TracedEvent.Category category,
-            SqliteFile.Row row,
+            ProfileTables.Row row,
             @Nullable String name,
             @Nullable Long bytes,
             List<@Nullable Long> size) {
@@ -158,7 +202,8 @@ public final class NsysTrace {
     private void calls() {
         rows(
                 "CUPTI_ACTIVITY_KIND_RUNTIME",
-                "LEFT JOIN StringIds AS s ON s.id = t.nameId",
+                "nameId",
+                "",
                 List.of("start", "end", "globalTid", "correlationId", "s.value"),
                 row -> {
                     String name = row.text(4);
@@ -168,16 +213,15 @@ public final class NsysTrace {
 
     private void ranges() {
         Set<String> known = file.columns("NVTX_EVENTS");
-        boolean byId = known.contains("textId");
         rows(
                 "NVTX_EVENTS",
-                (byId ? "LEFT JOIN StringIds AS s ON s.id = t.textId " : "")
-                        + (known.contains("eventType")
-                                ? "WHERE t.eventType IN (" + PUSH_POP_RANGE + ", " + START_END_RANGE + ")"
-                                : ""),
-                byId ? List.of("start", "end", "globalTid", "text", "s.value") : List.of("start", "end", "globalTid", "text"),
+                "textId",
+                known.contains("eventType")
+                        ? "WHERE t.eventType IN (" + PUSH_POP_RANGE + ", " + START_END_RANGE + ")"
+                        : "",
+                List.of("start", "end", "globalTid", "text", "s.value"),
                 row -> {
-                    String text = row.text(3) != null || !byId ? row.text(3) : row.text(4);
+                    String text = row.text(3) == null ? row.text(4) : row.text(3);
                     // PyTorch's emit_nvtx: "aten::mm, op_id = 7, sizes = ...".
                     String name = text == null ? null : text.replaceFirst(", (op_id|seq) = .*$", "");
                     boolean operator = name != null && name.matches("(?s)\\w+::.*");
@@ -187,7 +231,7 @@ public final class NsysTrace {
 
     /// A row begins with start, end and thread.
     private void thread(
-            TracedEvent.Category category, @Nullable String name, SqliteFile.Row row, @Nullable Long correlation) {
+            TracedEvent.Category category, @Nullable String name, ProfileTables.Row row, @Nullable Long correlation) {
         Long thread = row.integer(2);
         emit(category, name, row.integer(0), row.integer(1), thread == null ? null : thread >> 24 & ID,
                 thread == null ? null : thread & ID, correlation, null, Arrays.asList(new @Nullable Long[6]), null);

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.trace;
 
 import io.dyber.zernel.format.RecordingException;
+import java.io.IOException;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -10,6 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -18,12 +21,13 @@ import org.jspecify.annotations.Nullable;
 /// A SQLite database, read by the system's libsqlite3. Not thread-safe.
 ///
 /// Functions and result codes are those of sqlite3.h, which has been stable since version 3.0.
-final class SqliteFile implements AutoCloseable {
+final class SqliteFile implements ProfileTables {
     private static final int OK = 0;
     private static final int ROW = 100;
     private static final int DONE = 101;
     private static final int NULL = 5;
     private static final int READ_ONLY = 1;
+    private static final int HEADER_BYTES = 100;
     private static final AddressLayout POINTER = ValueLayout.ADDRESS.withTargetLayout(
             MemoryLayout.sequenceLayout(Long.MAX_VALUE, ValueLayout.JAVA_BYTE));
 
@@ -43,23 +47,45 @@ final class SqliteFile implements AutoCloseable {
             close();
             throw new RecordingException("opening '" + path + "': " + why, null);
         }
+        // Of a file that was cut off SQLite reads nothing otherwise, instead of the tables that are there.
+        String _ = read("PRAGMA writable_schema = ON", _ -> {});
     }
 
     static SqliteFile open(Path path) {
         return new SqliteFile(path);
     }
 
-    /// The columns of a table; empty if there is no such table.
-    Set<String> columns(String table) {
+    @Override
+    public Set<String> columns(String table) {
         Set<String> columns = new LinkedHashSet<>();
-        read("SELECT name FROM pragma_table_info('" + table + "')", row -> columns.add(String.valueOf(row.text(0))));
+        String failure = read(
+                "SELECT name FROM pragma_table_info('" + table + "')", row -> columns.add(String.valueOf(row.text(0))));
+        if (failure != null) {
+            throw new RecordingException("opening '" + path + "': damaged: " + failure, "export the profile again");
+        }
         return columns;
     }
 
-    /// Hands each row of a query to `reader`.
-    ///
-    /// @return why it could not be read on; null when it was read to its end
-    @Nullable String read(String sql, RowReader reader) {
+    /// The header says how many pages there should be.
+    @Override
+    public @Nullable String damage() {
+        try (FileChannel file = FileChannel.open(path)) {
+            ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+            if (file.read(header, 0) < HEADER_BYTES) {
+                return "cut off";
+            }
+            int said = Short.toUnsignedInt(header.getShort(16));
+            long whole = Integer.toUnsignedLong(header.getInt(28)) * (said == 1 ? 65536 : said);
+            // Only what wrote the header's version last has kept the number of pages.
+            boolean kept = header.getInt(24) == header.getInt(92);
+            return kept && whole > file.size() ? "cut off, " + file.size() + " of " + whole + " bytes are there" : null;
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    @Override
+    public @Nullable String read(String sql, RowReader reader) {
         try (Arena query = Arena.ofConfined()) {
             MemorySegment place = query.allocate(ValueLayout.ADDRESS);
             int code = library.call(library.prepare, database, query.allocateFrom(sql), -1, place, MemorySegment.NULL);
@@ -68,7 +94,7 @@ final class SqliteFile implements AutoCloseable {
             }
             MemorySegment statement = place.get(ValueLayout.ADDRESS, 0);
             try {
-                Row row = new Row(library, statement);
+                SqliteRow row = new SqliteRow(library, statement);
                 code = row.next();
                 while (code == ROW) {
                     reader.read(row);
@@ -97,13 +123,8 @@ final class SqliteFile implements AutoCloseable {
         return path.toString();
     }
 
-    /// Takes rows one after another.
-    interface RowReader {
-        void read(Row row);
-    }
-
-    /// The row that a query stands on. Its calls are exact, because a profile has millions of values.
-    record Row(Library library, MemorySegment statement) {
+    /// Its calls are exact, because a profile has millions of values.
+    private record SqliteRow(Library library, MemorySegment statement) implements Row {
         private int next() {
             try {
                 return (int) library.step.invokeExact(statement);
@@ -112,7 +133,8 @@ final class SqliteFile implements AutoCloseable {
             }
         }
 
-        @Nullable Long integer(int column) {
+        @Override
+        public @Nullable Long integer(int column) {
             try {
                 return isNull(column) ? null : (Long) (long) library.integer.invokeExact(statement, column);
             } catch (Throwable e) {
@@ -120,7 +142,8 @@ final class SqliteFile implements AutoCloseable {
             }
         }
 
-        @Nullable String text(int column) {
+        @Override
+        public @Nullable String text(int column) {
             try {
                 if (isNull(column)) {
                     return null;

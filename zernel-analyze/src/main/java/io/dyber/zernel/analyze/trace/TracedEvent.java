@@ -73,14 +73,16 @@ record TracedEvent(
         }
 
         private static @Nullable Category of(@Nullable String cat) {
-            return switch (cat == null ? "" : cat.toLowerCase(Locale.ROOT)) {
+            String category = cat == null ? "" : cat.toLowerCase(Locale.ROOT);
+            return switch (category) {
                 case "kernel" -> KERNEL;
                 case "gpu_memcpy", "memcpy" -> COPY;
                 case "gpu_memset", "memset" -> FILL;
-                case "cuda_runtime", "cuda_driver", "runtime" -> CALL;
+                case "runtime" -> CALL;
                 case "user_annotation" -> REGION;
                 case "cpu_op", "operator" -> OPERATOR;
-                default -> null;
+                // Of CUDA, HIP, and other makers' devices.
+                default -> category.endsWith("_runtime") || category.endsWith("_driver") ? CALL : null;
             };
         }
 

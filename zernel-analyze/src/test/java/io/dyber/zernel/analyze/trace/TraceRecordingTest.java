@@ -118,6 +118,34 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void aMergedTraceWhoseProcessesAreTextsGivesEachWhatItLaunched() {
+        StringBuilder events = new StringBuilder();
+        for (int rank = 0; rank < 2; rank++) {
+            // Both ranks use correlation 1, and the first calls last before the other's kernel.
+            String pid = "\"pid\": \"[TP0" + rank + "] ";
+            events.append("{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", " + pid + "4711\", "
+                    + "\"tid\": \"4711\", \"ts\": " + (9 - rank) + ", \"dur\": 1, \"args\": {\"correlation\": 1}},\n"
+                    + "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm" + rank + "\", " + pid + rank + "\", "
+                    + "\"tid\": \"stream 7\", \"ts\": 20, \"dur\": 5, \"args\": {\"correlation\": 1}},\n");
+        }
+        try (Database database = open(write("[" + events.substring(0, events.length() - 2) + "]"))) {
+            assertThat(database.query("SELECT pid, device, stream, name, launch_ns FROM gpu_activity ORDER BY ALL").toString())
+                    .isEqualTo("pid\tdevice\tstream\tname\tlaunch_ns\n4711\t0\t7\tgemm0\t9000\n4712\t1\t7\tgemm1\t8000");
+        }
+    }
+
+    @Test
+    void callsOfOtherMakersDevicesAreCalls() {
+        Path trace = write("""
+                {"traceEvents": [{"ph": "X", "cat": "xpu_runtime", "name": "urEnqueueKernelLaunch", "pid": 1, "tid": 1,
+                "ts": 5, "dur": 1}]}""");
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT kind, name FROM events").toString())
+                    .isEqualTo("kind\tname\ncall\turEnqueueKernelLaunch");
+        }
+    }
+
+    @Test
     void aTraceThatEndsEarlyIsIncompleteAndSaysWhy() {
         String text = read(training(3, 3).write(folder.resolve("whole.json")));
         try (Database database = open(write(text.substring(0, text.length() / 2)))) {

@@ -13,6 +13,9 @@ import java.util.Optional;
 public final class Started {
     private static final DateTimeFormatter FORM = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss xxx", Locale.ROOT);
 
+    /// The year 2001: times before it count from something else, as those of some traces do.
+    private static final long FIRST_MOMENT_NANOS = 1_000_000_000_000_000_000L;
+
     private Started() {}
 
     /// As people write it, with the offset of the time zone; empty where it is not known. That of a simulation is made up.
@@ -26,7 +29,7 @@ public final class Started {
     }
 
     private static Optional<OffsetDateTime> at(Table.Row recording) {
-        if (recording.isNull("started_ns")) {
+        if (recording.isNull("started_ns") || recording.integer("started_ns") < FIRST_MOMENT_NANOS) {
             return Optional.empty();
         }
         Instant start = Instant.EPOCH.plusNanos(recording.integer("started_ns")).truncatedTo(ChronoUnit.SECONDS);

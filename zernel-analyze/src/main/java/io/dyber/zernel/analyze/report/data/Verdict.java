@@ -22,6 +22,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
     /// So much of a step may be communication without a word about it.
     private static final double NO_COMMUNICATION = 0.1;
 
+    /// Of the time of a trace, in copies alone.
+    private static final double MUCH_COPYING = 0.2;
+
     private static final int MOST_REASONS = 3;
     private static final int MOST_PROGRAM = 60;
     private static final String NAME_PARTS = "For steps and phases, name its parts: record with "
@@ -138,7 +141,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
             case "cpu" -> new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found, but the GPU is not always busy.",
-                    evidence + " No finding says why not more." + small);
+                    evidence + copies(report).orElse(" No finding says why not more.") + small);
             default -> new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found.",
@@ -160,6 +163,19 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     private static String sentence(String evidence) {
         return evidence.isEmpty() ? "" : Character.toUpperCase(evidence.charAt(0)) + evidence.substring(1) + ".";
+    }
+
+    /// A GPU that only copies runs no kernels, and is not idle.
+    private static Optional<String> copies(Report report) {
+        Table times = report.sections().get("gpu_time");
+        return times == null
+                ? Optional.empty()
+                : times.rows().stream()
+                        .map(row -> (double) row.integer("exposed_copy_ns") / Math.max(1, row.integer("profiled_ns")))
+                        .max(Double::compare)
+                        .filter(most -> most >= MUCH_COPYING)
+                        .map(most -> " Copies ran " + Quantity.percent(most) + " of the time without a kernel meanwhile: "
+                                + "move data once, or ahead of its use (non_blocking=True).");
     }
 
     /// A GPU that waits for the network in a collective is as busy as one that computes.

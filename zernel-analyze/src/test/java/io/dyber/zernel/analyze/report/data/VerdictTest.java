@@ -69,6 +69,17 @@ class VerdictTest {
     }
 
     @Test
+    void aGpuThatOnlyCopiesSaysSo() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", tableOf(List.of("limits", "busy", "evidence"), row("cpu", 0.02, "a kernel ran 2 %")),
+                "gpu_time", tableOf(List.of("exposed_copy_ns", "profiled_ns"), row(970L, 1000L)));
+        assertThat(new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason())
+                .isEqualTo("A kernel ran 2 %. Copies ran 97.0 % of the time without a kernel meanwhile: move data once, "
+                        + "or ahead of its use (non_blocking=True).");
+    }
+
+    @Test
     void fewSamplesDoNotTellWhetherTheCpuOrTheGpuIsAhead() {
         assertThat(verdict("close"))
                 .isEqualTo(new Verdict(
