@@ -2,6 +2,8 @@ package io.dyber.zernel.record.cli;
 
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /// What `--simulate` makes. Help only names these; the manual page describes them.
@@ -18,9 +20,8 @@ final class SimulateOptions {
             names = "--steps",
             hidden = true,
             paramLabel = "N",
-            defaultValue = "200",
-            description = "to simulate (default: ${DEFAULT-VALUE})")
-    int steps = 200;
+            description = "to simulate (default: 200, and 50 with --per-node)")
+    OptionalInt steps = OptionalInt.empty();
 
     @Option(
             names = "--events",
@@ -49,4 +50,7 @@ final class SimulateOptions {
             hidden = true,
             description = "simulate a machine whose GPU driver cannot be asked how busy its GPUs are")
     boolean withoutNvml;
+
+    @Mixin
+    ClusterOptions nodes = new ClusterOptions();
 }
