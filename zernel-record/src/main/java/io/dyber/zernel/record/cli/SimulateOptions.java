@@ -2,7 +2,6 @@ package io.dyber.zernel.record.cli;
 
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -21,7 +20,7 @@ final class SimulateOptions {
             hidden = true,
             paramLabel = "N",
             description = "to simulate (default: 200, and 50 with --per-node)")
-    OptionalInt steps = OptionalInt.empty();
+    Optional<Integer> steps = Optional.empty();
 
     @Option(
             names = "--events",

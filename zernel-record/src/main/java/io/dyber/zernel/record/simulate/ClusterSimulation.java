@@ -43,6 +43,8 @@ public final class ClusterSimulation {
     /// Ranks in which what a cause costs is tried: more behave as these do.
     private static final int MODEL_RANKS = 4;
 
+    private static final int FEWEST_STEPS = 20;
+
     /// A cause, where it is, and what is planted there.
     private record Planted(PlacedCause place, JobParameters shape, double amount, double lostShare) {}
 
@@ -66,8 +68,7 @@ public final class ClusterSimulation {
         strengths.forEach(strength -> causes.add(strength.cause()));
         cluster.causes().forEach(place -> causes.add(place.cause()));
         this.shape = JobParameters.draw(settings, causes, chance.of(1)).ofRanks(settings.ranks(), cluster.ranksPerNode());
-        JobParameters small = shape.ofRanks(Math.min(MODEL_RANKS, settings.ranks()), cluster.ranksPerNode());
-        this.model = new Calibration(small, noise, Simulation.CALIBRATION_STEPS);
+        this.model = model(shape);
         this.plant = model.plant(strengths, settings.steps());
         this.planted = IntStream.range(0, cluster.causes().size()).mapToObj(this::planted).toList();
     }
@@ -87,6 +88,12 @@ public final class ClusterSimulation {
         }
     }
 
+    private Calibration model(JobParameters of) {
+        JobParameters small = of.ofRanks(Math.min(MODEL_RANKS, settings.ranks()), cluster.ranksPerNode());
+        int steps = Math.clamp(settings.steps(), FEWEST_STEPS, Simulation.CALIBRATION_STEPS);
+        return new Calibration(small, noise, steps);
+    }
+
     private Planted planted(int index) {
         PlacedCause place = cluster.causes().get(index);
         Scenario cause = place.cause();
@@ -96,9 +103,7 @@ public final class ClusterSimulation {
         int late = draw.between(rank, last);
         RankSlowdown.Reason[] reasons = RankSlowdown.Reason.values();
         RankSlowdown.Reason reason = reasons[draw.between(0, reasons.length - 1)];
-        JobParameters small = shape.ofRanks(Math.min(MODEL_RANKS, settings.ranks()), cluster.ranksPerNode());
-        JobParameters tried = small.withStraggler(0, reason);
-        Calibration calibration = new Calibration(tried, noise, Simulation.CALIBRATION_STEPS);
+        Calibration calibration = model(shape.withStraggler(0, reason));
         InjectedCauses with = calibration.plant(
                 List.of(new Simulation.Strength(cause, settings.strength())), settings.steps());
         double lost = cause.costsTime() ? calibration.lostShare(with, cause) : 0;
