@@ -67,7 +67,9 @@ public final class ClusterSimulation {
         Set<Scenario> causes = EnumSet.noneOf(Scenario.class);
         strengths.forEach(strength -> causes.add(strength.cause()));
         cluster.causes().forEach(place -> causes.add(place.cause()));
-        this.shape = JobParameters.draw(settings, causes, chance.of(1)).ofRanks(settings.ranks(), cluster.ranksPerNode());
+        JobParameters whole = JobParameters.draw(settings, causes, chance.of(1));
+        int cpus = whole.cpus() / settings.ranks() * Math.min(settings.ranks(), cluster.ranksPerNode());
+        this.shape = whole.ofRanks(settings.ranks(), cpus);
         this.model = model(shape);
         this.plant = model.plant(strengths, settings.steps());
         this.planted = IntStream.range(0, cluster.causes().size()).mapToObj(this::planted).toList();
@@ -89,7 +91,7 @@ public final class ClusterSimulation {
     }
 
     private Calibration model(JobParameters of) {
-        JobParameters small = of.ofRanks(Math.min(MODEL_RANKS, settings.ranks()), cluster.ranksPerNode());
+        JobParameters small = of.ofRanks(Math.min(MODEL_RANKS, settings.ranks()), of.cpus());
         int steps = Math.clamp(settings.steps(), FEWEST_STEPS, Simulation.CALIBRATION_STEPS);
         return new Calibration(small, noise, steps);
     }

@@ -113,9 +113,9 @@ record JobParameters(
 
     /// The same job of other ranks.
     ///
-    /// @param onMachine ranks that share a machine's CPUs
-    JobParameters ofRanks(int number, int onMachine) {
-        return with(number, straggler % number, stragglerReason, cpus / ranks * Math.min(number, onMachine));
+    /// @param ofMachine CPUs of each machine
+    JobParameters ofRanks(int number, int ofMachine) {
+        return with(number, straggler % number, stragglerReason, ofMachine);
     }
 
     JobParameters withStraggler(int rank, RankSlowdown.Reason reason) {
