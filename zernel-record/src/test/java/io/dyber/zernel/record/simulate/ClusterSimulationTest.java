@@ -76,13 +76,6 @@ class ClusterSimulationTest {
     }
 
     @Test
-    void aJobHasManyMoreRanksThanAMachineHasCpus() throws IOException {
-        Path files = simulate("many", 60, 1, "straggler-rank@node=59");
-
-        assertThat(footer(files.resolve("node0059.parquet"), "zernel.recording").get("cpus").asInt()).isBetween(8, 24);
-    }
-
-    @Test
     void causesOfTheWholeJobAreNotPlaced() {
         assertThatThrownBy(() -> PlacedCause.parse("comm-bound@node=1"))
                 .hasMessageStartingWith("'comm-bound' concerns all ranks; causes of some are data-bound-cpu,");
