@@ -63,6 +63,22 @@ class DigestCommandTest {
         }
     }
 
+    /// `-Dcluster.nodes=64` and `-Dcluster.ranks=8` make it a large one.
+    @Test
+    void digestsOfMachinesWithClocksOfTheirOwnSayWhatTheirRecordingsSay() {
+        int nodes = Integer.getInteger("cluster.nodes", 3);
+        int ranks = Integer.getInteger("cluster.ranks", 2);
+        Path job = folder.resolve("job");
+        assertThat(Record.run("--simulate", "--seed=2", "--steps=15", "--ranks=" + nodes * ranks, "--per-node=" + ranks,
+                        "--cause=straggler-rank@node=1", "--quiet", "-o", job.toString()))
+                .isZero();
+        String digests = folder.resolve("digests").toString();
+        assertThat(Outcome.of("digest", "-o", digests, job.toString()).status()).isZero();
+        List<String> said = findings(job.toString());
+        assertThat(said).first().asString().startsWith("nccl_straggler rank ").contains("node0001");
+        assertThat(findings(digests)).isEqualTo(said);
+    }
+
     @Test
     void theRanksOfAMissingMachineAreToldAndTheOthersStillCompared() throws IOException {
         List<Path> nodes = nodes(simulated("straggler-rank", 6));

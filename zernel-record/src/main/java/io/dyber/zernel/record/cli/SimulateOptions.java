@@ -2,6 +2,7 @@ package io.dyber.zernel.record.cli;
 
 import java.util.Optional;
 import java.util.OptionalDouble;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /// What `--simulate` makes. Help only names these; the manual page describes them.
@@ -18,9 +19,8 @@ final class SimulateOptions {
             names = "--steps",
             hidden = true,
             paramLabel = "N",
-            defaultValue = "200",
-            description = "to simulate (default: ${DEFAULT-VALUE})")
-    int steps = 200;
+            description = "to simulate (default: 200, and 50 with --per-node)")
+    Optional<Integer> steps = Optional.empty();
 
     @Option(
             names = "--events",
@@ -49,4 +49,7 @@ final class SimulateOptions {
             hidden = true,
             description = "simulate a machine whose GPU driver cannot be asked how busy its GPUs are")
     boolean withoutNvml;
+
+    @Mixin
+    ClusterOptions nodes = new ClusterOptions();
 }

@@ -3,11 +3,14 @@ package io.dyber.zernel.record.simulate;
 import io.dyber.zernel.record.simulate.machine.Gpu;
 import io.dyber.zernel.record.simulate.machine.Noise;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
-/// The communicator of all ranks. An operation runs when the last rank has it ready, and ends on all ranks at once.
+/// The communicator of all ranks. An operation runs when the last rank has it ready, and ends on all ranks at once. Where only
+/// the ranks of one machine run, it ends when it did in a run of all.
 final class Collectives {
     static final long COMM_ID = 0x51f1_7e55_0dd5_eed1L;
     static final long COMMUNICATOR = 0x55d1_0000_0000L;
@@ -20,23 +23,30 @@ final class Collectives {
     private final Noise noise;
     private final double latencyNanos;
     private final double bytesPerNano;
+    private final Optional<Meetings> known;
+    private final List<Long> ends = new ArrayList<>();
     private final List<List<Entry>> entered = new ArrayList<>();
     private final List<Long> sizes = new ArrayList<>();
-    private final int[] next;
+    private final Map<Integer, Integer> next = new HashMap<>();
     private long sequence;
     private OptionalLong missing = OptionalLong.empty();
 
     Collectives(int ranks, Noise noise, double latencyNanos, double bytesPerNano) {
+        this(ranks, noise, latencyNanos, bytesPerNano, Optional.empty());
+    }
+
+    /// @param known of a job that was run before, of which now only some ranks run
+    Collectives(int ranks, Noise noise, double latencyNanos, double bytesPerNano, Optional<Meetings> known) {
         this.ranks = ranks;
         this.noise = noise;
         this.latencyNanos = latencyNanos;
         this.bytesPerNano = bytesPerNano;
-        this.next = new int[ranks];
+        this.known = known;
     }
 
     /// A rank enqueues its next operation, whose input is ready at a time; returns the operation's number.
     long enter(int rank, Gpu gpu, long bytes, long readyNanos) {
-        int index = next[rank]++;
+        int index = next.merge(rank, 1, Integer::sum) - 1;
         if (index == entered.size()) {
             entered.add(new ArrayList<>());
             sizes.add(bytes);
@@ -47,7 +57,12 @@ final class Collectives {
 
     /// The number of the first operation that not all ranks came to.
     OptionalLong missing() {
-        return missing;
+        return known.map(Meetings::missing).orElse(missing);
+    }
+
+    /// When each operation was done.
+    List<Long> ends() {
+        return ends;
     }
 
     /// Runs what all ranks have enqueued since the last call. A rank that did not come lets all others wait for ever.
@@ -56,20 +71,31 @@ final class Collectives {
             if (entered.get(i).size() < ranks && missing.isEmpty()) {
                 missing = OptionalLong.of(sequence + i);
             }
-            run(entered.get(i), nanos(sizes.get(i), sequence + i));
+            long end = end(entered.get(i), sequence + i, sizes.get(i));
+            run(entered.get(i), end);
+            ends.add(end);
         }
         sequence += entered.size();
         entered.clear();
         sizes.clear();
-        Arrays.fill(next, 0);
+        next.clear();
     }
 
-    private void run(List<Entry> entries, long nanos) {
+    private long end(List<Entry> entries, long number, long bytes) {
+        if (known.isPresent()) {
+            return known.get().endNanos(number);
+        }
+        if (entries.size() < ranks) {
+            return Program.NEVER;
+        }
         long start = 0;
         for (Entry entry : entries) {
             start = Math.max(start, Math.max(entry.readyNanos(), entry.gpu().collectives().freeNanos()));
         }
-        long end = entries.size() < ranks ? Program.NEVER : start + nanos;
+        return start + nanos(bytes, number);
+    }
+
+    private static void run(List<Entry> entries, long end) {
         for (Entry entry : entries) {
             long own = Math.max(entry.readyNanos(), entry.gpu().collectives().freeNanos());
             long _ = entry.gpu().collectives().enqueue(own, end - own);

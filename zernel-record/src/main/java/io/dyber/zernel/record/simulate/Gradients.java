@@ -8,7 +8,8 @@ import io.dyber.zernel.record.simulate.machine.Kernel;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The gradients of one rank: computed bucket by bucket in the backward pass and, with several ranks, reduced.
+/// The gradients of one rank: computed bucket by bucket in the backward pass and, with several ranks, reduced: by NCCL, and
+/// by gloo in jobs without GPUs.
 ///
 /// DistributedDataParallel reduces each bucket as soon as it is complete, and lets the GPU wait for it. Others do so after
 /// the backward pass, between two waits of the program for the GPU, as DeepSpeed's ZeRO 1 and 2 (`overlap_comm`) did for
@@ -60,6 +61,9 @@ final class Gradients {
         }
         long start = program.now();
         program.work(350e6);
+        if (!program.onGpu()) {
+            return;
+        }
         program.timeline()
                 .event("nccl_comm", "ncclCommInitRankConfig", program.thread(), start, program.now() - start)
                 .with("communicator", Collectives.COMMUNICATOR)
@@ -107,12 +111,17 @@ final class Gradients {
 
     void passBarrier() {
         if (shape.ranks() > 1) {
-            program.synchronizeDevice();
+            program.awaitCollectives();
         }
     }
 
     private void allReduce(long size) {
         long call = program.now();
+        if (!program.onGpu()) {
+            program.work(17_000);
+            long _ = collectives.enter(rank, program.gpu(), size, program.now());
+            return;
+        }
         program.work(9_000);
         long launch = program.now();
         program.work(5_000);
@@ -157,12 +166,24 @@ final class Gradients {
         }
     }
 
-    /// DDP lets the stream of the computation wait for the buckets; the thread does not wait.
+    /// DDP lets the stream of the computation wait for the buckets; the thread does not wait. Without a GPU it does, for the
+    /// rank that comes last.
     void finish() {
         if (!overlap) {
             return;
         }
         long start = program.now();
+        if (!program.onGpu()) {
+            program.work(4_000);
+            long wait = program.now();
+            program.work(500);
+            program.awaitCollectives();
+            program.work(500);
+            distributedWait("Work::wait", wait, program.now(), 1);
+            program.work(20_000);
+            distributedWait("Reducer::finalize_backward", start, program.now(), 0);
+            return;
+        }
         for (Block _ : blocks) {
             program.work(4_000);
             long wait = program.now();

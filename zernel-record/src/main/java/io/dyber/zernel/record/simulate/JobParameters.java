@@ -111,6 +111,24 @@ record JobParameters(
                 settings.ranks() * (workers + spareCpus));
     }
 
+    /// The same job of other ranks.
+    ///
+    /// @param ofMachine CPUs of each machine
+    JobParameters ofRanks(int number, int ofMachine) {
+        return with(number, straggler % number, stragglerReason, ofMachine);
+    }
+
+    JobParameters withStraggler(int rank, RankSlowdown.Reason reason) {
+        return with(ranks, rank, reason, cpus);
+    }
+
+    private JobParameters with(int number, int late, RankSlowdown.Reason reason, int allCpus) {
+        return new JobParameters(
+                onGpu, nvml, number, stepsPerEpoch, workers, pinned, batchSize, sampleBytes, loadShare, readingShare, gpuNanos,
+                opNanos, kernels, syncEvery, syncInStep, buckets, commShare, latencyNanos, late, reason, stallEvery, modelBytes,
+                memoryTotal, allCpus);
+    }
+
     long usableMemory() {
         return memoryTotal - DRIVER_BYTES;
     }

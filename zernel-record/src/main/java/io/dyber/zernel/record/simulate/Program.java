@@ -277,6 +277,17 @@ final class Program {
         synchronize("StreamSynchronize", gpu.compute().freeNanos());
     }
 
+    /// Waits until the operations of all ranks that it takes part in are done; the GPU's, or without one gloo's.
+    void awaitCollectives() {
+        if (onGpu) {
+            synchronizeDevice();
+            return;
+        }
+        long start = now;
+        now = Math.max(now, gpu.collectives().freeNanos()) + noise.near(SYNC_RETURN_NANOS, 0.3);
+        timeline.wait(thread, "futex", "futex", start, now);
+    }
+
     /// Waits until the GPU has done everything.
     void synchronizeDevice() {
         synchronize("DeviceSynchronize", Math.max(gpu.compute().freeNanos(), gpu.collectives().freeNanos()));

@@ -5,9 +5,7 @@ import io.dyber.zernel.record.simulate.machine.Gpu;
 import io.dyber.zernel.record.simulate.machine.GpuStream;
 import io.dyber.zernel.record.simulate.machine.Noise;
 import io.dyber.zernel.record.simulate.machine.Timeline;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /// The training process of one rank, from `exec` to `exit`. A step is two calls, because the ranks wait for each other
@@ -19,30 +17,34 @@ final class Rank {
     private final TrainingStep step;
     private final Actor main;
     private final Noise noise;
-    private final int number;
+    private final Member member;
+    private final Noise lengths;
     private final RankSlowdown handicap;
     private final int hangsAt;
-    private final List<Long> doneNanos = new ArrayList<>();
+    private int stepsDone;
+    private long firstDoneNanos;
+    private long lastDoneNanos;
 
     /// @param firstPid it and the numbers behind it are free
     Rank(
-            int number,
-            JobParameters shape,
-            InjectedCauses plant,
+            Member member,
             int steps,
             Collectives collectives,
             Timeline timeline,
             Noise noise,
             long firstPid) {
-        this.number = number;
+        this.member = member;
+        this.shape = member.shape();
+        InjectedCauses plant = member.plant();
+        int number = member.rank();
         this.hangsAt = plant.has(Scenario.HANG) && number == shape.straggler() ? steps * 2 / 3 : -1;
-        this.shape = shape;
+        this.lengths = noise.of(3);
         this.noise = noise;
         this.main = new Actor(firstPid, firstPid, "python", noise.between(0, shape.cpus() - 1));
         long start = Simulation.START_NANOS + noise.around(30e6, 0.5);
         this.handicap = RankSlowdown.of(shape, plant, number);
         Interruptions interruptions = Interruptions.of(shape, handicap.preempted());
-        this.program = new Program(timeline, new Gpu(number), shape.onGpu(), noise.of(1), interruptions, main, start);
+        this.program = new Program(timeline, new Gpu(member.local(), !timeline.isSilent()), shape.onGpu(), noise.of(1), interruptions, main, start);
         this.loader = new Loader(shape, Loading.of(shape, plant, handicap), steps, program, noise.of(2), firstPid + 10);
         this.step = new TrainingStep(number, shape, plant, handicap, program, collectives);
     }
@@ -106,7 +108,7 @@ final class Rank {
             return;
         }
         loader.next(index);
-        step.computeGradients(index);
+        step.computeGradients(index, length(index));
     }
 
     /// The rest, once it is known when the gradients of all ranks are there.
@@ -118,7 +120,9 @@ final class Rank {
         compute.waitFor(program.gpu().collectives().freeNanos());
         step.update(index);
         if (compute.freeNanos() < Program.NEVER) {
-            doneNanos.add(Math.max(program.now(), compute.freeNanos()));
+            lastDoneNanos = Math.max(program.now(), compute.freeNanos());
+            firstDoneNanos = stepsDone == 0 ? lastDoneNanos : firstDoneNanos;
+            stepsDone++;
         }
         if (!isStuck()) {
             step.lookAtLoss(index);
@@ -140,8 +144,16 @@ final class Rank {
     /// Mean length of the steps after the first. A step is done when the GPU has done its work too: the program may be
     /// some steps ahead of it, and that must not count as speed.
     long stepNanos() {
-        int steps = doneNanos.size() - 1;
-        return steps < 1 ? 0 : (doneNanos.getLast() - doneNanos.getFirst()) / steps;
+        return stepsDone < 2 ? 0 : (lastDoneNanos - firstDoneNanos) / (stepsDone - 1);
+    }
+
+    /// Of the step's sequences, 1 is usual.
+    private double length(int index) {
+        if (member.lengthSpread() == 0) {
+            return 1;
+        }
+        lengths.restart(index);
+        return lengths.between(1 - member.lengthSpread(), 1 + member.lengthSpread());
     }
 
     private void importModules() {
@@ -167,8 +179,8 @@ final class Rank {
             return Map.of();
         }
         Map<String, String> environment = new LinkedHashMap<>();
-        environment.put("RANK", Integer.toString(number));
-        environment.put("LOCAL_RANK", Integer.toString(number));
+        environment.put("RANK", Integer.toString(member.rank()));
+        environment.put("LOCAL_RANK", Integer.toString(member.local()));
         environment.put("WORLD_SIZE", Integer.toString(shape.ranks()));
         return environment;
     }

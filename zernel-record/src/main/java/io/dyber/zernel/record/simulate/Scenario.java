@@ -62,6 +62,23 @@ public enum Scenario {
         };
     }
 
+    /// Whether some ranks of a job may have it and others not. The others are those of the job: all of its communication, or
+    /// whether it has GPUs.
+    boolean isOfOneRank() {
+        return switch (this) {
+            case DATA_BOUND_CPU, DATA_BOUND_STORAGE, REMOTE_DATA, STRAGGLER_RANK, HANG, CPU_PREEMPTED, GC_STALL, SYNC_BOUND,
+                    PAGEABLE_COPIES, MEMORY_LEAK -> true;
+            case HEALTHY, TOO_FEW_WORKERS, WORKER_STARTUP, LAUNCH_BOUND, COMM_BOUND, COMM_OVERLAPPED, SMALL_COLLECTIVES,
+                    NEAR_OOM, FRAGMENTATION, ALLOCATOR_CHURN, CHECKPOINT_STALL, RECOMPILES, GIL, LOCK, SLEEP_EACH_STEP,
+                    LOG_FSYNC, WORK_BETWEEN_CALLS, EVALUATION, CLOSURE, MIXED -> false;
+        };
+    }
+
+    /// Whether it is of [JobParameters#straggler].
+    boolean isOfStraggler() {
+        return this == STRAGGLER_RANK || this == HANG;
+    }
+
     /// Whether its measure is time: its strength is then the lost share of the step.
     boolean costsTime() {
         return switch (this) {

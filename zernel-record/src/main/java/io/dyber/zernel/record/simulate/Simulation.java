@@ -75,7 +75,17 @@ public final class Simulation {
     record Strength(Scenario cause, double strength) {}
 
     /// What it costs: the mean step without it.
-    record Cost(Scenario cause, double strength, long stepNanosWithout) {}
+    ///
+    /// @param amount that was planted
+    /// @param shape the job as the ranks see it that have the cause
+    /// @param place of a cause that only some ranks have
+    record Cost(
+            Scenario cause,
+            double strength,
+            double amount,
+            long stepNanosWithout,
+            JobParameters shape,
+            Optional<PlacedCause> place) {}
 
     /// Causes that add up, because the program has to do with each of them itself. What a start of workers costs depends
     /// on how far ahead of the GPU the program is, and that on the other cause.
@@ -93,7 +103,7 @@ public final class Simulation {
     static final long START_NANOS = 1_767_225_600_000_000_000L;
 
     /// As many steps show what a cause costs.
-    private static final int CALIBRATION_STEPS = 100;
+    static final int CALIBRATION_STEPS = 100;
 
     /// Of two mixed causes, what the stronger one has of the strength.
     private static final double LARGER_PART = 0.6;
@@ -124,7 +134,7 @@ public final class Simulation {
         return simulation.write(target, options);
     }
 
-    private static List<Strength> strengths(Settings settings, Noise noise) {
+    static List<Strength> strengths(Settings settings, Noise noise) {
         Scenario scenario = settings.scenario();
         if (scenario == Scenario.HEALTHY) {
             return List.of();
@@ -144,10 +154,10 @@ public final class Simulation {
         int steps = settings.steps();
         StringDictionary texts = new StringDictionary();
         try (RecordingFile file = RecordingFile.create(target.output(), target.columns(), texts, target.options())) {
-            Timeline timeline = Timeline.to(file, target.columns(), texts);
+            Timeline timeline = Timeline.to(file, target.columns(), texts, 0);
             Training training = new Training(shape, plant, steps, timeline, noise).run();
             SimulationFooter footer =
-                    new SimulationFooter(settings, shape, plant, training, costs(steps), timeline);
+                    new SimulationFooter(settings, shape, Machine.ALONE, training, costs(steps), timeline);
             file.finish(footer.values(target.schemaJson(), options));
             return new Result(steps, file.events(), file.bytes(), file.takeNotice());
         }
@@ -157,7 +167,9 @@ public final class Simulation {
         Calibration model = new Calibration(shape, noise, steps);
         List<Cost> costs = new ArrayList<>();
         for (Strength asked : strengths) {
-            costs.add(new Cost(asked.cause(), asked.strength(), model.stepNanos(plant.without(asked.cause()))));
+            Scenario cause = asked.cause();
+            long without = model.stepNanos(plant.without(cause));
+            costs.add(new Cost(cause, asked.strength(), plant.amount(cause), without, shape, Optional.empty()));
         }
         return costs;
     }

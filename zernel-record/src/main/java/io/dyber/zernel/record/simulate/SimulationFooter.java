@@ -24,7 +24,7 @@ final class SimulationFooter {
 
     private final Simulation.Settings settings;
     private final JobParameters shape;
-    private final InjectedCauses plant;
+    private final Machine machine;
     private final Training training;
     private final List<Simulation.Cost> costs;
     private final Timeline timeline;
@@ -32,13 +32,13 @@ final class SimulationFooter {
     SimulationFooter(
             Simulation.Settings settings,
             JobParameters shape,
-            InjectedCauses plant,
+            Machine machine,
             Training training,
             List<Simulation.Cost> costs,
             Timeline timeline) {
         this.settings = settings;
         this.shape = shape;
-        this.plant = plant;
+        this.machine = machine;
         this.training = training;
         this.costs = costs;
         this.timeline = timeline;
@@ -48,7 +48,7 @@ final class SimulationFooter {
     Map<String, String> values(String schemaJson, List<String> options) {
         Map<String, String> values = new LinkedHashMap<>(new FooterValues()
                 .put(Footer.RECORDING, recording(options))
-                .put(Footer.CLOCK, new Footer.Clock("simulated", 0, 0, "", null, null))
+                .put(Footer.CLOCK, machine.clock())
                 .put(Footer.KINDS, kinds())
                 .put(Footer.PROBES, List.of())
                 .put(Footer.LOSSES, new Footer.Losses(List.of(), Map.of(), 0, null))
@@ -63,7 +63,7 @@ final class SimulationFooter {
 
     private Footer.About recording(List<String> options) {
         return new Footer.About(
-                new Footer.Machine(Version.current(), "simulated", "none", "none", shape.cpus()),
+                new Footer.Machine(Version.current(), machine.host(), "none", "none", shape.cpus()),
                 true,
                 null,
                 command(),
@@ -71,8 +71,8 @@ final class SimulationFooter {
                 null,
                 options,
                 null,
-                Simulation.START_NANOS,
-                timeline.lastNanos(),
+                machine.startedNanos(),
+                timeline.lastNanos() + machine.clockNanos(),
                 training.collectives().missing().isPresent() ? "signal" : "command-exited",
                 null,
                 true,
@@ -111,7 +111,7 @@ final class SimulationFooter {
         return processes;
     }
 
-    private static Footer.ProcessInfo process(Actor actor, long parent, Map<String, String> environment) {
+    private Footer.ProcessInfo process(Actor actor, long parent, Map<String, String> environment) {
         return new Footer.ProcessInfo(
                 actor.pid(),
                 parent,
@@ -121,7 +121,7 @@ final class SimulationFooter {
                 null,
                 null,
                 environment,
-                Simulation.START_NANOS,
+                machine.startedNanos(),
                 null,
                 null);
     }
@@ -135,10 +135,14 @@ final class SimulationFooter {
         for (Rank rank : shape.nvml() ? training.ranks() : List.<Rank>of()) {
             int device = rank.gpu().device();
             devices.add(new Footer.GpuInfo(
-                    device, "simulated GPU", "GPU-simulated-" + device, shape.memoryTotal(), null, List.of()));
+                    device, "simulated GPU", gpuUuid(device), shape.memoryTotal(), null, List.of()));
         }
         return new Footer.GpuSampling(
                 shape.nvml() ? "" : NO_NVML, shape.nvml() ? "simulated" : null, NvmlClock.SECOND, null, 0, devices);
+    }
+
+    private String gpuUuid(int device) {
+        return "GPU-" + machine.host() + "-" + device;
     }
 
     /// What was planted, and what it costs a step of the first rank.
@@ -148,6 +152,8 @@ final class SimulationFooter {
         value.put("seed", settings.seed());
         value.put("strength", settings.strength());
         value.put("ranks", settings.ranks());
+        value.put("node", machine.node().isPresent() ? machine.node().getAsInt() : null);
+        value.put("clock_ns", machine.clockNanos());
         value.put("steps", settings.steps());
         value.put("steps_per_epoch", shape.stepsPerEpoch());
         value.put("workers_per_rank", shape.workers());
@@ -168,26 +174,23 @@ final class SimulationFooter {
         value.put("lost_ns", cost.cause().costsTime() ? lost : null);
         value.put("lost_share", cost.cause().costsTime() ? (double) lost / Math.max(1, training.stepNanos()) : null);
         value.put("step_ns_without", cost.stepNanosWithout());
+        cost.place().ifPresent(place -> value.put("place", place.toString()));
         switch (cost.cause()) {
             case STRAGGLER_RANK -> {
-                value.put("late_rank", shape.straggler());
-                value.put("reason", shape.stragglerReason().name().toLowerCase(Locale.ROOT));
+                value.put("late_rank", cost.shape().straggler());
+                value.put("reason", cost.shape().stragglerReason().name().toLowerCase(Locale.ROOT));
             }
             case HANG -> {
-                value.put("missing_rank", shape.straggler());
+                value.put("missing_rank", cost.shape().straggler());
                 OptionalLong missing = training.collectives().missing();
                 value.put("missing_collective", missing.isPresent() ? missing.getAsLong() : null);
                 value.put("comm_id", Collectives.COMM_ID);
             }
-            case MEMORY_LEAK -> value.put("leak_bytes_per_step", bytesPerStep(cost.cause()));
-            case FRAGMENTATION -> value.put("fragment_bytes_per_step", bytesPerStep(cost.cause()));
+            case MEMORY_LEAK -> value.put("leak_bytes_per_step", Math.round(cost.amount()));
+            case FRAGMENTATION -> value.put("fragment_bytes_per_step", Math.round(cost.amount()));
             default -> {}
         }
         return value;
-    }
-
-    private long bytesPerStep(Scenario cause) {
-        return Math.round(plant.amount(cause));
     }
 
     /// Names and values in turn; Java's own map would lose their order.

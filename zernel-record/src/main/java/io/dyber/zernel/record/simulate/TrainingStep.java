@@ -39,6 +39,8 @@ final class TrainingStep {
     private final Deque<Block> activations = new ArrayDeque<>();
     private final List<Block> batch = new ArrayList<>();
     private long closureNanos;
+    private long backwardNanos;
+    private double length = 1;
 
     TrainingStep(
             int rank, JobParameters shape, InjectedCauses plant, RankSlowdown handicap, Program program, Collectives collectives) {
@@ -93,8 +95,11 @@ final class TrainingStep {
         gradients.passBarrier();
     }
 
-    /// Up to the end of the backward pass.
-    void computeGradients(int step) {
+    /// Up to the backward pass's wait for the gradients of the other ranks.
+    ///
+    /// @param length of its sequences, 1 is usual
+    void computeGradients(int step, double length) {
+        this.length = length;
         copyBatch();
         closureNanos = program.now();
         long zero = program.now();
@@ -110,11 +115,17 @@ final class TrainingStep {
         }
         program.work(70_000);
         backward(step);
+        if (!gradients.overlap()) {
+            endBackward();
+        }
         gradients.reduceAfterwards();
     }
 
     /// The optimizer, once the gradients are there.
     void update(int step) {
+        if (gradients.overlap()) {
+            endBackward();
+        }
         gradients.awaitReduced();
         if (program.isStuck()) {
             return;
@@ -211,7 +222,7 @@ final class TrainingStep {
     /// The main thread waits in the engine while autograd's thread for the device launches the kernels; without a GPU
     /// it runs them itself.
     private void backward(int step) {
-        long start = program.now();
+        backwardNanos = program.now();
         program.runIn(program.onGpu() ? autograd : main);
         program.work(40_000);
         List<Kernel> kernels = shape.kernels().backward();
@@ -223,14 +234,17 @@ final class TrainingStep {
             }
             gradients.computed(i + 1, kernels.size());
         }
+    }
+
+    private void endBackward() {
         gradients.finish();
         program.runIn(main);
         Timeline timeline = program.timeline();
         if (program.onGpu()) {
-            timeline.wait(main, "futex", "futex", start + 30_000, program.now());
+            timeline.wait(main, "futex", "futex", backwardNanos + 30_000, program.now());
         }
         program.work(15_000);
-        timeline.event("backward", "Engine::execute", main, start, program.now() - start);
+        timeline.event("backward", "Engine::execute", main, backwardNanos, program.now() - backwardNanos);
     }
 
     /// The first step loads modules and tries algorithms; the next two are still a little slow.
@@ -240,10 +254,10 @@ final class TrainingStep {
 
     private double slowness(int step) {
         return switch (step) {
-            case 0 -> 4 * slowness;
-            case 1 -> 1.2 * slowness;
-            case 2 -> 1.05 * slowness;
-            default -> slowness;
+            case 0 -> 4 * slowness * length;
+            case 1 -> 1.2 * slowness * length;
+            case 2 -> 1.05 * slowness * length;
+            default -> slowness * length;
         };
     }
 }

@@ -24,7 +24,11 @@ class SimulateCommandTest {
         "--simulate=hang --ranks=1, scenario 'hang' needs --ranks=2 or more",
         "--simulate --strength=90%, --strength is at most 80%",
         "--simulate --steps=0, at least 1",
-        "--simulate --events=0, at least 1"
+        "--simulate --events=0, at least 1",
+        "--simulate --cause=hang@node=0, --cause and --length-spread go with --per-node=N",
+        "--simulate --ranks=4 --per-node=2 --cause=hang@node=2, 'there are 4 ranks, 2 on a machine'",
+        "--simulate --ranks=4 --per-node=2 --cause=comm-bound@node=0, concerns all ranks; causes of some are data-bound-cpu",
+        "--simulate --ranks=4 --per-node=2 --events=9, --per-node goes with --steps"
     })
     void wrongUsageSaysWhatIsRight(String options, String message) {
         assertThat(run(options.split(" "))).isEqualTo(2);
@@ -37,6 +41,14 @@ class SimulateCommandTest {
         assertThat(run("--simulate=comm-bound", "--ranks=2", "--steps=5", "--strength=20%")).isZero();
         assertThat(err.toString()).contains("simulated events, 5 steps (comm-bound, seed 1)");
         assertThat(folder.resolve("run.parquet")).isNotEmptyFile();
+    }
+
+    @Test
+    void aJobOnManyMachinesIsAFolderThatWasEmpty() throws IOException {
+        assertThat(run("--simulate", "--ranks=3", "--per-node=2", "--steps=3")).isZero();
+        assertThat(folder.resolve("run.parquet")).isDirectoryContaining("glob:**/node0001.parquet");
+        assertThat(err.toString()).contains("2 recordings, ", "3 ranks, 3 steps (healthy, seed 1)");
+        assertThat(new CommandLine(new RecordCommand()).execute("--simulate", "--per-node=2")).isEqualTo(2);
     }
 
     @Test

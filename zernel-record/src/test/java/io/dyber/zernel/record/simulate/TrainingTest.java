@@ -7,6 +7,9 @@ import io.dyber.zernel.record.simulate.machine.BusyTime;
 import io.dyber.zernel.record.simulate.machine.Gpu;
 import io.dyber.zernel.record.simulate.machine.GpuStream;
 import io.dyber.zernel.record.simulate.machine.Noise;
+import io.dyber.zernel.record.simulate.machine.Timeline;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +51,23 @@ class TrainingTest {
                 assertThat(step / shape.gpuNanos()).as("seed %d, %d ranks", seed, ranks).isBetween(0.99, 1.04);
             }
         }
+    }
+
+    @Test
+    void ranksWithoutGpusWaitForTheSlowestOfThemInEachStep() {
+        Simulation.Settings settings = new Simulation.Settings(Scenario.GIL, 1, STEPS, 3);
+        Noise noise = new Noise(1);
+        JobParameters shape = JobParameters.draw(settings, Set.of(Scenario.GIL), noise.of(1));
+        InjectedCauses nothing = InjectedCauses.nothing();
+        List<Member> members = List.of(
+                new Member(0, 0, shape, nothing, 0),
+                new Member(1, 1, shape, nothing.with(Scenario.GIL, 0.4), 0),
+                new Member(2, 2, shape, nothing, 0));
+        Training training = new Training(
+                shape, nothing, members, STEPS, Timeline.silent(), noise.of(2), noise.of(3), Optional.empty()).run();
+
+        assertThat(training.ranks()).allSatisfy(rank ->
+                assertThat(rank.stepNanos() / shape.gpuNanos()).isBetween(1.4, 1.5));
     }
 
     @Test

@@ -4,10 +4,24 @@ import java.util.Arrays;
 
 /// When a stream ran something, in ascending order.
 public final class BusyTime {
-    private long[] borders = new long[256];
+    private final boolean kept;
+    private long[] borders;
     private int used;
 
+    public BusyTime() {
+        this(true);
+    }
+
+    /// @param kept whether it will be asked for
+    BusyTime(boolean kept) {
+        this.kept = kept;
+        this.borders = new long[kept ? 256 : 0];
+    }
+
     public void add(long start, long end) {
+        if (!kept) {
+            return;
+        }
         if (used > 0 && start <= borders[used - 1]) {
             borders[used - 1] = Math.max(borders[used - 1], end);
             return;

@@ -3,13 +3,22 @@ package io.dyber.zernel.record.simulate.machine;
 /// The GPU of one rank: the stream of the computation, that of the collectives, and its memory.
 public final class Gpu {
     private final int device;
-    private final BusyTime computing = new BusyTime();
-    private final BusyTime communicating = new BusyTime();
-    private final GpuStream compute = new GpuStream(computing);
-    private final GpuStream collectives = new GpuStream(communicating);
+    private final BusyTime computing;
+    private final BusyTime communicating;
+    private final GpuStream compute;
+    private final GpuStream collectives;
 
     public Gpu(int device) {
+        this(device, true);
+    }
+
+    /// @param sampled whether [#busy] will be asked
+    public Gpu(int device, boolean sampled) {
         this.device = device;
+        this.computing = new BusyTime(sampled);
+        this.communicating = new BusyTime(sampled);
+        this.compute = new GpuStream(computing);
+        this.collectives = new GpuStream(communicating);
     }
 
     public int device() {

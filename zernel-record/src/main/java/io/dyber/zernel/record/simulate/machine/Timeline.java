@@ -28,11 +28,13 @@ public final class Timeline {
     private final Map<String, Integer> columns = new HashMap<>();
     private final Map<String, Long> byKind = new TreeMap<>();
     private final boolean silent;
+    private final long clockNanos;
     private long events;
     private long lastNanos;
 
-    private Timeline(@Nullable RecordingFile file, List<Column> columns, StringDictionary texts) {
+    private Timeline(@Nullable RecordingFile file, List<Column> columns, StringDictionary texts, long clockNanos) {
         this.file = file;
+        this.clockNanos = clockNanos;
         this.silent = file == null;
         this.texts = texts;
         this.batch = new Batch(columns, silent ? 1 : 1 << 14);
@@ -41,19 +43,19 @@ public final class Timeline {
         }
     }
 
-    public static Timeline to(RecordingFile file, List<Column> columns, StringDictionary texts) {
-        return new Timeline(file, columns, texts);
+    /// @param clockNanos by which the machine's clock is ahead
+    public static Timeline to(RecordingFile file, List<Column> columns, StringDictionary texts, long clockNanos) {
+        return new Timeline(file, columns, texts, clockNanos);
     }
 
     /// Only counts.
     public static Timeline silent() {
-        return new Timeline(null, List.of(), new StringDictionary());
+        return new Timeline(null, List.of(), new StringDictionary(), 0);
     }
 
     /// Begins an event; the calls of [#with] that follow complete it.
     public Timeline event(String kind, String name, Actor actor, long start, long dur) {
-        long at = start;
-        begin(kind, name, at, dur);
+        begin(kind, name, start, dur);
         return with("pid", actor.pid())
                 .with("tid", actor.tid())
                 .with("cpu", actor.cpu())
@@ -75,7 +77,7 @@ public final class Timeline {
             flush();
         }
         batch.addRow(texts.id(kind));
-        with("kind", kind).with("name", name).with("ts_ns", start);
+        with("kind", kind).with("name", name).with("ts_ns", start + clockNanos);
         if (dur != NONE) {
             with("dur_ns", dur);
         }
@@ -175,7 +177,7 @@ public final class Timeline {
         return silent;
     }
 
-    /// When the last event ended.
+    /// When the last event ended, by the right clock.
     public long lastNanos() {
         return lastNanos;
     }
