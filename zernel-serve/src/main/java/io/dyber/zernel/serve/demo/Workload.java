@@ -59,7 +59,8 @@ public record Workload(String what, String why, List<String> options, List<Strin
                 named
                         ? "the Python that ZERNEL_PYTHON names does not import torch"
                         : "no python3 that imports torch was found; set ZERNEL_PYTHON to one for the real thing",
-                Stream.of("next_batch(role=data_wait)", "forward_backward(role=compute)", "optimizer_step(role=optimizer)")
+                Stream.of("next_batch(role=data_wait)", "forward_backward(role=compute)", "wait_for_device(role=sync)",
+                                "optimizer_step(role=optimizer)")
                         .flatMap(function -> Stream.of("--probe", PROGRAM + ":" + function))
                         .toList(),
                 List.of(program.toString()));

@@ -37,6 +37,7 @@ final class WorkloadTest {
         assertThat(workload.options()).containsExactly(
                 "--probe", "zernel-demo-job:next_batch(role=data_wait)",
                 "--probe", "zernel-demo-job:forward_backward(role=compute)",
+                "--probe", "zernel-demo-job:wait_for_device(role=sync)",
                 "--probe", "zernel-demo-job:optimizer_step(role=optimizer)");
         assertThat(workload.command()).containsExactly(folder.resolve("zernel-demo-job").toString());
         assertThat(folder.resolve("zernel-demo-job")).isExecutable();
@@ -56,7 +57,7 @@ final class WorkloadTest {
         Workload.Remedy remedy = choose(python(BROKEN)).remedy("data_bound", "fetch the next batch in a thread").orElseThrow();
         assertThat(remedy.what()).isEqualTo("each batch is fetched while the one before is computed");
         assertThat(remedy.job().command()).containsExactly(folder.resolve("zernel-demo-job").toString(), "prefetch");
-        assertThat(remedy.job().options()).hasSize(6);
+        assertThat(remedy.job().options()).hasSize(8);
     }
 
     @Test
