@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// `zernel demo` without PyTorch, from end to end: what it promises after the first recording, the second one keeps.
 @Tag("alone")
-@Timeout(180)
+@Timeout(600)
 final class DemoIT {
     private static final Pattern PROMISE = Pattern.compile("promised at most ([0-9.]+)x; measured ([0-9.]+)x");
 
