@@ -1,7 +1,8 @@
-"""A small PyTorch training with one deliberate flaw: its two data workers cannot keep up.
+"""A small PyTorch training with one deliberate flaw: its one data worker cannot keep up with a slow store.
 
 It knows nothing of Zernel. At the end it says what it measured itself, to compare the report with.
 """
+import argparse
 import time
 
 import torch
@@ -10,24 +11,27 @@ from torch.utils.data import DataLoader, Dataset
 
 STEPS = 100
 BATCH = 4
-TRANSFORM_SECONDS = 0.010
 
 
 class Images(Dataset):
-    """Random pictures behind an expensive augmentation."""
+    """Random pictures from a store that takes its time, as one across a network does."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
 
     def __len__(self):
         return STEPS * BATCH
 
     def __getitem__(self, index):
-        image = torch.rand(3, 64, 64)
-        until = time.perf_counter() + TRANSFORM_SECONDS
-        while time.perf_counter() < until:  # busy on a CPU, as a real augmentation is
-            image = nn.functional.avg_pool2d(image, 3, stride=1, padding=1)
-        return image, index % 10
+        time.sleep(self.seconds)
+        return torch.rand(3, 64, 64), index % 10
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--sample-ms", type=float, default=6.0)
+    options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     model = nn.Sequential(
@@ -35,7 +39,8 @@ def main():
         nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(512, 10),
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    batches = iter(DataLoader(Images(), batch_size=BATCH, num_workers=2))
+    images = Images(options.sample_ms / 1000)
+    batches = iter(DataLoader(images, batch_size=BATCH, num_workers=options.workers))
 
     begin = time.perf_counter()
     waited = 0.0
