@@ -32,6 +32,9 @@ public final class McpServer {
     private static final int MOST_PROBLEM = 600;
     private static final JsonMapper JSON = JsonMapper.shared();
 
+    /// A part of a tool's answer; its members are named as the protocol names them.
+    private record TextContent(String type, String text) {}
+
     private final Map<String, Tool> tools = new LinkedHashMap<>();
     private final Consumer<Throwable> defects;
 
@@ -73,7 +76,8 @@ public final class McpServer {
         try {
             message = JSON.readTree(text);
         } catch (JacksonException e) {
-            return Optional.of(error(null, PARSE_ERROR, "no JSON: " + oneLine(String.valueOf(e.getOriginalMessage()))));
+            String why = String.valueOf(e.getOriginalMessage()).replaceFirst(" \\(start marker (?s).*", "");
+            return Optional.of(error(null, PARSE_ERROR, "no JSON: " + oneLine(why)));
         }
         JsonNode id = message.path("id");
         if (message.isObject() && !message.has("method") && (message.has("result") || message.has("error"))) {
@@ -146,7 +150,7 @@ public final class McpServer {
 
     private static Map<String, @Nullable Object> content(String text, @Nullable Object structured) {
         Map<String, @Nullable Object> content = new LinkedHashMap<>();
-        content.put("content", List.of(Map.of("type", "text", "text", text)));
+        content.put("content", List.of(new TextContent("text", text)));
         if (structured != null) {
             content.put("structuredContent", structured);
         }

@@ -44,10 +44,9 @@ final class ReportTools {
     private static Map<String, @Nullable Object> overview(Report report) {
         Verdict verdict = report.verdict();
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
-        members.put("verdict", Map.of(
-                "kind", verdict.kind().name().toLowerCase(Locale.ROOT),
-                "sentence", verdict.sentence(),
-                "reason", verdict.reason()));
+        members.put("verdict_kind", verdict.kind().name().toLowerCase(Locale.ROOT));
+        members.put("verdict", verdict.sentence());
+        members.put("reason", verdict.reason());
         members.put("recordings", Rows.of(report.section("recordings"), MOST_ROWS).objects());
         members.put("step_mean", Rows.of(report.section("step_mean"), MOST_ROWS).objects());
         Rows findings = Rows.of(JsonReport.table(report.diagnosis().findings()), MOST_FINDINGS);
@@ -97,7 +96,7 @@ final class ReportTools {
                         new Explanation(page, job.library()).write(object);
                         Map<String, @Nullable Object> members = documented(object);
                         members.put("severity", object.keys().getOrDefault("severity", ""));
-                        members.put("thresholds", Threshold.of(object).stream().map(ReportTools::members).toList());
+                        members.put("thresholds", Threshold.of(object));
                         members.put("reads", object.needs());
                         members.put("sql", object.sql());
                         if (object.role() == SqlObject.Role.FINDING) {
@@ -167,9 +166,5 @@ final class ReportTools {
         members.put("about", object.why());
         members.put("columns", object.columns());
         return members;
-    }
-
-    private static Map<String, String> members(Threshold threshold) {
-        return Map.of("name", threshold.name(), "value", threshold.value(), "meaning", threshold.meaning());
     }
 }

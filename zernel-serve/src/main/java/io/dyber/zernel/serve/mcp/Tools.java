@@ -4,7 +4,6 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diff;
 import io.dyber.zernel.analyze.GuardedQuery;
 import io.dyber.zernel.analyze.Questions;
-import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.DiffReport;
 import io.dyber.zernel.analyze.report.table.CsvTable;
 import io.dyber.zernel.analyze.report.table.TextTable;
@@ -63,7 +62,7 @@ final class Tools {
                     int limit = arguments.number("limit", ROWS);
                     Rows rows = Rows.of(guarded.head(limit + 1, arguments.text("sql")), limit);
                     Map<String, @Nullable Object> members = new LinkedHashMap<>();
-                    members.put("columns", columns(rows.table()));
+                    members.put("columns", rows.table().columns());
                     members.putAll(members(rows));
                     return new Answer(members, Texts.written(page -> new CsvTable(page.out()).write(rows.table())) + said(rows.cut()));
                 });
@@ -146,10 +145,6 @@ final class Tools {
         members.put("rows", rows.objects());
         members.put("cut", rows.cut());
         return members;
-    }
-
-    private static List<Map<String, String>> columns(Table table) {
-        return table.columns().stream().map(column -> Map.of("name", column.name(), "type", column.type())).toList();
     }
 
     private static String said(String cut) {
