@@ -22,6 +22,8 @@ public final class OpenedRecordings implements AutoCloseable {
         this.before = before;
     }
 
+    /// Opens them, and says now what is wrong with one.
+    ///
     /// @param files recordings of one job: files, globs, `.live` folders
     /// @param before the job to compare with; null where there is none
     /// @throws RecordingException if one is missing, damaged or not a recording
