@@ -60,7 +60,7 @@ final class PythonPageIT {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isZero();
         assertThat(output)
-                .contains("data_bound")
+                .contains("too_few_workers")
                 .containsPattern("bytes +Int64")
                 .contains("datetime64[ns, UTC]")
                 .contains("('bytes', Int64)")
