@@ -54,8 +54,8 @@ find_java() {
 }
 
 # run_java ARTIFACT MAIN-CLASS MODE ARGS...: replaces this shell by the program. MODE is `short` for commands that end
-# at once (quick start: C1 and the serial collector), `record` for the recorder, `serve` and `watch` for those of `zernel`
-# that run until they are stopped, and `long` for exports.
+# at once (quick start: C1 and the serial collector), `record` for the recorder, `serve`, `watch` and `mcp` for those of
+# `zernel` that run until they are stopped, and `long` for exports.
 run_java() {
     artifact=$1 main=$2 mode=$3
     shift 3
@@ -71,6 +71,8 @@ run_java() {
         serve) mode_flags='-XX:+UseSerialGC -Xms16m -Xmx256m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20
             -XX:+ExitOnOutOfMemoryError' ;;
         watch) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms8m -Xmx64m -XX:+ExitOnOutOfMemoryError' ;;
+        # Starts as fast as `short`. An answer that does not fit the heap is one that is refused.
+        mcp) mode_flags='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -Djfr.unsupported.vm=true' ;;
         *) mode_flags='' ;;
     esac
     # What lib/make-aot left; another JDK than it ran on goes without, and says nothing.

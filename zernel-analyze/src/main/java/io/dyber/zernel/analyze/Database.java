@@ -162,6 +162,10 @@ public final class Database implements AutoCloseable {
         return duckDb.connection();
     }
 
+    DuckDb duckDb() {
+        return duckDb;
+    }
+
     /// Creates the library views and kind views that a query reads.
     ///
     /// @throws RecordingException if DuckDB refuses it

@@ -76,6 +76,32 @@ public final class Recordings {
         return openSides(List.of(List.of(before), List.of(after)), options, library);
     }
 
+    /// Opens recordings for queries of others ([GuardedQuery]): from then on none reaches another file, or changes a setting.
+    ///
+    /// @throws RecordingException if one is missing, damaged or not a recording
+    public static Database openConfined(List<String> arguments) {
+        return confined(List.of(arguments));
+    }
+
+    /// Opens two jobs side by side, for a [Diff], as [#openConfined] does one.
+    ///
+    /// @throws RecordingException if one is missing, damaged or not a recording
+    public static Database compareConfined(List<String> before, List<String> after) {
+        return confined(List.of(before, after));
+    }
+
+    private static Database confined(List<List<String>> sides) {
+        Database database = openSides(sides, DatabaseOptions.defaults(), SqlLibrary.builtIn());
+        try {
+            List<String> arguments = sides.stream().flatMap(List::stream).toList();
+            database.duckDb().confine(paths(arguments, database.duckDb()));
+            return database;
+        } catch (RuntimeException | Error e) {
+            database.close();
+            throw e;
+        }
+    }
+
     /// No recording: all views are there, and empty.
     public static Database none(SqlLibrary library) {
         return new Database(DuckDb.open(DatabaseOptions.defaults()), List.of(), library, DatabaseOptions.ALL);

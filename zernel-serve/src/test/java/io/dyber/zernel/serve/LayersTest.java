@@ -24,6 +24,7 @@ final class LayersTest {
                 .layer("cli").definedBy(ROOT + ".cli")
                 .layer("serve").definedBy(ROOT)
                 .layer("watch").definedBy(ROOT + ".watch")
+                .layer("mcp").definedBy(ROOT + ".mcp")
                 .layer("demo").definedBy(ROOT + ".demo")
                 .layer("alert").definedBy(ROOT + ".alert")
                 .layer("metric").definedBy(ROOT + ".metric")
@@ -34,6 +35,7 @@ final class LayersTest {
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
                 .whereLayer("serve").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("watch").mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("mcp").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("demo").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("alert").mayOnlyBeAccessedByLayers("cli", "serve", "live")
                 .whereLayer("http").mayOnlyBeAccessedByLayers("cli", "serve")
@@ -57,7 +59,7 @@ final class LayersTest {
     @Test
     void onlySourcesReadRecordings() {
         noClasses()
-                .that().resideOutsideOfPackages(ROOT + ".source", ROOT + ".analysis", ROOT + ".cli")
+                .that().resideOutsideOfPackages(ROOT + ".source", ROOT + ".analysis", ROOT + ".mcp", ROOT + ".cli")
                 .should().dependOnClassesThat()
                 .resideInAnyPackage("io.dyber.zernel.analyze..", "org.apache.arrow..", "org.duckdb..", "java.sql..")
                 .check(CLASSES);

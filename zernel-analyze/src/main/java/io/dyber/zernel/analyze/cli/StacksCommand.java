@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
 import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Questions;
 import io.dyber.zernel.analyze.cli.option.Count;
 import io.dyber.zernel.analyze.export.FoldedStacks;
 import io.dyber.zernel.analyze.export.Selection;
@@ -39,7 +40,7 @@ final class StacksCommand implements Runnable {
 
     /// What is counted together: as columns, and as what they are grouped by.
     enum By {
-        line("state, kind, line, called AS calls", "state, kind, line, called"),
+        line(Questions.LINE_COLUMNS, Questions.LINE_GROUPS),
         state("state", "state"),
         kind("kind, name, any_value(state) AS state", "kind, name"),
         thread("recording, pid, tid, any_value(role) AS role, arg_max(line, (total_ns, line)) AS line", "recording, pid, tid"),
@@ -88,29 +89,7 @@ final class StacksCommand implements Runnable {
 
     private String sql() {
         String selected = in("kind", kinds.stream().map(kind -> "'" + kind.replace("'", "''") + "'").toList()) + in("pid", pids);
-        return by == By.step ? ofSteps(selected) : grouped((idle ? "true" : "NOT idle") + selected);
-    }
-
-    private String grouped(String selected) {
-        return """
-                SELECT
-                    sum(total_ns) / sum(sum(total_ns)) OVER () AS share,
-                    CAST(sum(total_ns) AS BIGINT) AS total_ns,
-                    CAST(sum(times) AS BIGINT) AS count,
-                    %s
-                FROM (
-                    SELECT
-                        recording, pid, tid, role, state, kind, name, line, calls AS times, total_ns,
-                        coalesce(called, CASE WHEN kind <> 'sample' THEN name END, library) AS called
-                    FROM stack_times
-                    JOIN stack_lines USING (id)
-                    WHERE %s
-                )
-                GROUP BY %s
-                ORDER BY 2 DESC, %s
-                LIMIT %d
-                """
-                .formatted(by.columns, selected, by.groups, by.groups, top);
+        return by == By.step ? ofSteps(selected) : Questions.stacks(by.columns, by.groups, (idle ? "true" : "NOT idle") + selected, top);
     }
 
     private String ofSteps(String selected) {

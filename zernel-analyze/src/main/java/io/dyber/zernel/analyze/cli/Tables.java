@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.cli;
 
+import io.dyber.zernel.analyze.Questions;
 import io.dyber.zernel.analyze.cli.TableCommand.Answer;
 import io.dyber.zernel.analyze.cli.TableCommand.Choice;
 import java.util.List;
@@ -9,9 +10,9 @@ final class Tables {
     static final TableCommand STEPS = new TableCommand(
             "steps",
             List.of("Every step: its kind, phases, GPU work, and which rank was late."),
-            Answer.of(steps("recording, pid, tid, step")),
+            Answer.of(Questions.steps("recording, pid, tid, step")),
             List.of(Choice.ofNumber(
-                    "--slowest", "Only the N slowest, slowest first.", Answer.of(steps("dur_ns DESC, recording, pid, tid, step LIMIT ?")))),
+                    "--slowest", "Only the N slowest, slowest first.", Answer.of(Questions.steps("dur_ns DESC, recording, pid, tid, step LIMIT ?")))),
             List.of("zernel-analyze steps run.parquet", "zernel-analyze steps --slowest 10 run.parquet"),
             "zernel-analyze timeline run.parquet",
             List.of(
@@ -111,17 +112,6 @@ final class Tables {
             List.of());
 
     private Tables() {}
-
-    private static String steps(String order) {
-        return """
-                SELECT recording, pid, tid, step, steps.step_kind, dur_ns, data_loading_ns, gpu_compute_ns,
-                    nccl_collective_ns, optimizer_step_ns, unknown_ns, evaluation_ns, batches, launches, copied_bytes, allocs, syncs,
-                    sync_ns, collectives, late_rank, late_ns, source, confidence
-                FROM steps
-                LEFT JOIN step_work USING (recording, pid, tid, step, start_ns, end_ns, dur_ns, step_kind)
-                LEFT JOIN step_late_ranks USING (recording, pid, tid, step)
-                ORDER BY\s""" + order;
-    }
 
     private static String phases(String view, String moreOrder) {
         return """

@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -122,6 +123,21 @@ public final class DuckDb implements AutoCloseable {
         } catch (SQLException e) {
             throw failed(e);
         }
+    }
+
+    /// Lets no statement from now on reach files but these, load an extension or change a setting.
+    ///
+    /// @param files and folders, as statements name them
+    public void confine(Collection<Path> files) {
+        List<String> paths = new ArrayList<>();
+        List<String> folders = new ArrayList<>();
+        for (Path file : files) {
+            (Files.isDirectory(file) ? folders : paths).addAll(List.of(literal(file.toString()), pathLiteral(file)));
+        }
+        execute("SET allowed_paths = " + paths);
+        execute("SET allowed_directories = " + folders);
+        execute("SET enable_external_access = false");
+        execute("SET lock_configuration = true");
     }
 
     /// Checks the names in a statement without running it; true, or it throws.

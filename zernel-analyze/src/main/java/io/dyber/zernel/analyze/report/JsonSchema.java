@@ -9,8 +9,6 @@ import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// The JSON Schema of [JsonReport], with the comments of the SQL as descriptions: it cannot fall behind the views.
@@ -63,7 +61,8 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
             throw new IllegalStateException("a section of the report is no view");
         }
         Map<String, String> comments = new LinkedHashMap<>();
-        table.columns().forEach(column -> comments.put(column.name(), comment(view, column.name())));
+        Map<String, String> known = view.columns();
+        table.columns().forEach(column -> comments.put(column.name(), known.getOrDefault(column.name(), "")));
         return rows(view.title(), table, comments);
     }
 
@@ -95,11 +94,5 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
             case "VARCHAR" -> "string";
             default -> "";
         };
-    }
-
-    private static String comment(SqlObject view, String column) {
-        String select = view.sql().substring(Math.max(0, view.sql().lastIndexOf("\nSELECT\n")));
-        Matcher comment = Pattern.compile("\\b" + column + ",?\\s+-- (\\S.+)").matcher(select);
-        return comment.find() ? comment.group(1) : "";
     }
 }

@@ -34,6 +34,8 @@ public record SqlObject(
             "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
     private static final Pattern STATEMENT_END = Pattern.compile("(?<=;)\n\n(?=-- )");
 
+    private static final Pattern COLUMN = Pattern.compile("(?m)\\b(\\w+),?[ \\t]+-- (\\S.*)$");
+
     private static final Pattern LINE = Pattern.compile("(?m)^LINE (\\d+): ");
 
     /// What an object is for.
@@ -66,6 +68,14 @@ public record SqlObject(
     public SqlObject holding(String query) {
         String kept = role == Role.VIEW ? "CREATE TABLE " + name + " AS " + query : query;
         return new SqlObject(name, role, title, why, keys.containsKey("hint") ? Map.of("hint", keys.get("hint")) : Map.of(), kept, origin, line);
+    }
+
+    /// What its last SELECT says of each column that it comments, in its order.
+    public Map<String, String> columns() {
+        String select = sql.substring(Math.max(0, sql.lastIndexOf("\nSELECT\n")));
+        Map<String, String> columns = new LinkedHashMap<>();
+        COLUMN.matcher(select).results().forEach(column -> columns.putIfAbsent(column.group(1), column.group(2)));
+        return columns;
     }
 
     /// The SQL below the comment at its top, with which DuckDB would count lines wrong.

@@ -22,6 +22,7 @@ import picocli.CommandLine;
             AnalyzeCommand.class,
             ServeCommand.class,
             WatchCommand.class,
+            McpCommand.class,
             DemoCommand.class,
             DoctorCommand.class
         },

@@ -53,6 +53,14 @@ final class ZernelTest {
     }
 
     @Test
+    void lettingAnAgentAskNothingSaysWhatIsMissing() {
+        Path missing = folder.resolve("no.parquet");
+        assertThat(run("mcp", missing.toString())).isEqualTo(1);
+        assertThat(err.toString()).startsWith("zernel mcp: opening '" + missing + "': no such file").doesNotContain("\tat ");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
     void aSpeedThatIsNoneIsAMistakeOfUsage() {
         assertThat(run("serve", "run.parquet", "--speed", "fast")).isEqualTo(2);
         assertThat(err.toString()).contains("'fast' is not a speed: say 1x, 10x, 0.5x or max");

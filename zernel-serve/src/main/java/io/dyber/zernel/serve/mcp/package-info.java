@@ -1,0 +1,4 @@
+@NullMarked
+package io.dyber.zernel.serve.mcp;
+
+import org.jspecify.annotations.NullMarked;
