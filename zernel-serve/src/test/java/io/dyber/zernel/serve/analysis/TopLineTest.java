@@ -19,7 +19,7 @@ final class TopLineTest {
     @Test
     void theLineThatHoldsMostTimeComesFirstWithWhatItCallsMost() {
         assertThat(linesOf("""
-                SELECT kind, name, i AS ts_ns, ms * 1000000 AS dur_ns, period * 1000000 AS period_ns, 1 AS pid, 1 AS tid, stack
+                SELECT kind, name, i * 1000000 AS ts_ns, ms * 1000000 AS dur_ns, period * 1000000 AS period_ns, 1 AS pid, 1 AS tid, stack
                 FROM (VALUES
                     ('io', 'read', 10, 30, NULL, 'main (/job/a.py:1);load (/job/b.py:2);fetch (/py/site-packages/p/q.py:3)'),
                     ('wait', 'futex', 50, 10, NULL, 'main (/job/a.py:1)'),
