@@ -4,6 +4,7 @@ import io.dyber.zernel.record.Comparison;
 import io.dyber.zernel.record.python.Pythons;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -33,14 +34,15 @@ final class StackCostBenchmark {
         this.folder = folder;
     }
 
-    /// @param args rounds
+    /// @param args rounds, then the Pythons; all of the machine where none is named
     public static void main(String[] args) throws IOException {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 3;
         StackCostBenchmark benchmark = new StackCostBenchmark(Files.createTempDirectory("zernel-stack-cost"));
         String before = Files.readString(STATISTICS);
         Files.writeString(STATISTICS, "1");
         try {
-            for (Path python : Pythons.all()) {
+            List<Path> named = Stream.of(args).skip(1).map(Path::of).toList();
+            for (Path python : named.isEmpty() ? Pythons.all() : named) {
                 benchmark.measure(python, rounds);
             }
         } finally {
@@ -124,7 +126,7 @@ final class StackCostBenchmark {
             Runs most = new Runs(0, 0);
             try (Stream<Path> descriptors = Files.list(Path.of("/proc/" + pid + "/fdinfo"))) {
                 for (Path descriptor : descriptors.toList()) {
-                    List<String> facts = Files.readAllLines(descriptor);
+                    List<String> facts = facts(descriptor);
                     if (fact(facts, "prog_type").equals(PERF_EVENT)) {
                         most = new Runs(Long.parseLong(fact(facts, "run_cnt")), Long.parseLong(fact(facts, "run_time_ns")));
                     }
@@ -135,6 +137,15 @@ final class StackCostBenchmark {
 
         Runs less(Runs before) {
             return new Runs(number - before.number, nanos - before.nanos);
+        }
+
+        /// None of a descriptor that was closed meanwhile.
+        private static List<String> facts(Path descriptor) throws IOException {
+            try {
+                return Files.readAllLines(descriptor);
+            } catch (NoSuchFileException _) {
+                return List.of();
+            }
         }
 
         private static String fact(List<String> facts, String name) {
