@@ -1,7 +1,8 @@
 -- The time of each stack of two jobs, per step: what a differential flame graph is drawn of.
 --
 -- Per second of recording where one of the two has no steps, and no rows where one of the two has no stacks. A line may
--- have moved in its file, so the frames have no line numbers. Times are sums over all threads but those that wait for work.
+-- have moved in its file, so the frames have no line numbers. Times are sums over all threads but those that wait for
+-- work.
 --
 -- needs: stack_times, _stack_texts, files, _diff_units
 CREATE VIEW stack_diff AS
@@ -17,19 +18,19 @@ WITH
         WHERE NOT times.idle
         GROUP BY ALL
     ),
-    stacks AS (
+    told AS (
         SELECT DISTINCT stack
         FROM sums
         WHERE (SELECT count(DISTINCT side) FROM sums) = 2
     )
 SELECT
-    stacks.stack, -- frames joined by `;`, the outermost first, without the numbers of lines
+    told.stack, -- frames joined by `;`, the outermost first, without the numbers of lines
     b_unit.per, -- step or second
     coalesce(b.total_ns, 0) / b_unit.length AS before_ns, -- [ns] time in it per step before
     coalesce(a.total_ns, 0) / a_unit.length AS after_ns -- [ns] time in it per step after
-FROM stacks
+FROM told
 JOIN _diff_units AS b_unit ON b_unit.side = 0
 JOIN _diff_units AS a_unit ON a_unit.side = 1
-LEFT JOIN sums AS b ON b.side = 0 AND b.stack = stacks.stack
-LEFT JOIN sums AS a ON a.side = 1 AND a.stack = stacks.stack
-ORDER BY stacks.stack
+LEFT JOIN sums AS b ON b.side = 0 AND b.stack = told.stack
+LEFT JOIN sums AS a ON a.side = 1 AND a.stack = told.stack
+ORDER BY told.stack
