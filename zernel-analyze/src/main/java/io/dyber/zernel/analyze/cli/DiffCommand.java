@@ -94,9 +94,7 @@ final class DiffCommand implements Callable<Integer> {
         @Option(names = "--csv", paramLabel = "TABLE", description = "Print a table as comma-separated values: ${COMPLETION-CANDIDATES}.")
         public @Nullable Part csv;
 
-        @Option(
-                names = "--folded",
-                description = "Print folded stacks with ns per step before and after, for a flame graph.")
+        @Option(names = "--folded", description = "Print folded stacks, ns per step before and after.")
         boolean folded;
 
         @Option(names = "--markdown", description = "Print Markdown, for a pull request.")
