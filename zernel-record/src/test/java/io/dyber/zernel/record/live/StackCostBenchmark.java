@@ -34,6 +34,8 @@ final class StackCostBenchmark {
         this.folder = folder;
     }
 
+    /// Prints three tables.
+    ///
     /// @param args rounds, then the Pythons; all of the machine where none is named
     public static void main(String[] args) throws IOException {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 3;
