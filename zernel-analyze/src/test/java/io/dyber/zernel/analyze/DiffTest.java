@@ -150,6 +150,19 @@ class DiffTest {
     }
 
     @Test
+    void stacksAreComparedPerStepWhateverTheirLines() {
+        RecordingFixture before = recording().training(10, 5).blocked("wait", "recvfrom", 3, 40, "main (/me/train.py:1);fetch (/me/data.py:7)")
+                .blocked("io", "fsync", 90, 20, "main (/me/train.py:2);save (libx.so)");
+        RecordingFixture after = recording().training(20, 5).blocked("wait", "recvfrom", 3, 240, "main (/me/train.py:1);fetch (/me/data.py:8)");
+        try (Database database = open(before, after)) {
+            assertThat(database.query("FROM stack_diff").toString()).isEqualTo("""
+                    stack\tper\tbefore_ns\tafter_ns
+                    main (/me/train.py);fetch (/me/data.py)\tstep\t4000000.0\t1.2E7
+                    main (/me/train.py);save (libx.so)\tstep\t2000000.0\t0.0""");
+        }
+    }
+
+    @Test
     void linesAreNotComparedWhereOneHasNone() {
         RecordingFixture with = recording().training(10, 5).blocked("wait", "recvfrom", 3, 40, "main (/me/train.py:1)");
         try (Database database = open(recording().training(10, 5), with)) {

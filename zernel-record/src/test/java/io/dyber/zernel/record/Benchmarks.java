@@ -24,6 +24,7 @@ final class Benchmarks {
             new Subject("recorder", "io.dyber.zernel.record.live.RecorderBenchmark", List.of()),
             new Subject("overhead", "io.dyber.zernel.record.live.OverheadBenchmark", List.of("2")),
             new Subject("probe", "io.dyber.zernel.record.live.ProbeCostBenchmark", List.of("3")),
+            new Subject("stacks", "io.dyber.zernel.record.live.StackCostBenchmark", List.of("3")),
             new Subject("attach", "io.dyber.zernel.record.AttachBenchmark", List.of()),
             new Subject("start", "io.dyber.zernel.record.StartBenchmark", List.of()),
             new Subject("training", "io.dyber.zernel.record.live.TrainingCostBenchmark", List.of("2")));

@@ -78,6 +78,13 @@ final class PageTest {
     }
 
     @Test
+    void itSaysWhichLinesHoldTheTime() throws Exception {
+        String lines = "document.getElementById('lines').textContent";
+        assertThat(browser.await(lines, "100 %10.0 msstoragedata.py:7 loadread")).isEqualTo("100 %10.0 msstoragedata.py:7 loadread");
+        assertThat(browser.text("document.getElementById('lines-card').hidden")).isEqualTo("false");
+    }
+
+    @Test
     void theReplayIsSteeredWithTheKeyboard() throws Exception {
         browser.text("document.getElementById('restart').focus()");
         browser.press("Tab", 9);
@@ -123,7 +130,7 @@ final class PageTest {
         return MetricsServer.start(
                 new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
                 new MetricsServer.Options(InetAddress.getLoopbackAddress(), httpPort, webSocketPort,
-                        Duration.ofMillis(100), 100, false, Optional.empty(), Set.of()),
+                        Duration.ofMillis(100), 100, true, Optional.empty(), Set.of()),
                 new Alerting(AlertRules.defaults(), _ -> {}));
     }
 

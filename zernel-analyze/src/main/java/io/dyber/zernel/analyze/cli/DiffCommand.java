@@ -5,10 +5,13 @@ import io.dyber.zernel.analyze.Diff;
 import io.dyber.zernel.analyze.DiffRule;
 import io.dyber.zernel.analyze.cli.option.Input;
 import io.dyber.zernel.analyze.cli.option.TerminalOptions;
+import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.DiffReport;
 import io.dyber.zernel.analyze.report.table.CsvTable;
+import io.dyber.zernel.format.Visible;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -45,6 +48,7 @@ import picocli.CommandLine.TypeConversionException;
         })
 final class DiffCommand implements Callable<Integer> {
     private static final int RULE_BROKEN = 3;
+    private static final String NO_STACKS = "one of the two recordings has no stacks";
 
     static final class Rule implements ITypeConverter<DiffRule> {
         @Override
@@ -90,6 +94,9 @@ final class DiffCommand implements Callable<Integer> {
         @Option(names = "--csv", paramLabel = "TABLE", description = "Print a table as comma-separated values: ${COMPLETION-CANDIDATES}.")
         public @Nullable Part csv;
 
+        @Option(names = "--folded", description = "Print folded stacks, ns per step before and after.")
+        boolean folded;
+
         @Option(names = "--markdown", description = "Print Markdown, for a pull request.")
         boolean markdown;
     }
@@ -110,9 +117,28 @@ final class DiffCommand implements Callable<Integer> {
         try (Database database = input.compare(before, after)) {
             Diff diff = Diff.of(database);
             List<DiffRule.Verdict> verdicts = rules.stream().map(rule -> rule.judge(diff)).toList();
-            write(diff, verdicts, out);
+            if (form.folded) {
+                writeFolded(database, out);
+            } else {
+                write(diff, verdicts, out);
+            }
             out.flush();
             return verdicts.stream().anyMatch(DiffRule.Verdict::broken) ? RULE_BROKEN : 0;
+        }
+    }
+
+    /// Stacks that hold less than half a nanosecond in both are in no line.
+    private void writeFolded(Database database, PrintWriter out) {
+        Table stacks = database.query(database.hasStacks() ? "FROM stack_diff" : "FROM stack_diff LIMIT 0");
+        if (stacks.rows().isEmpty()) {
+            spec.commandLine().getErr().println(NO_STACKS);
+        }
+        for (Table.Row row : stacks.rows()) {
+            long before = Math.round(Objects.requireNonNullElse(row.real("before_ns"), 0.0));
+            long after = Math.round(Objects.requireNonNullElse(row.real("after_ns"), 0.0));
+            if (before > 0 || after > 0) {
+                out.println(Visible.of(row.requiredText("stack")) + " " + before + " " + after);
+            }
         }
     }
 

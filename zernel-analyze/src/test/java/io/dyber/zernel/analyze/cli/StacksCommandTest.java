@@ -33,6 +33,15 @@ class StacksCommandTest {
     }
 
     @Test
+    void twoRecordingsAreFoldedWithTheTimePerStepOfBoth() {
+        assertThat(lines("diff", "--folded", file)).containsExactly(
+                "<module> (/me/train.py);evaluate (/me/train.py) 333333 333333",
+                "<module> (/me/train.py);load (/me/data.py) 666667 666667",
+                "<module> (/me/train.py);log_loss (/me/train.py);item (/v/site-packages/torch/t.py) 4000000 4000000",
+                "log (/me/log.py) 3333333 3333333");
+    }
+
+    @Test
     void linesAreListedMostTimeFirst() {
         assertThat(lines("stacks", "--width", "120")).containsExactly(
                 " share    total  count  state    kind       line                  calls",

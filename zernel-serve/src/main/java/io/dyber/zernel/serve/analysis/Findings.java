@@ -3,6 +3,7 @@ package io.dyber.zernel.serve.analysis;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.FindingLine;
 import io.dyber.zernel.analyze.report.data.Report;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,12 +13,16 @@ import org.jspecify.annotations.Nullable;
 /// @param asOfMs when the analysis began, milliseconds since the epoch; 0 before the first
 /// @param recording what was analyzed; all of it, whatever a replay has reached
 /// @param note one line: what they do not cover, or why there are none yet; empty when there is nothing to say
-public record Findings(long asOfMs, String recording, String note, List<Found> findings) {
+/// @param lines where the job's code spent its time, most first; empty where no stacks were recorded
+public record Findings(long asOfMs, String recording, String note, List<Found> findings, List<TopLine> lines) {
     private static final int MOST = 20;
+    private static final int MOST_LINES = 3;
 
-    static final Findings NONE = new Findings(0, "", "not analyzed", List.of());
+    static final Findings NONE = new Findings(0, "", "not analyzed", List.of(), List.of());
 
     /// One thing to fix, in the words of `zernel-analyze findings`.
+    ///
+    /// @param lines which lines of the job's code hold its time, most first: `62 % of the waits: train.py:88 log_loss`
     public record Found(
             String name,
             String title,
@@ -27,11 +32,12 @@ public record Findings(long asOfMs, String recording, String note, List<Found> f
             @Nullable Double maxSpeedup,
             String evidence,
             String advice,
-            String nextCommand) {
+            String nextCommand,
+            List<String> lines) {
         private static Found of(Finding finding) {
             return new Found(finding.name(), finding.title(), finding.subject(), finding.severity(),
                     finding.lostMillisPerStep(), finding.maxSpeedup(), finding.evidence(), finding.advice(),
-                    finding.nextCommand());
+                    finding.nextCommand(), finding.lines().stream().limit(MOST_LINES).map(FindingLine::text).toList());
         }
     }
 
@@ -39,11 +45,11 @@ public record Findings(long asOfMs, String recording, String note, List<Found> f
         long began = System.currentTimeMillis();
         Diagnosis diagnosis = Report.diagnose(database);
         return new Findings(began, recording, diagnosis.skippedText(),
-                diagnosis.findings().stream().limit(MOST).map(Found::of).toList());
+                diagnosis.findings().stream().limit(MOST).map(Found::of).toList(), TopLine.of(database));
     }
 
     /// The same findings, and why there are no newer ones.
     Findings butNot(String newer, String why) {
-        return new Findings(System.currentTimeMillis(), newer, why, findings);
+        return new Findings(System.currentTimeMillis(), newer, why, findings, lines);
     }
 }

@@ -259,6 +259,9 @@ public final class WatchScreen {
                             "  %10s  ".formatted(lost.isNumber() ? Glyphs.millis(lost) : ""))
                     .add(finding.path("title").asString("") + " (" + finding.path("subject").asString("") + ")"));
             if (advice) {
+                if (finding.path("lines").path(0).isString()) {
+                    lines.add(line(width).add(" ".repeat(14) + finding.path("lines").path(0).asString("")));
+                }
                 lines.add(line(width).add(Style.DIM, " ".repeat(14) + finding.path("advice").asString("")));
             }
         }

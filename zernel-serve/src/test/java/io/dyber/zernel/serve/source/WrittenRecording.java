@@ -24,11 +24,12 @@ public final class WrittenRecording {
 
     /// A training process 4242 ("python3") with `steps` steps of 100 ms each from `startNanos`: 30 ms waiting for
     /// data, 40 ms backward, 10 ms optimizer, 20 ms nothing known; and beside it a worker 4243 that reads 1000 bytes
-    /// a step and waits 5 ms in futex.
+    /// a step at a known line and waits 5 ms in futex.
     public static Path training(Path file, long startNanos, int steps) {
         return write(file, """
                 SELECT e.kind, e.name, %d + 100000000 * i + e.later AS ts_ns, e.dur_ns, e.pid, e.tid, e.comm, e.bytes,
-                       CAST(NULL AS BIGINT) AS count
+                       CAST(NULL AS BIGINT) AS count,
+                       CASE WHEN kind = 'io' THEN '<module> (/job/train.py:9);load (/job/data.py:7)' END AS stack
                 FROM range(%d) AS r(i), (VALUES
                     ('region', 'enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__',
                         0, 30000000, 4242, 4242, 'python3', NULL),

@@ -21,7 +21,8 @@ final class WatchScreenTest {
                 "phases":{"data_loading":0.3,"gpu_compute":0.5,"unknown":0.2}}],
               "gpus":[{"gpu_id":"0","utilization":0.72,"memory_used_bytes":42949672960,"memory_total_bytes":85899345920}],
               "findings":{"as_of_ms":1,"findings":[{"severity":"high","title":"Training waits for data.",
-                "subject":"pid 4242","lost_ms_per_step":30.0,"advice":"use workers"}]},
+                "subject":"pid 4242","lost_ms_per_step":30.0,"advice":"use workers",
+                "lines":["62 % of the loading: data.py:7 load -> read","9 % of the loading: data.py:3 parse"]}]},
               "alerts":[{"name":"GpuMemory","state":"firing","text":"GPU 0 is full"}],
               "timings":[{"metric":"zernel_io_seconds","labels":{"pid":"4243"},"count":9000,"sum_seconds":1.0,
                           "p50_ms":0.2,"p99_ms":null},
@@ -47,6 +48,7 @@ final class WatchScreenTest {
                   pid 4242 GPU 0  ███████████████████░░░░░░ 3.0 of its peak 4.0 GiB
                 What to fix, first what costs most
                      30.0 ms  Training waits for data. (pid 4242)
+                              62 % of the loading: data.py:7 load -> read
                               use workers
 
                 pid      process         steps  step p50  step p99  wait p50 launch p99   GiB

@@ -63,6 +63,7 @@ function show(snapshot) {
   showTiles(snapshot);
   showProcesses(z.processes);
   showFindings(z.findings);
+  showLines(z.findings);
   showGpus(z.gpus ?? [], snapshot.gpu_utilization);
   showTimings(z.timings);
   showReplay(z.replay);
@@ -134,9 +135,15 @@ function showFindings(found) {
     title.append(element("b", "", f.title), ` ${f.subject}`);
     const gains = gain(f, millis);
     more.append(element("summary", "", "evidence"), element("p", "", f.evidence), element("code", "", f.next_command));
-    item.append(title, element("p", "", (gains ? gains + ". " : "") + f.advice), more);
+    item.append(title, ...f.lines.map(line => element("p", "line", line)), element("p", "", (gains ? gains + ". " : "") + f.advice), more);
     return item;
   }));
+}
+
+function showLines(found) {
+  $("lines-card").hidden = found.lines.length === 0;
+  $("lines-of").textContent = found.as_of_ms ? `of the recording as it was at ${new Date(found.as_of_ms).toLocaleTimeString()}` : "";
+  $("lines").replaceChildren(...found.lines.map(l => row([percent(l.share), millis(l.total_ms), l.state, l.line, l.calls ?? "–"])));
 }
 
 function showGpus(gpus, memory) {
