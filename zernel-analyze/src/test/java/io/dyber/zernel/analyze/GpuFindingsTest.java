@@ -724,6 +724,24 @@ class GpuFindingsTest {
     }
 
     @Test
+    void checkpointStallPromisesOnlyWhatAnotherThreadCanHide() {
+        RecordingFixture fixture = checkpoints(400);
+        for (double at : new double[] {450 + 10, 450 + 450 + 450 + 10}) {
+            String file = ", path = '/out/step-" + (at < 500 ? 10 : 20) + ".ckpt'";
+            fixture.event("io", "write", at, 100.0, "bytes = 80000000, io_ns = 0" + file)
+                    .event("io", "fsync", at + 200, 100.0, "io_ns = 100000000" + file)
+                    .event("sched", "off-cpu", at + 200, 100.0, "state = 'blocked', runq_ns = 0");
+        }
+        Finding finding = only("checkpoint_stall", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
+        assertThat(finding.savedByAdviceMillisPerStep()).isEqualTo(10.0);
+        assertThat(finding.evidence()).contains("25 % of that time in fsync; storage blocks for 25 % of that time; saves ");
+        assertThat(finding.advice())
+                .endsWith("; that hides the 10.0 ms per step in which storage blocks (1.13x), and the other 30.0 ms only as far as "
+                        + "a CPU is free; to save half as often halves all of it");
+    }
+
+    @Test
     void checkpointStallIsSilentWhenStepsStayShort() {
         assertThat(run("checkpoint_stall", checkpoints(0))).isEmpty();
     }
