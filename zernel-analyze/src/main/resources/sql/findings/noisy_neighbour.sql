@@ -2,6 +2,8 @@
 --
 -- Lost is the time in which the thread was ready while a process that is no part of the training had its CPU, at most
 -- as the GPU is idle by the driver's samples.
+-- One process is told to go where it had the CPU for half of that time; else there are many, and the one named, often a
+-- thread of the kernel that ran shortly at the end of a wait, is not to blame.
 -- Does not apply to recordings made before they said who had a CPU, unless they are of the whole machine (-a):
 -- cpu_preempted reports the same time then.
 --
@@ -12,7 +14,8 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.03 AS min_share -- what can be saved, as a share of step time
+            0.03 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS one -- of the time of such processes that one must have had to be the neighbour
     )
 SELECT
     waits.recording, -- recording
@@ -25,11 +28,21 @@ SELECT
     bound_ns, -- [ns] saved at most, when a CPU is always free
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
-    format('mean of {} steps: {} of {} ready without a CPU while {} (pid {}) or others had it; {} waits, longest {}; ',
-        steps, ms(delay_ns), ms(step_ns), coalesce(neighbours.comm, other_comm, 'another process'), other_pid, spans,
-        ms(max_ns)) AS evidence, -- what it rests on
-    format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine', other_pid)
-        AS advice, -- what to try
+    format('mean of {} steps: {} of {} ready without a CPU while ', steps, ms(delay_ns), ms(step_ns))
+        || CASE
+            WHEN other_share >= one
+                THEN format('{} (pid {}) or others had it', coalesce(neighbours.comm, other_comm, 'another process'),
+                    other_pid)
+            ELSE format('many others had it, most of them {} (pid {}) with {}',
+                coalesce(neighbours.comm, other_comm, 'another process'), other_pid, pct(other_share))
+        END
+        || format('; {} waits, longest {}; ', spans, ms(max_ns)) AS evidence, -- what it rests on
+    CASE
+        WHEN other_share >= one
+            THEN format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine',
+                other_pid)
+        ELSE 'give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine'
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM processes"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds

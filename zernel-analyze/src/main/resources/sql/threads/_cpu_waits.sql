@@ -58,6 +58,8 @@ SELECT
     costs.max_ns, -- [ns] longest of them
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
+    costs.other_ns / nullif(costs.others_ns, 0)
+        AS other_share, -- share of the time in which such processes had it, in which it was this one, 0 to 1
     costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
     recordings.cpus -- CPUs of the machine
 FROM costs

@@ -40,6 +40,7 @@ SELECT
     costs.max_ns, -- [ns] longest of them
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
+    costs.other_share, -- share of the time in which such processes had it, in which it was this one, 0 to 1
     costs.others_share, -- share of the time in which such processes had it, 0 to 1
     costs.cpus -- CPUs of the machine
 FROM _cpu_waits AS costs

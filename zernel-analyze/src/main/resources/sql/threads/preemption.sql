@@ -193,6 +193,8 @@ SELECT
     arg_max(held.by_pid, CASE WHEN held.holder = 'others' THEN held.runq_ns END)
         AS other_pid, -- the one of these that had it longest
     arg_max(held.by_comm, CASE WHEN held.holder = 'others' THEN held.runq_ns END) AS other_comm, -- its name
+    CAST(coalesce(max(CASE WHEN held.holder = 'others' THEN held.runq_ns END), 0) AS BIGINT)
+        AS other_ns, -- [ns] how long
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
     any_value(most.holder)

@@ -555,6 +555,20 @@ class GpuFindingsTest {
     }
 
     @Test
+    void noisyNeighbourBlamesNobodyWhereManyHadTheCpu() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, i % 3 == 0 ? 15 : 4711 + i, i % 3 == 0 ? "rcu_preempt" : "cc1plus");
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence())
+                .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while many others had it, most of them "
+                        + "rcu_preempt (pid 15) with 33 %; 9 waits, longest 10.0 ms; ");
+        assertThat(finding.advice())
+                .isEqualTo("give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine");
+    }
+
+    @Test
     void cpuPreemptedNamesTheWorkersThatHaveTheCpu() {
         RecordingFixture fixture = recording().training(10, 15).fork(1, 300);
         for (int i = 0; i < 10; i++) {
