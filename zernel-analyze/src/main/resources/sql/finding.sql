@@ -18,6 +18,7 @@ WITH
             NULL::DOUBLE AS bound_ns, -- [ns] of a step that can be saved at most
             NULL::DOUBLE AS least_idle_ns, -- [ns] the GPU is idle at least, where its use was not sampled
             NULL::DOUBLE AS least_lost_ns, -- [ns] lost per step at least, where `lost_ns` is in the middle of a range
+            NULL::DOUBLE AS advice_saves_ns, -- [ns] of a step that the advice saves at least, where all of `lost_ns` is not sure
             NULL::VARCHAR AS severity, -- high, medium or low, where it is not that by the share of a step
             NULL::DOUBLE AS max_speedup, -- bound, where it is not that by `bound_ns`
             NULL::VARCHAR AS evidence, -- what it rests on, in parts that end with '; '
@@ -47,12 +48,13 @@ WITH
             advice,
             coalesce(replace(next_command, '{}', file_label(recording)), next_command) AS next_command,
             round(least_lost_ns / 1e6, 3) AS least_lost_ms_per_step,
+            round(advice_saves_ns / 1e6, 3) AS advice_saves_ms_per_step,
             recording AS _recording, -- whose lines hold its time
             pid AS _pid,
             tid AS _tid,
             * EXCLUDE (
                 recording, pid, tid, subject, part_ns, value, unit, step_ns, lost_ns, bound_ns, least_idle_ns,
-                least_lost_ns, severity, max_speedup, evidence, advice, next_command
+                least_lost_ns, advice_saves_ns, severity, max_speedup, evidence, advice, next_command
             )
         FROM facts
     )

@@ -7,7 +7,14 @@
 CREATE TABLE _checkpoint_writes AS
 WITH
     writes AS (
-        SELECT recording, pid, tid, ts_ns, bytes, CASE WHEN name IN ('fsync', 'fdatasync') THEN dur_ns END AS sync_ns
+        SELECT
+            recording,
+            pid,
+            tid,
+            ts_ns,
+            bytes,
+            io_ns,
+            CASE WHEN name IN ('fsync', 'fdatasync') THEN dur_ns END AS sync_ns
         FROM events
         WHERE kind = 'io' AND NOT is_read(name) AND path IN (SELECT path FROM _checkpoint_opens)
     )
@@ -17,7 +24,8 @@ SELECT
     hits.tid, -- training thread
     hits.step, -- number of the step
     CAST(sum(writes.bytes) AS BIGINT) AS bytes, -- [bytes] written
-    CAST(coalesce(sum(writes.sync_ns), 0) AS BIGINT) AS sync_ns -- [ns] in fsync
+    CAST(coalesce(sum(writes.sync_ns), 0) AS BIGINT) AS sync_ns, -- [ns] in fsync
+    count(writes.io_ns) > 0 AS blocking_seen -- whether the recording says how long storage blocked
 FROM writes
 ASOF JOIN checkpoint_steps AS hits
     ON hits.recording = writes.recording
@@ -36,9 +44,11 @@ ORDER BY hits.recording, hits.pid, hits.tid, hits.step;
 -- it comes as many steps after the one before as those do, with what the others took. The mean step that all this is
 -- put beside is the one of all steps but warm-up, without evaluation; the report's headline leaves steps with a
 -- checkpoint out too. The view checkpoint_steps says what is taken for a checkpoint.
+-- Another thread hides the time in which storage blocks. To copy and to serialise takes a CPU in whatever thread, and
+-- costs as much there unless a CPU is free, so the advice promises the blocked time only, as `advice_saves_ms_per_step`.
 -- Does not apply to files that are read, to what another thread writes while training goes on, nor to the first step.
 --
--- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, _threads
+-- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, step_states, _threads
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
 -- lines: what such steps have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'checkpoint')
@@ -63,9 +73,15 @@ WITH
             steps.end_ns,
             steps.batches,
             steps.step_kind,
+            states.storage_ns,
             hits.opened_ns,
             hits.path
         FROM steps
+        JOIN step_states AS states
+            ON states.recording = steps.recording
+            AND states.pid = steps.pid
+            AND states.tid = steps.tid
+            AND states.step = steps.step
         LEFT JOIN checkpoint_steps AS hits
             ON hits.recording = steps.recording
             AND hits.pid = steps.pid
@@ -88,6 +104,7 @@ WITH
                     THEN median(dur_ns) FILTER (path IS NULL)
                 ELSE median(dur_ns)
             END AS median_ns,
+            coalesce(median(storage_ns) FILTER (path IS NULL), 0) AS storage_ns,
             avg(dur_ns) FILTER (step_kind = 'train') AS train_ns
         FROM marked
         CROSS JOIN thresholds
@@ -108,6 +125,7 @@ WITH
                     THEN greatest(least(marked.end_ns - marked.opened_ns, marked.dur_ns) - threads.median_ns, 0)
                 ELSE marked.dur_ns - threads.median_ns
             END AS excess_ns,
+            greatest(marked.storage_ns - threads.storage_ns, 0) AS blocked_ns,
             coalesce(sum(
                 CASE WHEN marked.step_kind = 'train' AND marked.path IS NULL THEN marked.dur_ns - threads.median_ns END
             ) OVER following, 0) AS later_ns,
@@ -132,6 +150,7 @@ WITH
             path,
             over_ns,
             excess_ns,
+            blocked_ns,
             -- As a rule, not once: single steps are slow for other reasons.
             median(later_ns) OVER (PARTITION BY recording, pid, tid) AS later_ns,
             step - lag(step) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS gap
@@ -151,7 +170,8 @@ WITH
             coalesce(median(gap), max(step) - 1) AS gap,
             min(path) AS path,
             avg(writes.bytes) AS bytes,
-            avg(writes.sync_ns) AS sync_ns
+            avg(writes.sync_ns) AS sync_ns,
+            CASE WHEN bool_or(writes.blocking_seen) THEN avg(blocked_ns) END AS blocked_ns
         FROM hits
         LEFT JOIN _checkpoint_writes AS writes USING (recording, pid, tid, step)
         GROUP BY recording, pid, tid
@@ -191,7 +211,9 @@ WITH
             tails.share IS NOT NULL AS has_tail,
             stalls.path,
             stalls.bytes,
-            stalls.sync_ns
+            stalls.sync_ns,
+            CASE WHEN stalls.lost_ns > 0 THEN stalls.blocked_ns / greatest(stalls.blocked_ns, stalls.lost_ns) END
+                AS blocked_share
         FROM stalls
         JOIN threads ON threads.recording = stalls.recording AND threads.pid = stalls.pid AND threads.tid = stalls.tid
         LEFT JOIN tails ON tails.recording = stalls.recording AND tails.pid = stalls.pid AND tails.tid = stalls.tid
@@ -209,9 +231,11 @@ WITH
             path,
             bytes,
             sync_ns,
+            blocked_share,
             all_ns / steps AS step_ns,
             lost_ns / stalls AS each_ns,
             lost_ns / steps AS lost_ns,
+            lost_ns * blocked_share / steps AS blocked_ns,
             most_ns / steps AS most_ns
         FROM counted
     )
@@ -224,6 +248,7 @@ SELECT
     step_ns, -- [ns] step
     lost_ns, -- [ns] excess spread over all steps
     most_ns AS bound_ns, -- [ns] saved at most, when they cost nothing
+    blocked_ns AS advice_saves_ns, -- [ns] blocked on storage, which another thread hides; NULL when not known
     format('each takes {} more than the median of {}: {} of the mean of all steps but warm-up, {}{}; {}; ',
         ms(each_ns), ms(median_ns), ms(lost_ns), ms(step_ns),
         coalesce(format(', which is {} without steps with a checkpoint', ms(train_ns)), ''),
@@ -233,9 +258,14 @@ SELECT
                 size(bytes), size(bytes / (each_ns / 1e9)), pct(least(1, sync_ns / each_ns)))
             ELSE ''
         END
+        || coalesce(format('storage blocks for {} of that time; ', pct(blocked_share)), '')
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
         AS evidence, -- what it rests on
     'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
+        || coalesce(format('; that hides the {} per step in which storage blocks ({}), and the other {} only as far as '
+            || 'a CPU is free; to save half as often halves all of it',
+            ms(blocked_ns), coalesce(format('{:.2f}x', speedup(step_ns, blocked_ns)), 'nearly all'),
+            ms(lost_ns - blocked_ns)), '')
         AS advice, -- what to try
     'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs

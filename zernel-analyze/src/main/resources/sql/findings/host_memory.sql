@@ -4,6 +4,7 @@
 -- DataLoader worker has for itself. All of it must grow, not once but from sample to sample. Workers that are forked
 -- share the data of their parent until they touch it: Python counts references inside its objects, so reading a list
 -- copies it, page by page, into each worker.
+-- A memory that is full within the hour comes before all that is only slow: no faster step helps a job that is killed.
 -- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
 --
 -- needs: host_memory_use, memory_room, files
@@ -76,6 +77,8 @@ WITH
                 || coalesce(format('; {} has {} left of {}, full in about {:.0f} minutes at this rate',
                     growing.place, size(growing.room_bytes), size(growing.total_bytes), growing.minutes_left), '')
                 AS evidence,
+            CASE WHEN growing.minutes_left < thresholds.soon_minutes THEN round(growing.minutes_left, 1) END
+                AS minutes_left,
             CASE WHEN growing.works THEN 'workers' ELSE 'training' END AS what
         FROM growing
         CROSS JOIN thresholds
@@ -88,6 +91,7 @@ WITH
             'high',
             format('{} has {} left of {}; {} were used at most', place, size(room_bytes), size(total_bytes),
                 size(peak_bytes)),
+            NULL,
             'full'
         FROM full_ones
     )
@@ -98,6 +102,7 @@ SELECT
     unit, -- unit of value
     severity, -- high or medium
     evidence, -- what it rests on
+    minutes_left, -- [min] until the memory is full, where that is soon; NULL otherwise
     CASE what
         WHEN 'workers'
         THEN 'keep what workers read in NumPy arrays or tensors, not in lists and dicts; or use fewer workers'

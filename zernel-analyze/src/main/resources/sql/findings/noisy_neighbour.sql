@@ -2,6 +2,8 @@
 --
 -- Lost is the time in which the thread was ready while a process that is no part of the training had its CPU, at most
 -- as the GPU is idle by the driver's samples.
+-- One program is told to go where its processes had the CPU for half of that time; else there are many, and the one
+-- named, often a thread of the kernel that ran shortly at the end of a wait, is not to blame.
 -- Does not apply where the cgroup of the training used up its CPU limit (cpu_preempted), nor to recordings made before
 -- they said who had a CPU, unless they are of the whole machine (-a): cpu_preempted reports the same time then.
 --
@@ -12,7 +14,8 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.03 AS min_share -- what can be saved, as a share of step time
+            0.03 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS one -- of the time of such processes that one must have had to be the neighbour
     )
 SELECT
     waits.recording, -- recording
@@ -25,13 +28,19 @@ SELECT
     bound_ns, -- [ns] saved at most, when a CPU is always free
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
-    format('mean of {} steps: {} of {} ready without a CPU while {} or others had it; {} waits, longest {}; ',
-        steps, ms(delay_ns), ms(step_ns),
-        CASE
-            WHEN other_pids > 1 THEN format('{} processes called {}', other_pids, other_comm)
-            ELSE format('{} (pid {})', coalesce(neighbours.comm, other_comm, 'another process'), other_pid)
-        END, spans, ms(max_ns)) AS evidence, -- what it rests on
+    format('mean of {} steps: {} of {} ready without a CPU while ', steps, ms(delay_ns), ms(step_ns))
+        || CASE
+            WHEN other_share < one
+                THEN format('many others had it, most of them {} with {}',
+                    coalesce(neighbours.comm, other_comm, 'another process'), pct(other_share))
+            WHEN other_pids > 1 THEN format('{} processes called {} or others had it', other_pids, other_comm)
+            ELSE format('{} (pid {}) or others had it',
+                coalesce(neighbours.comm, other_comm, 'another process'), other_pid)
+        END
+        || format('; {} waits, longest {}; ', spans, ms(max_ns)) AS evidence, -- what it rests on
     CASE
+        WHEN other_share < one
+            THEN 'give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine'
         WHEN other_pids > 1 THEN 'keep them apart: taskset or cpusets, or nice them, or move them to another machine'
         ELSE format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine',
             other_pid)

@@ -74,6 +74,8 @@ SELECT
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
     costs.other_pids, -- processes of that name that had it
+    costs.other_ns / nullif(costs.others_ns, 0)
+        AS other_share, -- share of the time in which such processes had it, in which it was those of that name, 0 to 1
     costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
     recordings.cpus -- CPUs of the machine
 FROM costs

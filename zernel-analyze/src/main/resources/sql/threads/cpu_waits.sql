@@ -45,6 +45,7 @@ SELECT
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
     costs.other_pids, -- processes of that name that had it
+    costs.other_share, -- share of the time in which such processes had it, in which it was those of that name, 0 to 1
     costs.others_share, -- share of the time in which such processes had it, 0 to 1
     costs.cpus -- CPUs of the machine
 FROM _cpu_waits AS costs

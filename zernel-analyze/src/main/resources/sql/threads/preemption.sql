@@ -187,7 +187,8 @@ WITH
             training_tid,
             arg_max_null(by_comm, runq_ns) AS comm,
             arg_max(by_pid, runq_ns) AS by_pid,
-            arg_max(pids, runq_ns) AS pids
+            arg_max(pids, runq_ns) AS pids,
+            max(runq_ns) AS runq_ns
         FROM strangers
         GROUP BY ALL
     ),
@@ -218,6 +219,7 @@ SELECT
     any_value(neighbours.comm) AS other_comm, -- name of those of these that had it longest
     any_value(neighbours.by_pid) AS other_pid, -- the one of that name that had it longest
     any_value(neighbours.pids) AS other_pids, -- how many there are of that name
+    CAST(coalesce(any_value(neighbours.runq_ns), 0) AS BIGINT) AS other_ns, -- [ns] how long these had it
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
     any_value(most.holder)

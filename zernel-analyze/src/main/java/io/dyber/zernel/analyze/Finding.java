@@ -58,8 +58,14 @@ public record Finding(
     /// What a finding may return besides: the least that can be lost, where `lost_ms_per_step` is in the middle of a range.
     private static final String LEAST_LOST = "least_lost_ms_per_step";
 
+    /// The same: what the advice saves at least, where all that is lost is not sure.
+    private static final String ADVICE_SAVES = "advice_saves_ms_per_step";
+
+    /// The same: minutes until the job is killed, where that is soon.
+    private static final String MINUTES_LEFT = "minutes_left";
+
     /// Facts that are no fact where they are NULL.
-    private static final Set<String> OPTIONAL = Set.of(LEAST_LOST, "detailed_steps");
+    private static final Set<String> OPTIONAL = Set.of(LEAST_LOST, ADVICE_SAVES, MINUTES_LEFT, "detailed_steps");
 
     /// Makes [#COLUMNS] of the facts that a query returns.
     private static final String SHOWN = SqlLibrary.finding();
@@ -75,9 +81,10 @@ public record Finding(
     private static final List<String> NUMBERS = List.of("value", "lost_ms_per_step", "max_speedup");
     private static final List<String> SEVERITIES = List.of("high", "medium", "low");
 
-    /// A job that stands still before anything slow, then most time lost for certain first, then most severe: the order in
-    /// which to fix things.
+    /// A job that stands still, and then one that is killed soon, before anything slow, then most time lost for certain first, then
+    /// most severe: the order in which to fix things.
     public static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.name().equals("hang"))
+            .thenComparing(finding -> !finding.isKilledSoon())
             .thenComparing(Comparator.comparingDouble(Finding::leastLostMillisPerStep).reversed())
             .thenComparingInt(finding -> SEVERITIES.indexOf(finding.severity()))
             .thenComparing(Finding::name)
@@ -184,5 +191,16 @@ public record Finding(
             return least.doubleValue();
         }
         return lostMillisPerStep == null ? 0 : lostMillisPerStep;
+    }
+
+    /// Whether the job is killed soon if nothing is done, so that no faster step helps it.
+    public boolean isKilledSoon() {
+        return more.get(MINUTES_LEFT) instanceof Number;
+    }
+
+    /// What the advice saves of a step at least, in milliseconds; the same as [#leastLostMillisPerStep] where the finding does not
+    /// tell the two apart.
+    public double savedByAdviceMillisPerStep() {
+        return more.get(ADVICE_SAVES) instanceof Number saves ? saves.doubleValue() : leastLostMillisPerStep();
     }
 }

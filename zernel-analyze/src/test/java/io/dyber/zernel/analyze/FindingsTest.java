@@ -538,6 +538,8 @@ class FindingsTest {
         assertThat(finding.value()).isEqualTo(300.0);
         assertThat(finding.evidence()).isEqualTo("memory in place rose from 1.15 GB to 1.30 GB in 0.5 minutes; "
                 + "cgroup /job has 2.70 GB left of 4.00 GB, full in about 9 minutes at this rate");
+        assertThat(finding.more()).containsEntry("minutes_left", 9.0);
+        assertThat(finding.isKilledSoon()).isTrue();
     }
 
     @Test
@@ -548,6 +550,7 @@ class FindingsTest {
         assertThat(finding.unit()).isEqualTo("% of the memory");
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.evidence()).isEqualTo("the host has 1.00 GB left of 32.00 GB; 31.00 GB were used at most");
+        assertThat(finding.isKilledSoon()).isFalse(); // it may stay like that
     }
 
     @Test

@@ -570,6 +570,20 @@ class GpuFindingsTest {
     }
 
     @Test
+    void noisyNeighbourBlamesNobodyWhereManyHadTheCpu() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, i % 3 == 0 ? 15 : 4711 + i, i % 3 == 0 ? "rcu_preempt" : "cc1plus" + i);
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence())
+                .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while many others had it, most of them "
+                        + "rcu_preempt with 33 %; 9 waits, longest 10.0 ms; ");
+        assertThat(finding.advice())
+                .isEqualTo("give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine");
+    }
+
+    @Test
     void cpuPreemptedNamesTheWorkersThatHaveTheCpu() {
         RecordingFixture fixture = recording().training(10, 15).fork(1, 300);
         for (int i = 0; i < 10; i++) {
@@ -752,6 +766,24 @@ class GpuFindingsTest {
         }
         assertThat(only("checkpoint_stall", fixture).evidence())
                 .contains("file /out/step-10.ckpt; 80.0 MB written each, 200.0 MB/s, 25 % of that time in fsync; saves ");
+    }
+
+    @Test
+    void checkpointStallPromisesOnlyWhatAnotherThreadCanHide() {
+        RecordingFixture fixture = checkpoints(400);
+        for (double at : new double[] {450 + 10, 450 + 450 + 450 + 10}) {
+            String file = ", path = '/out/step-" + (at < 500 ? 10 : 20) + ".ckpt'";
+            fixture.event("io", "write", at, 100.0, "bytes = 80000000, io_ns = 0" + file)
+                    .event("io", "fsync", at + 200, 100.0, "io_ns = 100000000" + file)
+                    .event("sched", "off-cpu", at + 200, 100.0, "state = 'blocked', runq_ns = 0");
+        }
+        Finding finding = only("checkpoint_stall", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
+        assertThat(finding.savedByAdviceMillisPerStep()).isEqualTo(10.0);
+        assertThat(finding.evidence()).contains("25 % of that time in fsync; storage blocks for 25 % of that time; saves ");
+        assertThat(finding.advice())
+                .endsWith("; that hides the 10.0 ms per step in which storage blocks (1.13x), and the other 30.0 ms only as far as "
+                        + "a CPU is free; to save half as often halves all of it");
     }
 
     @Test

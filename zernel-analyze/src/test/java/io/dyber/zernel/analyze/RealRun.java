@@ -163,7 +163,10 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
     /// Whether the advice gained two thirds of what was promised at least.
     boolean adviceIsKept() {
         return advised().isPresent()
-                && first().flatMap(this::said).filter(said -> advised().get() - 1 >= ADVICE_KEEPS * (said.least() - 1)).isPresent();
+                && first().filter(finding -> finding.lostMillisPerStep() != null)
+                        .map(finding -> faster(finding.savedByAdviceMillisPerStep()))
+                        .filter(promised -> advised().get() - 1 >= ADVICE_KEEPS * (promised - 1))
+                        .isPresent();
     }
 
     /// What is said of a healthy job although it should not.

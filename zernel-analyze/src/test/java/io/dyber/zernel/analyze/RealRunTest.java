@@ -115,6 +115,14 @@ class RealRunTest {
     }
 
     @Test
+    void theAdviceMustGainTwoThirdsOfWhatItSavesByItself() {
+        Finding stall = finding("data_bound", "Data is late.", 15.0, "high", "num_workers", Map.of("advice_saves_ms_per_step", 12.0));
+        assertThat(run(SLOW, "Data is late: ", stall).adviceIsKept()).isTrue(); // 4.0 by the cause, 2.5 promised, 2.0 gained
+        Finding bold = finding("data_bound", "Data is late.", 15.0, "high", "num_workers", Map.of("advice_saves_ms_per_step", 12.1));
+        assertThat(run(SLOW, "Data is late: ", bold).adviceIsKept()).isFalse(); // 2.53
+    }
+
+    @Test
     void adviceThatWasNotGivenIsNotJudged() {
         assertThat(run(SLOW, "No bottleneck found.", dataBound(9)).advised()).isEmpty();
         assertThat(run(SLOW, "Data is late: ", finding("data_bound", "Data is late.", 9.0, "high", "other advice")).advised())

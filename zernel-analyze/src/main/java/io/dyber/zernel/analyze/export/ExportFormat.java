@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.function.LongConsumer;
+import tools.jackson.core.exc.JacksonIOException;
 
 /// What recordings are exported as.
 ///
@@ -33,6 +34,8 @@ public record ExportFormat(String option, String description, String suffix, Con
             try (OutputStream out = file.open();
                     F format = factory.open(out, selection)) {
                 return source.write(database, selection, format, progress);
+            } catch (JacksonIOException e) {
+                throw e.getCause(); // as formats without Jackson throw it
             }
         }
     }

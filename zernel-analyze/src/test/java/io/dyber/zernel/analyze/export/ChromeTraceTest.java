@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.export;
 
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.RecordingFixture;
@@ -9,6 +10,7 @@ import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.TraceFixture;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,6 +121,27 @@ class ChromeTraceTest {
                 .containsExactly("gemm on 2147483648", "add on 2147483649", "relu on 2147483648");
         assertThat(metadata(events)).contains(
                 "thread_name 100/2147483648 GPU 0 stream 7", "thread_name 100/2147483649 GPU 0 stream 20");
+    }
+
+    @Test
+    void aStreamThatEndsIsAnErrorOfTheStream() throws IOException {
+        ExportFormat.OfTrace<ChromeTrace> chrome = new ExportFormat.OfTrace<>((_, selection) -> new ChromeTrace(broken(), selection), Trace::write);
+        try (Database database = Recordings.open(recording().training(200, 15).write(folder.resolve("run.parquet")).toString());
+                OutputFile file = new OutputFile(folder.resolve("run.json").toString(), false)) {
+            Selection selection = Selection.of(database, List.of(), List.of(), null, null);
+            assertThatThrownBy(() -> chrome.write(database, selection, file, _ -> {}))
+                    .isExactlyInstanceOf(IOException.class)
+                    .hasMessage("Broken pipe");
+        }
+    }
+
+    private static OutputStream broken() {
+        return new OutputStream() {
+            @Override
+            public void write(int one) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+        };
     }
 
     private List<JsonNode> trace(RecordingFixture fixture) throws IOException {

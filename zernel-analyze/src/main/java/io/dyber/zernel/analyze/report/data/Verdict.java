@@ -37,7 +37,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
     public enum Kind {
         /// Time can be gained.
         BOTTLENECK,
-        /// No time can be gained, but something will go wrong or went wrong.
+        /// Something will go wrong or went wrong: no time can be gained, or the job is killed before that helps.
         RISK,
         /// Nothing is wrong.
         HEALTHY,
@@ -53,13 +53,14 @@ public record Verdict(Kind kind, String sentence, String reason) {
         Optional<Finding> risk = findings.stream()
                 .filter(finding -> finding.lostMillisPerStep() == null && !finding.severity().equals("low"))
                 .findFirst();
-        if (slow.isPresent()) {
+        if (slow.isPresent() && !risk.filter(Finding::isKilledSoon).isPresent()) {
             return new Verdict(Kind.BOTTLENECK, headline(slow.get()), risk.map(Verdict::also).orElse(""));
         }
         if (risk.isPresent()) {
             String sentence = headline(risk.get()) + ", " + FindingWords.amount(risk.get());
             boolean stands = risk.get().name().equals("hang");
-            return new Verdict(Kind.RISK, sentence, stands ? "" : "No finding says that time can be gained.");
+            String more = slow.map(Verdict::also).orElse(stands ? "" : "No finding says that time can be gained.");
+            return new Verdict(Kind.RISK, sentence, more);
         }
         if (report.section("step_mean").rows().isEmpty()) {
             return withoutSteps(report);

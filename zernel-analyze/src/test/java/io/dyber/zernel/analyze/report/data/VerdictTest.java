@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +29,19 @@ class VerdictTest {
     @Test
     void aRiskComesSecondWhereTimeCanBeGained() {
         assertThat(verdict(null, SLOW, FULL).reason()).isEqualTo("Also: GPU memory is used up (pid 100).");
+    }
+
+    @Test
+    void aJobThatIsKilledSoonIsToldThatFirst() {
+        Finding grows = new Finding(
+                "host_memory", "Host memory grows.", "pid 100", 900.0, "MB per minute", "high", null, null, "evidence", "advice", "next",
+                Map.of("minutes_left", 14.0), List.of());
+        assertThat(Stream.of(SLOW, grows).sorted(Finding.WORST_FIRST)).containsExactly(grows, SLOW);
+        assertThat(verdict(null, grows, SLOW))
+                .isEqualTo(new Verdict(
+                        Verdict.Kind.RISK,
+                        "Host memory grows: pid 100, 900 MB per minute",
+                        "Also: Training waits for data (pid 100)."));
     }
 
     @Test
