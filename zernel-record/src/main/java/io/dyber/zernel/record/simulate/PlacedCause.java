@@ -25,6 +25,8 @@ public record PlacedCause(Scenario cause, Place place, int number) {
         }
     }
 
+    /// The cause that a text names.
+    ///
     /// @throws IllegalArgumentException that says what would be right
     public static PlacedCause parse(String text) {
         Matcher parts = TEXT.matcher(text);
