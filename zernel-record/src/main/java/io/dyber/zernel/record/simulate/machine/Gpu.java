@@ -12,6 +12,8 @@ public final class Gpu {
         this(device, true);
     }
 
+    /// The GPU of a rank.
+    ///
     /// @param sampled whether [#busy] will be asked
     public Gpu(int device, boolean sampled) {
         this.device = device;

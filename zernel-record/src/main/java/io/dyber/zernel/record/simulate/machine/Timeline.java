@@ -43,6 +43,8 @@ public final class Timeline {
         }
     }
 
+    /// To a recording.
+    ///
     /// @param clockNanos by which the machine's clock is ahead
     public static Timeline to(RecordingFile file, List<Column> columns, StringDictionary texts, long clockNanos) {
         return new Timeline(file, columns, texts, clockNanos);
