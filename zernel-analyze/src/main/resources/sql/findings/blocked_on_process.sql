@@ -5,7 +5,7 @@
 -- Does not apply to waits for data workers (data_bound), for ranks and for the GPU, nor to waits for other threads of
 -- the process (blocked_on_thread). Of a server it says how long it had no request, too.
 --
--- needs: _off_cpu_steps, steps, _threads, gpu_busy
+-- needs: _off_cpu_steps, thread_states, _threads, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: ss -tnp and lsof -p PID name the other end
 -- lines: the waits WHERE thread = 'training' AND part <> 'data_wait' AND state IN ('pipe', 'socket', 'process')
@@ -14,12 +14,6 @@ WITH
         SELECT
             5 AS min_steps, -- steps of kind train
             0.03 AS min_share -- what can be saved, as a share of step time
-    ),
-    trained AS (
-        SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns) AS step_ns
-        FROM steps
-        WHERE step_kind = 'train'
-        GROUP BY ALL
     ),
     waits AS (
         SELECT
@@ -104,7 +98,8 @@ WITH
             least(sum(waits.blocked_ns) / any_value(trained.steps), any_value(busy.most_idle_ns)) AS bound_ns,
             any_value(busy.least_idle_ns) AS least_idle_ns
         FROM waits
-        JOIN trained ON trained.recording = waits.recording AND trained.pid = waits.pid AND trained.tid = waits.tid
+        JOIN thread_states AS trained
+            ON trained.recording = waits.recording AND trained.pid = waits.pid AND trained.tid = waits.tid
         JOIN most ON most.recording = waits.recording AND most.pid = waits.pid AND most.tid = waits.tid
         LEFT JOIN waker ON waker.recording = waits.recording AND waker.pid = waits.pid AND waker.tid = waits.tid
         LEFT JOIN gpu_busy AS busy ON busy.recording = waits.recording AND busy.pid = waits.pid

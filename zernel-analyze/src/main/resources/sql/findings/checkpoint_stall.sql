@@ -45,7 +45,8 @@ ORDER BY hits.recording, hits.pid, hits.tid, hits.step;
 -- put beside is the one of all steps but warm-up, without evaluation; the report's headline leaves steps with a
 -- checkpoint out too. The view checkpoint_steps says what is taken for a checkpoint.
 -- Another thread hides the time in which storage blocks. To copy and to serialise takes a CPU in whatever thread, and
--- costs as much there unless a CPU is free, so the advice promises the blocked time only, as `advice_saves_ms_per_step`.
+-- costs as much there unless a CPU is free, so the advice promises the blocked time only
+-- (`advice_saves_ms_per_step`).
 -- Does not apply to files that are read, to what another thread writes while training goes on, nor to the first step.
 --
 -- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, step_states, _threads
@@ -258,15 +259,12 @@ SELECT
                 size(bytes), size(bytes / (each_ns / 1e9)), pct(least(1, sync_ns / each_ns)))
             ELSE ''
         END
-        || coalesce(format('storage blocks for {} of that time; ', pct(blocked_share)), '')
+        || coalesce(format('storage blocks for {} of that time: another thread hides these {} per step, and the other {} '
+            || 'only as far as a CPU is free; ', pct(blocked_share), ms(blocked_ns), ms(lost_ns - blocked_ns)), '')
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
         AS evidence, -- what it rests on
-    'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
-        || coalesce(format('; that hides the {} per step in which storage blocks ({}), and the other {} only as far as '
-            || 'a CPU is free; to save half as often halves all of it',
-            ms(blocked_ns), coalesce(format('{:.2f}x', speedup(step_ns, blocked_ns)), 'nearly all'),
-            ms(lost_ns - blocked_ns)), '')
-        AS advice, -- what to try
+    'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host; '
+        || 'or save less often' AS advice, -- what to try
     'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds

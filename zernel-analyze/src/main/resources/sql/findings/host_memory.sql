@@ -4,7 +4,8 @@
 -- DataLoader worker has for itself. All of it must grow, not once but from sample to sample. Workers that are forked
 -- share the data of their parent until they touch it: Python counts references inside its objects, so reading a list
 -- copies it, page by page, into each worker.
--- A memory that is full within the hour comes before all that is only slow: no faster step helps a job that is killed.
+-- A memory that is full within the hour, and within ten times as long as it was seen to grow, comes before all that is
+-- only slow: no faster step helps a job that is killed.
 -- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
 --
 -- needs: host_memory_use, memory_room, files
@@ -17,7 +18,8 @@ WITH
             0.1 AS min_growth, -- over the second half, as a share of the level
             1e8 AS min_bytes, -- [bytes] over the second half: what allocators take and keep is less
             0.95 AS min_full, -- share of the memory that is nearly all
-            60 AS soon_minutes -- minutes until the memory is full that are few
+            60 AS soon_minutes, -- minutes until the memory is full that are few
+            10 AS ahead -- times as long as growth was seen, it is trusted to go on
     ),
     lives AS (
         SELECT host_memory_use.*, last_bytes - middle_bytes AS growth_bytes
@@ -77,8 +79,10 @@ WITH
                 || coalesce(format('; {} has {} left of {}, full in about {:.0f} minutes at this rate',
                     growing.place, size(growing.room_bytes), size(growing.total_bytes), growing.minutes_left), '')
                 AS evidence,
-            CASE WHEN growing.minutes_left < thresholds.soon_minutes THEN round(growing.minutes_left, 1) END
-                AS minutes_left,
+            CASE
+                WHEN growing.minutes_left < least(thresholds.soon_minutes, thresholds.ahead * growing.life_ns / 6e10)
+                    THEN round(growing.minutes_left, 1)
+            END AS minutes_left,
             CASE WHEN growing.works THEN 'workers' ELSE 'training' END AS what
         FROM growing
         CROSS JOIN thresholds

@@ -5,7 +5,7 @@
 -- Does not apply to what a data loader reads (storage_bound), to writes (storage_writes), nor to files in the page
 -- cache, which block nobody.
 --
--- needs: _off_cpu_steps, steps, gpu_busy
+-- needs: _off_cpu_steps, thread_states, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a second recording with a warm page cache tells storage from the rest
 -- lines: the reading WHERE thread = 'training' AND part <> 'data_wait' AND state = 'storage' AND is_read(name)
@@ -14,12 +14,6 @@ WITH
         SELECT
             5 AS min_steps, -- steps of kind train
             0.03 AS min_share -- what can be saved, as a share of step time
-    ),
-    trained AS (
-        SELECT recording, pid, tid, count(*) AS steps, avg(dur_ns) AS step_ns
-        FROM steps
-        WHERE step_kind = 'train'
-        GROUP BY ALL
     ),
     read AS (
         SELECT recording, pid, tid, object, call, sum(blocked_ns) AS blocked_ns, count(*) AS waits
@@ -44,7 +38,8 @@ WITH
             least(sum(read.blocked_ns) / any_value(trained.steps), any_value(busy.most_idle_ns)) AS bound_ns,
             any_value(busy.least_idle_ns) AS least_idle_ns
         FROM read
-        JOIN trained ON trained.recording = read.recording AND trained.pid = read.pid AND trained.tid = read.tid
+        JOIN thread_states AS trained
+            ON trained.recording = read.recording AND trained.pid = read.pid AND trained.tid = read.tid
         LEFT JOIN gpu_busy AS busy ON busy.recording = read.recording AND busy.pid = read.pid
         WHERE read.blocked_ns > 0
         GROUP BY read.recording, read.pid, read.tid

@@ -543,6 +543,20 @@ class FindingsTest {
     }
 
     @Test
+    void aMemoryThatGrewForSecondsIsNotTrustedToGrowForMinutes() {
+        RecordingFixture fixture = remembering();
+        for (int second = 0; second < 25; second++) {
+            long bytes = (1000 + 20L * second) * 1_000_000;
+            fixture.processSample(100, "rss", "", second * 1000.0, bytes)
+                    .hostSample("cgroup_kept", "/job", second * 1000.0, bytes);
+        }
+        fixture.processSample(100, "memory_limit", "/job", 0, 12_000_000_000L);
+        Finding finding = only("host_memory", fixture);
+        assertThat(finding.evidence()).contains("full in about 9 minutes at this rate");
+        assertThat(finding.isKilledSoon()).isFalse();
+    }
+
+    @Test
     void hostMemoryFiresWhereItIsNearlyFull() {
         RecordingFixture fixture = remembering().hostSample("memory_available", "", 59_500, 1_000_000_000L);
         Finding finding = only("host_memory", fixture);
