@@ -259,12 +259,13 @@ SELECT
                 size(bytes), size(bytes / (each_ns / 1e9)), pct(least(1, sync_ns / each_ns)))
             ELSE ''
         END
-        || coalesce(format('storage blocks for {} of that time: another thread hides these {} per step, and the other {} '
-            || 'only as far as a CPU is free; ', pct(blocked_share), ms(blocked_ns), ms(lost_ns - blocked_ns)), '')
+        || coalesce(format('storage blocks for {} of that time: another thread hides these {} per step, and '
+            || 'the other {} only as far as a CPU is free; ',
+            pct(blocked_share), ms(blocked_ns), ms(lost_ns - blocked_ns)), '')
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
         AS evidence, -- what it rests on
-    'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host; '
-        || 'or save less often' AS advice, -- what to try
+    'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
+        AS advice, -- what to try
     'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds

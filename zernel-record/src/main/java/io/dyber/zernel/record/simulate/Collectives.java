@@ -107,4 +107,20 @@ final class Collectives {
         double travelled = 2.0 * (ranks - 1) / ranks * bytes;
         return noise.near(latencyNanos + travelled / bytesPerNano, 0.06);
     }
+
+    /// When the ranks of a job met: what those of one machine have to know of all others.
+    ///
+    /// @param startNanos when the communicator was made
+    /// @param endNanos when each operation of it was done on all ranks, [Program#NEVER] for one that a rank did not come to
+    /// @param missing the number of the first of those
+    /// @param stepNanos mean length of a step of the first rank
+    record Meetings(long startNanos, List<Long> endNanos, OptionalLong missing, long stepNanos) {
+        Meetings {
+            endNanos = List.copyOf(endNanos);
+        }
+
+        long endNanos(long number) {
+            return number < endNanos.size() ? endNanos.get((int) number) : Program.NEVER;
+        }
+    }
 }

@@ -3,6 +3,7 @@ package io.dyber.zernel.record.simulate;
 import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.recording.RecordingFile;
 import io.dyber.zernel.record.schema.Column;
+import io.dyber.zernel.record.simulate.ClusterSimulation.Machine;
 import io.dyber.zernel.record.simulate.machine.Noise;
 import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.dyber.zernel.record.simulate;
 import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.FooterValues;
 import io.dyber.zernel.format.Version;
+import io.dyber.zernel.record.simulate.ClusterSimulation.Machine;
 import io.dyber.zernel.record.simulate.machine.Actor;
 import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayList;

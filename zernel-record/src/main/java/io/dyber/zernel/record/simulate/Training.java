@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.simulate;
 
+import io.dyber.zernel.record.simulate.Collectives.Meetings;
+import io.dyber.zernel.record.simulate.Rank.Member;
 import io.dyber.zernel.record.simulate.machine.Noise;
 import io.dyber.zernel.record.simulate.machine.Timeline;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package io.dyber.zernel.record.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.dyber.zernel.record.simulate.Rank.Member;
 import io.dyber.zernel.record.simulate.machine.BusyTime;
 import io.dyber.zernel.record.simulate.machine.Gpu;
 import io.dyber.zernel.record.simulate.machine.GpuStream;

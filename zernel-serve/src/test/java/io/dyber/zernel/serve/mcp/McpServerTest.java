@@ -99,8 +99,8 @@ final class McpServerTest {
     }
 
     @Test
-    void whereNothingHasAStackTheAnswerSaysSo() {
-        assertThat(Session.text(session.call("stacks", Map.of()))).endsWith("no event of the recording has a stack");
+    void stacksNamesTheLinesThatHoldTime() {
+        assertThat(Session.text(session.call("stacks", Map.of()))).contains("data.py:7 load");
         assertThat(session.problem("stacks", Map.of("kind", "iO"))).startsWith("selecting 'iO': no such kind of event");
     }
 
