@@ -101,7 +101,18 @@ final class McpServerTest {
     @Test
     void stacksNamesTheLinesThatHoldTime() {
         assertThat(Session.text(session.call("stacks", Map.of()))).contains("data.py:7 load");
+        assertThat(Session.text(session.call("stacks", Map.of("kind", "region")))).endsWith("no such event has a stack");
         assertThat(session.problem("stacks", Map.of("kind", "iO"))).startsWith("selecting 'iO': no such kind of event");
+    }
+
+    @Test
+    void whereNothingHasAStackTheAnswerSaysSo() {
+        Path without = WrittenRecording.write(
+                folder.resolve("without.parquet"),
+                "SELECT * EXCLUDE (stack) FROM '%s'".formatted(folder.resolve("before.parquet")));
+        try (Session other = new Session(without, null)) {
+            assertThat(Session.text(other.call("stacks", Map.of()))).endsWith("no event of the recording has a stack");
+        }
     }
 
     @Test
