@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Aligned columns; the widest text column gives way where the page is too narrow.
 ///
-/// With units, a table that is too wide says what is the same in all rows once, below; one of a single row has its
-/// columns below each other, and one of none only names its columns.
+/// One row that is too wide has its columns below each other, and a table of none only names its columns. Of several,
+/// what is the same in all is said once, below; raw ones leave out the columns that are empty, and the last ones, and say so.
 ///
 /// @param page where it goes
 /// @param human whether `_ns`, `_bytes` and `share` columns are shown with units; raw numbers otherwise
@@ -35,16 +35,17 @@ public record TextTable(Page page, boolean human) implements TableFormat {
             }
             cells.add(line);
         }
-        if (human && total(natural(cells)) > page.width() && cells.size() == 1) {
-            page.paragraph("", String.join("  ", cells.getFirst()));
-        } else if (human && total(natural(cells)) > page.width() && cells.size() == 2) {
-            oneRow(cells);
-        } else if (human && total(natural(cells)) > page.width() && cells.size() > 2) {
-            withoutWhatIsTheSame(cells, table.columns());
-        } else if (!human && least(natural(cells), table.columns()) > page.width() && cells.size() > 2) {
-            asManyAsFit(cells, table.columns());
-        } else {
+        int least = human ? total(natural(cells)) : least(natural(cells), table.columns());
+        if (least <= page.width()) {
             rows(cells, table.columns());
+        } else if (cells.size() == 1) {
+            page.paragraph("", String.join("  ", cells.getFirst()));
+        } else if (cells.size() == 2) {
+            oneRow(cells);
+        } else if (human) {
+            withoutWhatIsTheSame(cells, table.columns());
+        } else {
+            asManyAsFit(cells, table.columns());
         }
     }
 

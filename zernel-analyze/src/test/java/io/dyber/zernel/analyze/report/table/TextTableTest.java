@@ -43,6 +43,28 @@ class TextTableTest {
     }
 
     @Test
+    void oneRawRowThatIsTooWideHasThemToo() {
+        assertThat(text(12, false, row(7, 1_500, "a"))).isEqualTo("""
+                pid     7
+                dur_ns  1500
+                why     a
+                """);
+    }
+
+    @Test
+    void rawColumnsForWhichThereIsNoRoomAreNamed() {
+        assertThat(text(12, false, row(7, 1_500, "a"), row(7, 2_500, "a"))).isEqualTo("""
+                pid  dur_ns
+                  7    1500
+                  7    2500
+                (no room for
+                why; --csv
+                and --json
+                print all)
+                """);
+    }
+
+    @Test
     void noRowThatIsTooWideNamesItsColumnsWithinThePage() {
         assertThat(text(10, true)).isEqualTo("""
                 pid  dur
