@@ -1,7 +1,8 @@
 -- The training thread waits for another process. It waits for an answer on a socket or a pipe, or for a process to end.
 --
 -- A server that is asked in each step, a queue that another process fills, or a command that is run. Counted is the
--- time blocked in steps of kind train. Lost is that time, at most as the GPU is idle by the driver's samples.
+-- time blocked in steps of kind train. Lost is that time, at most as the GPU is idle by the driver's samples. To start
+-- a process takes time on the CPU, too: that is part of the time between calls, which is saved at most.
 -- Does not apply to waits for data workers (data_bound), for ranks and for the GPU, nor to waits for other threads of
 -- the process (blocked_on_thread). Of a server it says how long it had no request, too.
 --
@@ -95,7 +96,11 @@ WITH
             any_value(waker.woken) AS woken,
             any_value(waker.wakers) AS wakers,
             least(sum(waits.blocked_ns) / any_value(trained.steps), any_value(busy.idle_ns)) AS lost_ns,
-            least(sum(waits.blocked_ns) / any_value(trained.steps), any_value(busy.most_idle_ns)) AS bound_ns,
+            CASE WHEN any_value(most.wants) = 'end' THEN any_value(trained.between_ns) END AS starting_ns,
+            least(
+                sum(waits.blocked_ns) / any_value(trained.steps) + coalesce(starting_ns, 0),
+                any_value(busy.most_idle_ns)
+            ) AS bound_ns,
             any_value(busy.least_idle_ns) AS least_idle_ns
         FROM waits
         JOIN thread_states AS trained
@@ -112,7 +117,7 @@ SELECT
     blocked_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
     lost_ns, -- [ns] blocked, at most as the GPU is idle
-    bound_ns, -- [ns] saved at most, when it never waits
+    bound_ns, -- [ns] saved at most, when it never waits, and starts nothing
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} blocked in {} waits of {} (median), {} of it in {}',
@@ -121,6 +126,10 @@ SELECT
             WHEN waker IS NULL THEN ''
             WHEN wakers > 1 AND woken < 0.5 * waits THEN format('; {} processes ended them', wakers)
             ELSE format('; {} ended {} of them', waker, woken)
+        END
+        || CASE
+            WHEN starting_ns IS NULL THEN ''
+            ELSE format('; to start them is part of the {} on the CPU between calls', ms(starting_ns))
         END AS evidence, -- what it rests on
     CASE wants
         WHEN 'end' THEN 'start the process once and keep it, wait for it in another thread, or do its work by a library'

@@ -4,7 +4,8 @@
 -- do likewise. Lost is the time in which the training thread could run and threads of its own process had the CPU, at
 -- most as the GPU is idle by the driver's samples.
 -- Does not apply to CPUs that other processes have (cpu_preempted, noisy_neighbour), nor to recordings made before they
--- said who had a CPU.
+-- said who had a CPU. What can be saved at most is not known: threads that have a CPU wait for those that have none,
+-- and OpenMP's do that on the CPU, so that fewer of them gain more than the time without one.
 --
 -- needs: cpu_waits, host_usage
 -- severity: high from 25 % of step time, medium from 10 %
@@ -23,13 +24,14 @@ SELECT
     '% of wall time' AS unit, -- unit of value
     step_ns, -- [ns] step
     lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
-    bound_ns, -- [ns] saved at most, when a CPU is always free
+    NULL::DOUBLE AS bound_ns, -- [ns] saved at most: not known
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} ready without a CPU; other threads of its process had it {} of that time; ',
         steps, ms(delay_ns), ms(step_ns), pct(holder_share))
         || format('{} threads for {} CPUs; ', threads,
             coalesce(CAST(coalesce(CAST(usage.allowed_cpus AS BIGINT), waits.cpus) AS VARCHAR), 'an unknown number of'))
+        || 'what they lose on the CPU, as in OpenMP where each waits for all, is not in it'
         AS evidence, -- what it rests on
     format('OMP_NUM_THREADS={} or torch.set_num_threads({}), shared by all processes of the job on this machine',
         greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1),
