@@ -6,7 +6,7 @@
 -- the job that compute for it (too_many_threads), or data workers that have too much to do (data_bound), nor to one
 -- late rank of several (nccl_straggler). Who had a CPU is not known of recordings made before they said so.
 --
--- needs: cpu_waits, data_wait_causes
+-- needs: cpu_waits, data_wait_causes, _bound_cpus
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
@@ -28,7 +28,9 @@ SELECT
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
         steps, ms(delay_ns), ms(step_ns), spans, preempted)
-        || format('longest {}; {} CPUs; ', ms(max_ns), coalesce(CAST(cpus AS VARCHAR), 'unknown'))
+        || format('longest {}; ', ms(max_ns))
+        || coalesce(format('it may run on {} of ', bound_cpus), '')
+        || format('{} CPUs; ', coalesce(CAST(cpus AS VARCHAR), 'unknown'))
         || CASE
             WHEN limited THEN format('the CPU limit of {:.2f} CPUs was used up in {} of its periods; ',
                 quota_cpus, pct(throttled_share))
@@ -43,8 +45,9 @@ SELECT
             ELSE format('{} (pid {}) had it {} of that time; ',
                 coalesce(top_comm, 'a process'), top_pid, pct(top_share))
         END AS evidence, -- what it rests on
-    CASE CASE WHEN limited THEN 'limit' ELSE holder END
+    CASE CASE WHEN limited THEN 'limit' WHEN bound_cpus IS NOT NULL THEN 'bound' ELSE holder END
         WHEN 'limit' THEN 'a higher CPU limit of the container (cpu.max): the job uses all that it has'
+        WHEN 'bound' THEN _unbind_text()
         WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
@@ -60,6 +63,7 @@ SELECT
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM off_cpu"' AS next_command -- to see more
 FROM cpu_waits
+LEFT JOIN _bound_cpus USING (recording, pid)
 CROSS JOIN thresholds
 WHERE cause = 'unseen'
     AND NOT crowded

@@ -6,7 +6,7 @@
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
 --
--- needs: data_wait_causes
+-- needs: data_wait_causes, _bound_cpus
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view data_wait_causes has the arithmetic of all causes
 -- lines: the loading WHERE loads
@@ -34,6 +34,7 @@ SELECT
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
         || CASE WHEN cause = 'unseen' THEN '' ELSE _cpus_text(idle_cpus, cpus, idle_measured) END
+        || coalesce(format('; it may run on {} of them', bound_cpus), '')
         || CASE
             WHEN crowd_ns >= 0.01 * step_ns THEN format('; {} more without a CPU that workers have', ms(crowd_ns))
             ELSE ''
@@ -46,10 +47,14 @@ SELECT
             CASE WHEN asleep_share >= 0.5 THEN 'wait for several at once' ELSE 'use less CPU time' END
         )
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
-        ELSE format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free', workers_needed)
+        WHEN 'transform' THEN coalesce(
+            CASE WHEN bound_cpus IS NOT NULL THEN _unbind_text() END,
+            format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free', workers_needed)
+        )
     END AS advice, -- what to try
     format('zernel-analyze sql {{}} "FROM {}"',
         CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command -- to see more
 FROM data_wait_causes
+LEFT JOIN _bound_cpus USING (recording, pid)
 CROSS JOIN thresholds
 WHERE cause IN ('transform', 'idle', 'unseen', 'named') AND steps >= min_steps AND lost_ns >= min_share * step_ns

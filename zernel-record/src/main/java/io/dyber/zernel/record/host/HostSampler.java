@@ -27,6 +27,9 @@ public final class HostSampler implements AutoCloseable {
     /// Rounds between two looks at what seldom changes: limits, links, and who is large.
     private static final int SELDOM = 10;
 
+    /// Rounds in which a new process may still bind itself to CPUs, as runtimes of OpenMP do.
+    private static final int YOUNG = 10;
+
     private static final int HOST = HostValue.HOST;
 
     private final Path proc;
@@ -142,10 +145,12 @@ public final class HostSampler implements AutoCloseable {
         int pid = process.pid();
         try {
             ProcessStat stat = process.stat();
-            boolean isNew = process.cpus().isEmpty();
-            if (isNew || seldom) {
+            BitSet before = process.cpus();
+            if (seldom || process.nextRound() < YOUNG) {
                 process.limit(allowed(process), cgroups.of(pid));
-                limits(process, cpus);
+                if (seldom || before.isEmpty() || !before.equals(process.cpus())) {
+                    limits(process, cpus);
+                }
             }
             ofProcess(pid, stat.comm(), "cpu", stat.cpuNanos(), HostValue.NANOS);
             ofProcess(pid, stat.comm(), "rss", stat.rssBytes(), HostValue.BYTES);

@@ -14,6 +14,7 @@ final class Watched implements AutoCloseable {
     private BitSet cpus = new BitSet();
     private Cgroups.Limits limits = Cgroups.Limits.NONE;
     private long sharedNanos = NEVER;
+    private int rounds;
 
     Watched(Path proc, int pid) throws IOException {
         this.pid = pid;
@@ -23,6 +24,11 @@ final class Watched implements AutoCloseable {
 
     int pid() {
         return pid;
+    }
+
+    /// In how many rounds it was sampled before.
+    int nextRound() {
+        return rounds++;
     }
 
     Path folder() {

@@ -110,6 +110,17 @@ final class HostSamplerTest {
     }
 
     @Test
+    void aNewProcessMayStillBindItself() throws IOException {
+        process(42, "python3", 1000, "0-3", "0::/\n");
+        try (HostSampler sampler = sampler()) {
+            assertThat(texts(sampler.sample(Set.of(42)))).contains("42  cpus_allowed 4");
+            assertThat(texts(sampler.sample(Set.of(42)))).doesNotContain("42  cpus_allowed 4");
+            process(42, "python3", 1000, "0-1", "0::/\n");
+            assertThat(texts(sampler.sample(Set.of(42)))).contains("42  cpus_allowed 2");
+        }
+    }
+
+    @Test
     void theTightestLimitOfTheCgroupsAroundAProcessHolds() throws IOException {
         process(42, "python3", 2000, "0-3", "0::/job/rank0\n");
         write("sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
