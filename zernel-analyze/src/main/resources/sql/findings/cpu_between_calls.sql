@@ -1,14 +1,67 @@
+-- Samples of training threads on a CPU in no recorded call, and how many of them are in a module.
+--
+-- Where modules of PyTorch are called, the forward pass is: it is in no recorded call itself, but where the loop has a
+-- DataLoader or a compiled model.
+--
+-- needs: stack_events, _stack_frames, _thread_numbers, steps, _pieces
+CREATE TABLE _forward_samples AS
+WITH
+    modules AS (
+        SELECT DISTINCT id
+        FROM _stack_frames
+        WHERE module = 'torch' AND function IN ('Module._call_impl', '_call_impl')
+    ),
+    samples AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            numbers.thread,
+            events.middle_ns,
+            modules.id IS NOT NULL AS in_module
+        FROM stack_events AS events
+        JOIN _thread_numbers AS numbers
+            ON numbers.recording = events.recording
+            AND numbers.pid = events.pid
+            AND numbers.tid = events.tid
+        LEFT JOIN modules ON modules.id = events.id
+        WHERE events.kind = 'sample' AND events.ns > 0
+    ),
+    trained AS (
+        SELECT samples.*
+        FROM samples
+        ASOF JOIN steps
+            ON steps.recording = samples.recording
+            AND steps.pid = samples.pid
+            AND steps.tid = samples.tid
+            AND steps.start_ns <= samples.middle_ns
+        WHERE samples.middle_ns < steps.end_ns AND steps.step_kind = 'train'
+    )
+SELECT
+    trained.recording, -- recording
+    trained.pid, -- process
+    trained.tid, -- training thread
+    count(*) AS samples, -- samples in no recorded call
+    count(*) FILTER (trained.in_module) AS in_modules -- of them, those in a module's call
+FROM trained
+ASOF JOIN _pieces AS pieces
+    ON pieces.thread = trained.thread
+    AND pieces.start_ns <= trained.middle_ns
+WHERE trained.middle_ns < pieces.end_ns AND pieces.part = 'unknown'
+GROUP BY trained.recording, trained.pid, trained.tid;
+
 -- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
 --
 -- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
 -- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
 -- either: it takes between half and one and a half of the backward pass, so what is lost is a range, and what is taken
--- for the loss assumes three quarters. Whether the rest can be given to another process, made cheaper or left out, only
--- its author knows.
+-- for the loss assumes three quarters. Where stacks were recorded, it takes no more than the samples of that work that
+-- are in a module of PyTorch. Whether the rest can be given to another process, made cheaper or left out, only its
+-- author knows.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps
 -- in which it is below a millisecond, which any loop in Python has.
 --
--- needs: step_states, phase_parts, _launched, kinds
+-- needs: step_states, phase_parts, _forward_samples, _launched, kinds
 -- severity: high from 25 % of step time
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
 -- lines: that work WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train' AND part = 'unknown'
@@ -21,7 +74,9 @@ WITH
             1000000 AS min_ns, -- [ns] of it
             0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions
             0.75 AS forward_share, -- the same, usually
-            1.5 AS forward_share_most -- the same, at most: attention with dropout on a CPU
+            1.5 AS forward_share_most, -- the same, at most: attention with dropout on a CPU
+            20 AS min_samples, -- of work in no call, to tell the forward pass from the rest
+            2 AS deviations -- standard deviations that such a share may be wrong
     ),
     threads AS (
         SELECT states.recording, states.pid, states.tid, count(*) AS steps
@@ -65,18 +120,51 @@ WITH
         WHERE states.step_kind = 'train'
         GROUP BY states.recording, states.pid, states.tid
     ),
-    costs AS (
+    -- Shares of the work that are the forward pass; 1 where samples do not tell.
+    sampled AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            samples,
+            in_modules,
+            in_modules / samples AS share,
+            deviations * sqrt(share * (1 - share) / samples) AS error
+        FROM _forward_samples
+        CROSS JOIN thresholds
+        WHERE samples >= min_samples AND in_modules > 0
+    ),
+    forwards AS (
         SELECT
             medians.*,
             passes.backward_ns / medians.steps AS backward_ns,
-            greatest(medians.between_ns - thresholds.forward_share * passes.backward_ns / medians.steps, 0) AS lost_ns,
-            greatest(medians.between_ns - thresholds.forward_share_least * passes.backward_ns / medians.steps, 0)
-                AS bound_ns,
-            greatest(medians.between_ns - thresholds.forward_share_most * passes.backward_ns / medians.steps, 0)
-                AS least_ns
+            sampled.samples,
+            sampled.in_modules,
+            least(
+                thresholds.forward_share * passes.backward_ns / medians.steps,
+                coalesce(sampled.share, 1) * medians.between_ns
+            ) AS forward_ns,
+            least(
+                thresholds.forward_share_least * passes.backward_ns / medians.steps,
+                greatest(coalesce(sampled.share - sampled.error, 1), 0) * medians.between_ns
+            ) AS least_forward_ns,
+            thresholds.forward_share_most * passes.backward_ns / medians.steps AS assumed_forward_ns,
+            coalesce(least(sampled.share + sampled.error, 1), 1) * medians.between_ns AS sampled_forward_ns
         FROM medians
         JOIN passes ON passes.recording = medians.recording AND passes.pid = medians.pid AND passes.tid = medians.tid
+        LEFT JOIN sampled
+            ON sampled.recording = medians.recording
+            AND sampled.pid = medians.pid
+            AND sampled.tid = medians.tid
         CROSS JOIN thresholds
+    ),
+    costs AS (
+        SELECT
+            *,
+            between_ns - forward_ns AS lost_ns,
+            between_ns - least_forward_ns AS bound_ns,
+            between_ns - least(assumed_forward_ns, sampled_forward_ns) AS least_ns
+        FROM forwards
     )
 SELECT
     recording, -- recording
@@ -90,6 +178,10 @@ SELECT
     format('median of {} steps: {} of {} on the CPU in no recorded call, {} in calls; ',
         steps, ms(between_ns), ms(step_ns), ms(called_ns))
         || CASE
+            WHEN sampled_forward_ns < assumed_forward_ns THEN format(
+                'the forward pass is part of it: {} of its {} samples are in a module, {} to {} are left; ',
+                in_modules, samples, ms(least_ns), ms(bound_ns)
+            )
             WHEN backward_ns > 0 THEN format(
                 'the forward pass is part of it: at half to one and a half of {} backward, {} to {} are left; ',
                 ms(backward_ns), ms(least_ns), ms(bound_ns)

@@ -619,7 +619,9 @@ class GpuFindingsTest {
             }
         }
         Finding finding = only("too_many_threads", fixture.on(100, 100, "python3"));
-        assertThat(finding.evidence()).contains("; other threads of its process had it 100 % of that time; 4 threads for 2 CPUs; ");
+        assertThat(finding.evidence())
+                .contains("; other threads of its process had it 100 % of that time; 4 threads for 2 CPUs; what they lose on the CPU,");
+        assertThat(finding.maxSpeedup()).isNull();
         assertThat(finding.advice())
                 .isEqualTo("OMP_NUM_THREADS=2 or torch.set_num_threads(2), shared by all processes of the job on this machine");
         assertThat(run("cpu_preempted", fixture)).isEmpty();
@@ -632,6 +634,19 @@ class GpuFindingsTest {
             waitsForCpu(fixture, i, 4711, "stress");
         }
         assertThat(run("too_many_threads", fixture)).isEmpty();
+    }
+
+    @Test
+    void anAffinityIsBlamedWhereItKeepsAJobFromCpus() {
+        RecordingFixture fixture = recording().training(10, 15).processSample(100, "cpus_allowed", "", 0, 1).fork(1, 300);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 300, "pt_data_worker");
+            fixture.hostSample("cpus", "", i * 50, 2).hostSample("cpu_busy", "", i * 50, i * 50_000_000L);
+        }
+        fixture.on(300, 300, "pt_data_worker").io(2, 1, 10).io(480, 1, 10);
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.evidence()).contains("; it may run on 1 of 8 CPUs; ");
+        assertThat(finding.advice()).startsWith("let it run on more CPUs: taskset, ");
     }
 
     @Test

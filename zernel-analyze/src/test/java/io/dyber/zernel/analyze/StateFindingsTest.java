@@ -119,7 +119,9 @@ class StateFindingsTest {
         }
         Finding finding = only("blocked_on_process", fixture);
         assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
-        assertThat(finding.evidence()).contains("100 % of it in wait4 for a process to end; ");
+        assertThat(finding.evidence())
+                .contains("100 % of it in wait4 for a process to end; to start them is part of the 20.0 ms on the CPU between calls; ")
+                .endsWith("saves at most 40.0 ms: 100.0 / (100.0 - 40.0) = 1.67x");
         assertThat(finding.advice()).startsWith("start the process once and keep it");
     }
 
@@ -208,6 +210,22 @@ class StateFindingsTest {
                 .startsWith("median of 11 steps: 70.0 ms of 100.0 ms on the CPU in no recorded call, 30.0 ms in calls; "
                         + "the forward pass is part of it: at half to one and a half of 21.8 ms backward, "
                         + "37.3 ms to 59.1 ms are left; ");
+    }
+
+    @Test
+    void cpuBetweenCallsTellsTheForwardPassBySamplesOfModules() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 35, 55).region(STEP, i * 100 + 90, 10);
+            for (int sample = 0; sample < 5; sample++) {
+                fixture.sample(i * 100 + 2 + sample * 6, (sample == 0 ? "Module._call_impl (/lib/site-packages/torch/nn/modules/module.py:9);" : "")
+                        + "norms (/me/a.py:2)");
+            }
+        }
+        Finding finding = only("cpu_between_calls", fixture);
+        // Of 35 ms in no call, a fifth is the forward pass.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(28.0);
+        assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples are in a module, ");
     }
 
     @Test
