@@ -9,30 +9,30 @@ from torch.utils.data import DataLoader, Dataset
 
 from training import fit, in_memory, network
 
-FILES = 16
 FILE_BYTES = 4 << 20
 SAMPLES = 4
 
 
 class Shards(Dataset):
-    """Each sample is a read of a file; a cold one is not in the page cache, as with a data set larger than memory."""
+    """Each sample is a file of its own, read once in an epoch; cold ones are not in the page cache, as with a data set that is
+    larger than memory."""
 
-    def __init__(self, run, cold):
-        self.count = run.steps * SAMPLES
-        self.cold = cold
-        self.paths = [os.path.join(run.folder, f"{number}.bin") for number in range(FILES)]
+    def __init__(self, run, count, cold):
+        data = os.urandom(FILE_BYTES)
+        self.paths = [os.path.join(run.folder, f"{number}.bin") for number in range(count)]
         for path in self.paths:
             with open(path, "wb") as file:
-                file.write(os.urandom(FILE_BYTES))
-                os.fsync(file.fileno())
+                file.write(data)
+        os.sync()
+        for path in self.paths if cold else []:
+            with open(path, "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def __len__(self):
-        return self.count
+        return len(self.paths)
 
     def __getitem__(self, index):
-        with open(self.paths[index % FILES], "rb", buffering=0) as file:
-            if self.cold:
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        with open(self.paths[index], "rb", buffering=0) as file:
             data = bytearray(file.read(FILE_BYTES)[:3 * 64 * 64])  # planted: cold
         return torch.frombuffer(data, dtype=torch.uint8).view(3, 64, 64) / 255, index % 10
 
@@ -46,7 +46,7 @@ def cold_2(run):
 
 
 def shards(run, **options):
-    return DataLoader(Shards(run, cold=run.planted), SAMPLES, **options)
+    return DataLoader(Shards(run, run.steps * SAMPLES, cold=run.planted), SAMPLES, **options)
 
 
 def wide(width=24):
@@ -114,11 +114,11 @@ def dump(run):
 
 def read_self(run):
     """The loop reads a file in each step, without a loader; it is not in the page cache."""
-    shards = Shards(run, cold=run.planted)
+    shards = Shards(run, run.steps, cold=run.planted)
     numbers = iter(range(run.steps))
     fit(run, in_memory(run), after_step=lambda: shards[next(numbers)])
 
 
 def warm_cache(run):
-    """Healthy: the files are read each time, but from the page cache, by workers that keep up."""
-    fit(run, DataLoader(Shards(run, cold=False), SAMPLES, num_workers=1), wide(96))
+    """Healthy: the files are read, but from the page cache, by workers that keep up."""
+    fit(run, DataLoader(Shards(run, run.steps * SAMPLES, cold=False), SAMPLES, num_workers=1), wide(96))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Habits of programs that cost more than they look: a bound CPU, mapped files, locks on files, numbers of each parameter."""
+
+import copy
+import fcntl
+import mmap
+import os
+import subprocess
+import sys
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from loading import SLOW
+from storage import Shards
+from training import BATCH, fit, in_memory, network, pictures
+
+
+def pinned(run):
+    """The process is bound to one CPU, as some runtimes of OpenMP do, and its worker inherits that."""
+    if run.planted:
+        os.sched_setaffinity(0, {0})  # planted: pinned
+    fit(run, pictures(run, SLOW, num_workers=1))
+
+
+class Mapped(Dataset):
+    """Samples in files that are mapped, as data sets of Arrow and LMDB are."""
+
+    def __init__(self, shards):
+        self.paths = shards.paths
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        with open(self.paths[index], "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as view:
+            every = view[::4096]  # planted: mapped
+        return torch.full((3, 32, 32), every[0] / 255), index % 10
+
+
+def mapped(run):
+    fit(run, DataLoader(Mapped(Shards(run, run.steps * 4, cold=run.planted)), 4, num_workers=0))
+
+
+def file_lock(run):
+    """Each step takes a lock on a file, which another process holds most of the time."""
+    path = os.path.join(run.folder, "lock")
+    holding = f"import fcntl, time\nfile = open({path!r}, 'w')\nwhile True:\n  fcntl.flock(file, fcntl.LOCK_EX); time.sleep(0.02)\n  fcntl.flock(file, fcntl.LOCK_UN); time.sleep(0.005)"
+    holder = subprocess.Popen([sys.executable, "-c", holding]) if run.planted else None
+    file = open(path, "w")
+
+    def guarded():
+        fcntl.flock(file, fcntl.LOCK_EX)  # planted: lock
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+    fit(run, in_memory(run), after_step=guarded)
+    if holder:
+        holder.kill()
+        holder.wait()
+
+
+def norms(run):
+    """The norm of each parameter and of its gradient is taken for a log in each step."""
+    model = torch.nn.Sequential(network(), *[torch.nn.Linear(10, 10) for _ in range(60)])
+
+    def log():
+        if run.planted:
+            for parameter in model.parameters():
+                parameter.grad.norm().item(), parameter.norm().item(), parameter.grad.abs().max().item()  # planted: norms
+                parameter.grad.isnan().any().item(), parameter.std().item()  # planted: norms
+
+    fit(run, in_memory(run), model, after_step=log)
+
+
+def anomaly(run):
+    """Anomaly detection was left on."""
+    torch.autograd.set_detect_anomaly(run.planted)
+    model = torch.nn.Sequential(network(), *[torch.nn.Linear(10, 10) for _ in range(60)])
+    fit(run, in_memory(run), model)
+
+
+def keep_best(run):
+    """The best model is copied every 10 steps, and there are many parameters."""
+    model = torch.nn.Sequential(network(), *[torch.nn.Linear(10, 10) for _ in range(400)])
+    best = []
+    steps = iter(range(1, run.steps + 1))
+
+    def keep():
+        if next(steps) % 10 == 0 and run.planted:
+            best[:] = [copy.deepcopy(model)]  # planted: keep
+
+    fit(run, in_memory(run, BATCH), model, after_step=keep)
