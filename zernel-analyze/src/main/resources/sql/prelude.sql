@@ -185,10 +185,6 @@ CREATE MACRO _cpus_text(idle, cpus, measured) AS CASE
     ELSE format('; the job leaves {:.1f} of {} CPUs (what else uses them was not measured)', idle, cpus)
 END;
 
--- What to do where an affinity keeps a job from CPUs.
-CREATE MACRO _unbind_text() AS 'let it run on more CPUs: taskset, numactl, OMP_PROC_BIND, GOMP_CPU_AFFINITY and cpusets '
-    || 'bind a process, and its workers inherit that';
-
 -- The command line's name of a recording, quoted where a shell needs it.
 CREATE MACRO file_label(recording_index) AS (
     SELECT CASE WHEN regexp_matches(path, '^[\w./+-]+$') THEN path ELSE '''' || path || '''' END

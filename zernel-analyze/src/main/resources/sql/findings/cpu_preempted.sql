@@ -47,7 +47,8 @@ SELECT
         END AS evidence, -- what it rests on
     CASE CASE WHEN limited THEN 'limit' WHEN bound_cpus IS NOT NULL THEN 'bound' ELSE holder END
         WHEN 'limit' THEN 'a higher CPU limit of the container (cpu.max): the job uses all that it has'
-        WHEN 'bound' THEN _unbind_text()
+        WHEN 'bound'
+            THEN 'let it run on more CPUs: taskset, numactl, OMP_PROC_BIND, GOMP_CPU_AFFINITY or a cpuset binds it'
         WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'

@@ -47,10 +47,12 @@ SELECT
             CASE WHEN asleep_share >= 0.5 THEN 'wait for several at once' ELSE 'use less CPU time' END
         )
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
-        WHEN 'transform' THEN coalesce(
-            CASE WHEN bound_cpus IS NOT NULL THEN _unbind_text() END,
-            format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free', workers_needed)
-        )
+        ELSE CASE
+            WHEN bound_cpus IS NULL
+                THEN format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free',
+                    workers_needed)
+            ELSE 'let it and its workers run on more CPUs (taskset, numactl, OMP_PROC_BIND or a cpuset binds them)'
+        END
     END AS advice, -- what to try
     format('zernel-analyze sql {{}} "FROM {}"',
         CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command -- to see more

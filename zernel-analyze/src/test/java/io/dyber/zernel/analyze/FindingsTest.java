@@ -36,6 +36,19 @@ class FindingsTest {
     }
 
     @Test
+    void dataBoundBlamesAnAffinityThatKeepsAJobFromCpus() {
+        RecordingFixture fixture = busyWorker().processSample(100, "cpus_allowed", "", 0, 1);
+        for (int i = 0; i < 10; i++) {
+            fixture.hostSample("cpus", "", i * 50, 2)
+                    .hostSample("cpu_busy", "", i * 50, i * 50_000_000L)
+                    .processSample(100, "cpu_idle", "", i * 50, 0);
+        }
+        Finding finding = only("data_bound", fixture);
+        assertThat(finding.evidence()).contains("; 0.0 of 2 CPUs were idle; it may run on 1 of them; ");
+        assertThat(finding.advice()).startsWith("let it and its workers run on more CPUs (taskset, ");
+    }
+
+    @Test
     void slowOptimizerFiresBeyondATenthOfTheStep() {
         Finding finding = only("slow_optimizer", optimizing(20));
         assertThat(finding.value()).isEqualTo(40.0);
