@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -54,32 +55,39 @@ class WhichLineIT {
         try (Recording recording = Recording.open(file)) {
             long offset = recording.footer("zernel.clock").path("offset_ns").asLong();
             List<String> wrong = new ArrayList<>();
+            int ready = 0;
             for (JsonNode call : told) {
                 if (call.has("frames")) {
-                    String found = stack(recording, call, offset);
-                    if (!found.equals(expected(call))) {
-                        wrong.add(call.path("call").asString() + ": " + found + "\n  instead of " + expected(call));
+                    Optional<String> found = stack(recording, call, offset);
+                    if (found.isEmpty()) {
+                        ready++;
+                    } else if (!found.get().equals(expected(call))) {
+                        wrong.add(call.path("call").asString() + ": " + found.get() + "\n  instead of " + expected(call));
                     }
                 }
             }
             assertThat(wrong).as(told.size() + " calls").isEmpty();
+            assertThat(ready).as("calls of " + told.size() + " that found ready what they waited for").isLessThan(told.size() / 10);
             assertThat(recording.footer("zernel.stacks").path("over_budget").asLong()).isZero();
         }
     }
 
-    /// Of the longest event of the thread in that time, without native frames.
-    private static String stack(Recording recording, JsonNode call, long offset) {
+    /// Of the longest event of the thread in that time, without native frames; empty where none blocked it, as on a machine
+    /// where it had no CPU until what it waits for was there.
+    private static Optional<String> stack(Recording recording, JsonNode call, long offset) {
         List<String> stacks = recording.rows("""
                 SELECT stack FROM events WHERE kind IN ('wait', 'io') AND tid = %d AND ts_ns >= %d AND ts_ns + dur_ns <= %d
+                    AND dur_ns >= 1000000
                 ORDER BY dur_ns DESC LIMIT 1
                 """.formatted(
                         call.path("tid").asLong(),
                         call.path("start_ns").asLong() + offset,
                         call.path("end_ns").asLong() + offset));
         return stacks.stream()
-                .flatMap(stack -> Arrays.stream(stack.split(";")))
-                .filter(frame -> !frame.matches(".* \\([^:]*\\)|\\[lib.*]"))
-                .collect(Collectors.joining(";"));
+                .map(stack -> Arrays.stream(stack.split(";"))
+                        .filter(frame -> !frame.matches(".* \\([^:]*\\)|\\[lib.*]"))
+                        .collect(Collectors.joining(";")))
+                .findFirst();
     }
 
     private static String expected(JsonNode call) {
