@@ -19,7 +19,7 @@ from training import BATCH, fit, in_memory, network, pictures
 def pinned(run):
     """The process is bound to one CPU, as some runtimes of OpenMP do, and its worker inherits that."""
     if run.planted:
-        os.sched_setaffinity(0, {0})  # planted: pinned
+        os.sched_setaffinity(0, {0})
     fit(run, pictures(run, SLOW, num_workers=1))
 
 

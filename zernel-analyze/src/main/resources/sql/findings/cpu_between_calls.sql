@@ -1,7 +1,6 @@
 -- Samples of training threads on a CPU in no recorded call, and how many of them are in a module.
 --
--- Where modules of PyTorch are called, the forward pass is: it is in no recorded call itself, but where the loop has a
--- DataLoader or a compiled model.
+-- Where modules of PyTorch are called, the forward pass is.
 --
 -- needs: stack_events, _stack_frames, _thread_numbers, steps, _pieces
 CREATE TABLE _forward_samples AS

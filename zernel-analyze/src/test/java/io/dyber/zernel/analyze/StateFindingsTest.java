@@ -238,6 +238,18 @@ class StateFindingsTest {
     }
 
     @Test
+    void cpuBetweenCallsIsSilentForAForwardPassThatSamplesShow() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 35, 55).region(STEP, i * 100 + 90, 10);
+            for (int sample = 0; sample < 5; sample++) {
+                fixture.sample(i * 100 + 2 + sample * 6, "Module._call_impl (/lib/site-packages/torch/nn/modules/module.py:9)");
+            }
+        }
+        assertThat(run("cpu_between_calls", fixture)).isEmpty();
+    }
+
+    @Test
     void unexplainedTimeFiresForTimeOffTheCpuInNoCall() {
         RecordingFixture fixture = steps();
         for (int i = 0; i < 12; i++) {

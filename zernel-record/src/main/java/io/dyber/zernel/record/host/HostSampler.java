@@ -27,7 +27,7 @@ public final class HostSampler implements AutoCloseable {
     /// Rounds between two looks at what seldom changes: limits, links, and who is large.
     private static final int SELDOM = 10;
 
-    /// Rounds in which a new process may still bind itself to CPUs, as runtimes of OpenMP do.
+    /// Rounds in which it is looked whether a new process binds itself to CPUs, as runtimes of OpenMP do.
     private static final int YOUNG = 10;
 
     private static final int HOST = HostValue.HOST;
@@ -146,11 +146,14 @@ public final class HostSampler implements AutoCloseable {
         try {
             ProcessStat stat = process.stat();
             BitSet before = process.cpus();
-            if (seldom || process.nextRound() < YOUNG) {
+            boolean isDue = seldom || before.isEmpty();
+            if (isDue) {
                 process.limit(allowed(process), cgroups.of(pid));
-                if (seldom || before.isEmpty() || !before.equals(process.cpus())) {
-                    limits(process, cpus);
-                }
+            } else if (process.nextRound() < YOUNG) {
+                process.limit(allowed(process), process.limits());
+            }
+            if (isDue || !before.equals(process.cpus())) {
+                limits(process, cpus);
             }
             ofProcess(pid, stat.comm(), "cpu", stat.cpuNanos(), HostValue.NANOS);
             ofProcess(pid, stat.comm(), "rss", stat.rssBytes(), HostValue.BYTES);

@@ -26,7 +26,7 @@ final class Watched implements AutoCloseable {
         return pid;
     }
 
-    /// In how many rounds it was sampled before.
+    /// How often this was asked before.
     int nextRound() {
         return rounds++;
     }

@@ -72,22 +72,23 @@ class WhichLineIT {
         }
     }
 
-    /// Of the longest event of the thread in that time, without native frames; empty where none blocked it, as on a machine
-    /// where it had no CPU until what it waits for was there.
+    /// Of the longest event of the thread in that time, without native frames. Empty where that is too short to have a stack:
+    /// the thread had no CPU until what it waits for was there. A call without an event has the text `nothing`.
     private static Optional<String> stack(Recording recording, JsonNode call, long offset) {
-        List<String> stacks = recording.rows("""
-                SELECT stack FROM events WHERE kind IN ('wait', 'io') AND tid = %d AND ts_ns >= %d AND ts_ns + dur_ns <= %d
-                    AND dur_ns >= 1000000
+        List<String> longest = recording.rows("""
+                SELECT CASE WHEN dur_ns < 1000000 THEN 'short' ELSE coalesce(stack, 'none') END
+                FROM events WHERE kind IN ('wait', 'io') AND tid = %d AND ts_ns >= %d AND ts_ns + dur_ns <= %d
                 ORDER BY dur_ns DESC LIMIT 1
                 """.formatted(
                         call.path("tid").asLong(),
                         call.path("start_ns").asLong() + offset,
                         call.path("end_ns").asLong() + offset));
-        return stacks.stream()
-                .map(stack -> Arrays.stream(stack.split(";"))
+        String found = longest.isEmpty() ? "nothing" : longest.getFirst();
+        return found.equals("short")
+                ? Optional.empty()
+                : Optional.of(Arrays.stream(found.split(";"))
                         .filter(frame -> !frame.matches(".* \\([^:]*\\)|\\[lib.*]"))
-                        .collect(Collectors.joining(";")))
-                .findFirst();
+                        .collect(Collectors.joining(";")));
     }
 
     private static String expected(JsonNode call) {
