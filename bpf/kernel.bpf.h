@@ -90,6 +90,7 @@ struct thread_struct {
 } CORE;
 
 struct task_struct {
+	void *stack;
 	struct thread_struct thread;
 	int pid;
 	int tgid;

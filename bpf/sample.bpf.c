@@ -6,23 +6,50 @@ EVENT(sample, "a thread of a recorded process was found running on a CPU (instan
 {
 	EVENT_HEAD;
 	z_duration_ns period_ns DOC("time on a CPU that the sample stands for");
+	z_number kernel_entry
+		DOC("what had brought the thread into the kernel: number of a system call (x86-64), -1 a page fault, or what else interrupts code of its own; -2 what interrupts the kernel; NULL in code of its own");
 	STACK_FIELD;
 };
 
 const volatile __u16 name_on_cpu = 0;
 const volatile __u64 sample_period_ns = 0;
 
+#define IN_FAULT -1
+#define IN_INTERRUPT -2
+#define RING 3 /* of the code segment: 0 is the kernel's */
+#define STACK_BYTES 16384ULL
+
+/*
+ * The kernel keeps a system call's number where it entered, and -1 where it entered in another way: almost always a page fault.
+ * What an interrupt of the thread's own code puts off, as packets to receive, looks the same. In the kernel, interrupts run on a
+ * stack of their own.
+ */
+static __always_inline __s64 entry_of(struct pt_regs *context)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
+	__s64 call = user->orig_ax;
+
+	if (context->cs & RING)
+		return Z_NULL;
+	if (context->sp - (__u64)BPF_CORE_READ(task, stack) >= STACK_BYTES)
+		return IN_INTERRUPT;
+	return call >= 0 ? call : IN_FAULT;
+}
+
 SEC("perf_event")
-int on_clock(void *context)
+int on_clock(struct pt_regs *context)
 {
 	struct counter *c = counter_of(name_on_cpu);
 	__u64 now = bpf_ktime_get_ns(), stack;
+	__s64 entry;
 	struct sample *e;
 
 	if (!c || !is_target(bpf_get_current_task_btf()->tgid))
 		return 0;
 	count(&c->hits);
 	stack = take_stack(now);
+	entry = entry_of(context);
 	e = bpf_ringbuf_reserve(&bulk, sizeof(*e), 0);
 	if (!e) {
 		count(&c->lost);
@@ -30,6 +57,7 @@ int on_clock(void *context)
 	}
 	fill_head((struct head *)e, kind_sample, name_on_cpu, now, Z_NULL);
 	e->period_ns = sample_period_ns;
+	e->kernel_entry = entry;
 	e->stack = stack;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;

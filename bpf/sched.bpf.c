@@ -2,6 +2,7 @@
 /* When the recorded threads are off their CPUs, and why. Other threads cost one look-up each switch. */
 #include "thread.bpf.h"
 #include "io.bpf.h"
+#include "stack.bpf.h"
 
 EVENT(sched, "a thread was off its CPU for at least the threshold")
 {
@@ -119,7 +120,7 @@ static __always_inline void send_fault(struct task_struct *task, struct thread *
 	e->io_ns = t->io_ns;
 	e->path.file = Z_FILE_INODE | t->fault_device;
 	e->path.id = t->fault_inode;
-	e->stack = 0;
+	e->stack = stack_min_ns && now - t->fault_start >= stack_min_ns ? t->fault_stack : 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	t->fault_start = now;
 	t->io_ns = 0;
@@ -163,6 +164,9 @@ static __always_inline void leave(struct task_struct *task, unsigned int state,
 		set_state(t, SLEEPING, 0);
 	} else if (state & TASK_UNINTERRUPTIBLE) {
 		set_state(t, BPF_CORE_READ_BITFIELD(task, in_iowait) ? BLOCKED_ON_IO : BLOCKED, 0);
+		/* Before the wait, as the thread that runs when it ends is another one. */
+		if (stack_min_ns && t->fault_start && !t->start && t->state[0] == BLOCKED_ON_IO)
+			t->fault_stack = take_stack(now);
 	} else if (state & (TASK_STOPPED | TASK_TRACED)) {
 		set_state(t, STOPPED, 0);
 	} else {

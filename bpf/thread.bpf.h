@@ -14,6 +14,7 @@ struct thread {
 	__u64 fault_start; /* 0: none since the last system call */
 	__u64 fault_inode;
 	__u64 fault_device;
+	__u64 fault_stack; /* where it was when it waited for block I/O last */
 	__u64 off;	     /* since when it has been off its CPU; 0: it is running */
 	__u64 woken;	     /* since when it has been waiting for a CPU; 0: it is not */
 	__u64 state[2];	     /* why it left its CPU, as a text */

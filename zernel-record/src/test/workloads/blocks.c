@@ -255,19 +255,33 @@ static void wait_getevents(long ns)
 	syscall(SYS_io_getevents, context, 1, 1, &event, &t);
 }
 
+/* What a file about the thread says at the start, or nothing. */
+static void ask(const char *name, char *answer, int size)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, name);
+	file = fopen(path, "r");
+	if (!file || !fgets(answer, size, file))
+		answer[0] = 0;
+	if (file)
+		fclose(file);
+}
+
+/*
+ * A thread that is preempted on its way to sleep has the state of one that sleeps. In what system call it is the kernel says only
+ * when it has left its CPU for good.
+ */
 static int sleeps(void)
 {
-	char path[64], state = 0;
-	FILE *stat;
+	char stat[64], call[64], state = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	stat = tid ? fopen(path, "r") : NULL;
-	if (!stat)
+	if (!tid)
 		return 0;
-	if (fscanf(stat, "%*d %*s %c", &state) != 1)
-		state = 0;
-	fclose(stat);
-	return state == 'S';
+	ask("stat", stat, sizeof(stat));
+	ask("syscall", call, sizeof(call));
+	return sscanf(stat, "%*d %*s %c", &state) == 1 && state == 'S' && call[0] && strncmp(call, "running", 7) != 0;
 }
 
 static void *run(void *unused)

@@ -179,6 +179,19 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t d, char *uuid, unsigned int length)
     return SUCCESS;
 }
 
+/* nvmlPciInfo_t */
+struct pci {
+    char legacy[16];
+    unsigned int domain, bus, device, id, subsystem;
+    char bus_id[32];
+};
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t d, struct pci *pci)
+{
+    snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:3%c:00.0", 'B' + d->index);
+    return SUCCESS;
+}
+
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t d, nvmlUtilization_t *utilization)
 {
     d->round++;

@@ -161,7 +161,7 @@ export function gain(finding, millis) {
   const least = finding.more?.least_lost_ms_per_step ?? lost;
   const step = finding.more?.step_is ?? "step";
   const loses = lost === null ? "" : `loses ${millis(lost)} per ${step}` + (least < lost ? ` (at least ${millis(least)})` : "");
-  return [loses, speedup === null ? "" : `fixing it gains at most ${up(speedup).toFixed(2)}x`].filter(text => text).join("; ");
+  return [loses, speedup === null ? "" : `fixing it gains at most ${up(speedup).toFixed(2)}x, all else as it is`].filter(text => text).join("; ");
 }
 
 /// An element with a text, which is never read as HTML.

@@ -1,7 +1,9 @@
 // A flame graph of places in a tree, [{node, parent, frame, state, total_ns}], one row for each state: the outermost
-// frame on top, as wide as its time, coloured by state. A click zooms, a text marks the frames that have it.
+// frame on top, as wide as its time, coloured by state, or by what changed between the states `before` and `after`. A click
+// zooms, a text marks the frames that have it.
 
 import {element} from "./charts.js";
+import {percent, time} from "./numbers.js";
 
 const ROW = 19; // pixels
 const LEAST_WIDTH = 0.001; // of the graph, below which a frame is not drawn
@@ -9,10 +11,41 @@ const COLORS = {"on-cpu": "gpu_compute", gpu: "optimizer_step", collective: "ncc
   thread: "bad", gc: "warn", pipe: "second", socket: "second", process: "second"};
 const color = state => `var(--${COLORS[state] ?? "unknown"})`;
 
+/// How frames look. A frame is as wide as all of its time, its states side by side in it.
+export const BY_STATE = {
+  width: ({states}) => Object.values(states).reduce((sum, ns) => sum + ns, 0),
+  key: root => Object.entries(root.states).sort((a, b) => b[1] - a[1]).map(([state, ns]) => [`${state} ${time(ns)}`, color(state)]),
+  background: node => {
+    let at = 0;
+    const parts = Object.entries(node.states).sort().map(([state, ns]) => {
+      const from = at;
+      at += 100 * ns / node.total;
+      return `${color(state)} ${from}% ${at}%`;
+    });
+    return `linear-gradient(to right, ${parts.join(", ")})`;
+  },
+  title: (node, root) => `${time(node.total)}, ${percent(node.total / root.total)} of all\n`
+      + Object.entries(node.states).map(([state, ns]) => `${state} ${time(ns)}`).join(", ")};
+
+const change = ({states}) => (states.after ?? 0) - (states.before ?? 0);
+const signed = ns => (ns < 0 ? "-" : "+") + time(Math.abs(ns));
+
+/// As wide as the time on one side, `before` or `after`; the redder the more time it has got, the bluer the less, by what all
+/// frames have.
+export const byChange = side => ({
+  width: ({states}) => states[side] ?? 0,
+  key: () => [["more time after", "var(--bad)"], ["less", "var(--optimizer_step)"], ["the same", "var(--unknown)"]],
+  background: (node, root) => {
+    const most = Math.max(...["before", "after"].map(one => root.states[one] ?? 0));
+    // A tenth of all time is a strong colour already.
+    const strength = Math.min(100, 1000 * Math.abs(change(node)) / most);
+    return `color-mix(in srgb, var(--${change(node) > 0 ? "bad" : "optimizer_step"}) ${strength.toFixed(0)}%, var(--unknown))`;
+  },
+  title: node => `${time(node.states.before ?? 0)} before, ${time(node.states.after ?? 0)} after: ${signed(change(node))}`});
+
 export class FlameGraph {
-  /// `time` and `percent` write nanoseconds and shares.
-  constructor(parent, rows, {time, percent}) {
-    Object.assign(this, {time, percent, pattern: ""});
+  constructor(parent, rows, look = BY_STATE) {
+    this.pattern = "";
     this.root = tree(rows);
     this.zoomed = this.root;
     this.box = element("section", "card flame");
@@ -23,15 +56,26 @@ export class FlameGraph {
     this.said = element("p", "soft");
     this.graph = element("div", "graph");
     this.key = element("ul", "key");
-    this.key.append(...Object.entries(this.root.states).sort((a, b) => b[1] - a[1]).map(([state, ns]) => {
-      const item = element("li", "", `${state} ${time(ns)}`);
-      item.style.setProperty("--key", color(state));
-      return item;
-    }));
     const frames = element("div", "frames");
     frames.append(this.graph);
     this.box.append(this.search, this.said, frames, this.key);
     parent.append(this.box);
+    this.show(look);
+  }
+
+  /// Draws it in another look.
+  show(look) {
+    this.look = look;
+    const weigh = node => {
+      node.total = look.width(node);
+      node.children.forEach(weigh);
+    };
+    weigh(this.root);
+    this.key.replaceChildren(...look.key(this.root).map(([text, key]) => {
+      const item = element("li", "", text);
+      item.style.setProperty("--key", key);
+      return item;
+    }));
     this.draw();
   }
 
@@ -64,7 +108,7 @@ export class FlameGraph {
     const below = (node, left, depth) => {
       let at = left;
       for (const child of node.children) {
-        const width = child.total / this.zoomed.total;
+        const width = child.total / (this.zoomed.total || 1);
         if (width >= LEAST_WIDTH) {
           boxes.push(this.frame(child, at, width, depth));
           below(child, at, depth + 1);
@@ -76,30 +120,18 @@ export class FlameGraph {
     this.graph.replaceChildren(...boxes);
     this.graph.style.height = `${ROW * (1 + Math.max(...boxes.map(box => box.depth)))}px`;
     const found = matched(this.zoomed, node => this.has(node));
-    this.said.textContent = this.zoomed.frame + ": " + this.time(this.zoomed.total)
-        + (this.pattern ? `; ${this.percent(found / this.zoomed.total)} of it in frames with "${this.search.value}"` : "");
+    this.said.textContent = this.zoomed.frame + ": " + time(this.zoomed.total)
+        + (this.pattern ? `; ${percent(found / (this.zoomed.total || 1))} of it in frames with "${this.search.value}"` : "");
   }
 
   frame(node, left, width, depth) {
     const box = element("button", this.has(node) ? "found" : "", node.frame);
     box.depth = depth;
-    box.style.cssText = `left: ${100 * left}%; width: ${100 * width}%; top: ${ROW * depth}px; background: ${colours(node)}`;
-    box.title = `${node.frame}\n${this.time(node.total)}, ${this.percent(node.total / this.root.total)} of all\n`
-        + Object.entries(node.states).map(([state, ns]) => `${state} ${this.time(ns)}`).join(", ");
+    box.style.cssText = `left: ${100 * left}%; width: ${100 * width}%; top: ${ROW * depth}px; background: ${this.look.background(node, this.root)}`;
+    box.title = `${node.frame}\n${this.look.title(node, this.root)}`;
     box.addEventListener("click", () => this.zoom(node));
     return box;
   }
-}
-
-/// The states of a frame side by side, each as wide as its time.
-function colours(node) {
-  let at = 0;
-  const parts = Object.entries(node.states).sort().map(([state, ns]) => {
-    const from = at;
-    at += 100 * ns / node.total;
-    return `${color(state)} ${from}% ${at}%`;
-  });
-  return `linear-gradient(to right, ${parts.join(", ")})`;
 }
 
 /// The time in frames of which this is true, none of it twice.
@@ -108,19 +140,16 @@ function matched(node, has) {
 }
 
 function tree(rows) {
-  const root = {frame: "all stacks", states: {}, total: 0, children: []};
+  const root = {frame: "all stacks", states: {}, children: []};
   const nodes = new Map();
   for (const {node, parent, frame, state, total_ns} of rows) {
     const above = nodes.get(parent) ?? root;
-    const place = nodes.get(node) ?? {frame, parent: above, states: {}, total: 0, children: []};
+    const place = nodes.get(node) ?? {frame, parent: above, states: {}, children: []};
     if (!nodes.has(node)) {
       nodes.set(node, place);
       above.children.push(place);
     }
-    for (const one of above === root ? [place, root] : [place]) {
-      one.states[state] = (one.states[state] ?? 0) + total_ns;
-      one.total += total_ns;
-    }
+    for (const one of above === root ? [place, root] : [place]) one.states[state] = (one.states[state] ?? 0) + total_ns;
   }
   return root;
 }

@@ -1,7 +1,9 @@
 // Draws what `report --json` printed, which is in the page. Texts of a recording only become text.
 
 import {Chart, element, gain, shareBar, svgElement, titled, up} from "./charts.js";
+import {data} from "./data.js";
 import {FlameGraph} from "./flame.js";
+import {count, millis, number, percent, scaled, size, time} from "./numbers.js";
 
 const MOST_PICTURES = 16, MOST_OPEN = 4, MOST_ROWS = 100, MOST_RANKS = 64, MOST_COMMUNICATORS = 4, RANK_POINTS = 60;
 const MOST_LINES = 5, LEAST_SHARE = 0.05; // lines of a finding
@@ -32,6 +34,7 @@ const TABLES = {
   memory_use: "GPU memory by process",
   collectives: "Collectives, time to enqueue",
   late_ranks: "Ranks that came last",
+  critical_ranks: "Ranks that the ends of steps rested on",
   dist_waits: "Waits for other ranks, blocked time",
   preemption: "Runnable, waiting for a CPU",
   marks: "Marks",
@@ -42,12 +45,9 @@ const TABLES = {
   overhead: "Probed calls and what they cost, predicted",
   processes: "Processes"};
 
-// ---- the data: what cannot be shown is replaced, and a number that a double cannot hold stays the text that it was
+// ---- the data
 
-const UNSEEN = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
-const report = JSON.parse(document.getElementById("report").textContent, (key, value, source) =>
-    typeof value === "string" ? value.replace(UNSEEN, "\uFFFD")
-    : Number.isInteger(value) && !Number.isSafeInteger(value) && !key.endsWith("_ns") ? source?.source ?? value : value);
+const report = data;
 const sentences = (about, row) => report.sentences.filter(one => one.about === about && (!row || ofThread(one, row)));
 const ofProcess = (a, b) => a.recording === b.recording && a.pid === b.pid;
 const ofThread = (a, b) => ofProcess(a, b) && a.tid === b.tid;
@@ -65,22 +65,6 @@ function processName(row) {
 // ---- numbers as people read them, three significant digits
 
 const FIRST_MOMENT_NS = 1e17; // nanoseconds above this are a point in time since the epoch
-
-function scaled(value, ...units) {
-  let unit = 0;
-  for (; Math.abs(value) >= 999.5 && unit < units.length - 1; unit++) value /= 1000;
-  const size = Math.abs(value);
-  return `${up(value).toFixed(unit === 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2)} ${units[unit]}`;
-}
-function time(ns) {
-  const seconds = Math.round(ns / 1e9);
-  return ns < 100e9 ? scaled(ns, "ns", "us", "ms", "s") : `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, "0")} s`;
-}
-const millis = ms => time(ms * 1e6);
-const size = bytes => scaled(bytes, "B", "kB", "MB", "GB", "TB");
-const count = n => n.toLocaleString("en");
-const percent = share => `${up(100 * share).toFixed(1)} %`;
-const number = value => Number.isInteger(value) ? String(value) : up(value).toPrecision(4);
 
 /// By the unit that the name of the column says, or that the row says itself, as those of the driver do.
 function quantity(column, value, row) {
@@ -282,7 +266,7 @@ function stacks(rows) {
   add(main, "h2", "", "Stacks");
   add(main, "p", "soft", "Time blocked in calls and time on a CPU, by samples, of all threads but those that wait for work. "
       + "Each frame is as wide as its time; what it called is below it. Click a frame to zoom, the first row to zoom out.");
-  const graph = new FlameGraph(main, rows, {time, percent});
+  const graph = new FlameGraph(main, rows);
   const wanted = decodeURIComponent(location.hash.match(/^#stack=(.+)/)?.[1] ?? "");
   if (wanted) {
     graph.search.value = wanted;
@@ -296,6 +280,7 @@ function ranks(delays) {
   const communicators = grouped(delays, row => row.comm_id);
   if (communicators.length === 0) return;
   add(main, "h2", "", "Ranks that held up the others");
+  sentences("critical path").forEach(one => add(main, "p", "", `${one.label}: ${one.text}.`));
   communicators.slice(0, MOST_COMMUNICATORS).forEach(([, rows]) => communicator(rows));
   if (communicators.length > MOST_COMMUNICATORS) {
     add(main, "p", "soft", `and ${communicators.length - MOST_COMMUNICATORS} more communicators`);

@@ -105,6 +105,50 @@ CREATE MACRO in_spans(points, spans) AS TABLE
         AND spanned.bucket = placed.bucket
     WHERE placed.at_ns >= spanned.from_ns AND placed.at_ns < spanned.until_ns;
 
+-- Stacks as a tree: a row for each place, which is a frame below the same frames, and each state.
+--
+-- Of a relation `paths (frames, state, total_ns)`, the outermost frame first. Places that hold less than a two-hundredth
+-- of all time are left out, those of Python's import system, and of a deep stack what is inside the 80th frame. `node`
+-- is the number of a place, above that of its `parent`, which is NULL for a root.
+CREATE MACRO stack_tree(paths) AS TABLE
+    WITH
+        _cut AS (
+            SELECT
+                list_slice(list_filter(frames, lambda frame: frame NOT LIKE '%(<frozen importlib.%'), 1, 80) AS frames,
+                state,
+                total_ns
+            FROM query_table(paths)
+        ),
+        _depths AS (
+            SELECT frames, state, total_ns, unnest(range(1, len(frames) + 1)) AS depth
+            FROM _cut
+        ),
+        _places AS (
+            SELECT
+                hash(list_slice(frames, 1, depth)) AS place,
+                CASE WHEN depth > 1 THEN hash(list_slice(frames, 1, depth - 1)) END AS above,
+                depth,
+                frames[depth] AS frame,
+                state,
+                sum(total_ns) AS total_ns
+            FROM _depths
+            GROUP BY ALL
+        ),
+        _sums AS (
+            SELECT place, above, depth, frame, sum(total_ns) AS all_ns
+            FROM _places
+            GROUP BY ALL
+        ),
+        _numbers AS (
+            SELECT place, row_number() OVER (ORDER BY depth, all_ns DESC, frame, above) AS node
+            FROM _sums
+            WHERE all_ns >= 0.005 * (SELECT sum(total_ns) FROM _cut)
+        )
+    SELECT numbers.node, parents.node AS parent, places.frame, places.state, places.total_ns
+    FROM _places AS places
+    JOIN _numbers AS numbers ON numbers.place = places.place
+    LEFT JOIN _numbers AS parents ON parents.place = places.above;
+
 -- Nanoseconds as text in milliseconds: 12345678 -> '12.3 ms'.
 CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);
 
@@ -208,6 +252,9 @@ CREATE MACRO idle_text(idle_ns, lost_ns, least_idle_ns, most_ns) AS CASE
     WHEN least_idle_ns IS NULL THEN format('; the GPU is idle for {}', ms(idle_ns))
     ELSE '; ' || rtrim(unsampled_text(lost_ns, least_idle_ns, most_ns), '; ')
 END;
+
+-- Whether a sample is of the kernel in a page fault, or in mmap, mprotect, munmap, brk, mremap or madvise.
+CREATE MACRO is_for_memory(kernel_entry) AS kernel_entry IN (-1, 9, 10, 11, 12, 25, 28);
 
 -- How bad a share of lost time is.
 CREATE MACRO severity_of(share) AS CASE WHEN share >= 0.25 THEN 'high' WHEN share >= 0.1 THEN 'medium' ELSE 'low' END;

@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a job runs, and the clock that it keeps."""
 
+import ctypes
 import os
 import time
 from dataclasses import dataclass, field
 
 WARM_UP = 5
+
+# Parameters of mallopt in glibc.
+M_TRIM_THRESHOLD = -1
+M_MMAP_MAX = -4
+
+
+def keep_memory():
+    """Lets malloc keep what is freed: else it goes back to the kernel in each step and is faulted in again."""
+    libc = ctypes.CDLL(None)
+    libc.mallopt(M_TRIM_THRESHOLD, (1 << 31) - 1)
+    libc.mallopt(M_MMAP_MAX, 0)
 
 
 @dataclass
@@ -16,6 +28,7 @@ class Run:
     folder: str
     without: bool = False
     advice: bool = False
+    keeps_memory: bool = True
     pids: list = field(default_factory=lambda: [os.getpid()])
     clock: list = field(default_factory=list)
     more: dict = field(default_factory=dict)

@@ -11,6 +11,7 @@ import sys
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from clock import keep_memory
 from loading import SLOW
 from storage import Shards
 from training import BATCH, fit, in_memory, network, pictures
@@ -90,3 +91,10 @@ def keep_best(run):
             best[:] = [copy.deepcopy(model)]  # planted: keep
 
     fit(run, in_memory(run, BATCH), model, after_step=keep)
+
+
+def heap(run):
+    """malloc gives the memory of large activations back to the kernel in each step, as it does unless it is told not to."""
+    if not run.planted or run.advice:
+        keep_memory()
+    fit(run, in_memory(run, 4 * BATCH))

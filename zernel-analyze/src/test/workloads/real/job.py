@@ -2,11 +2,12 @@
 """Runs one of the real jobs of jobs.json, each with one cause that makes it slow, or healthy.
 
     python3 job.py --list
-    python3 job.py NAME [--without] [--advice] [--steps N] [--truth FILE]
+    python3 job.py NAME [--without] [--advice] [--as-it-comes] [--steps N] [--truth FILE]
 
 A job trains for some seconds, keeps its own clock, and knows nothing of a recorder. `--without` runs it without its cause,
-`--advice` with what a finding advises, where that is mechanical. What it measured is written as JSON: pids, cause, steps, and in
-milliseconds mean_ms, p50_ms, min_ms and all of step_ms, the first steps left out.
+`--advice` with what a finding advises, where that is mechanical. malloc keeps memory that is freed, but in `heap` and with
+`--as-it-comes`. What it measured is written as JSON: pids, cause, steps, and in milliseconds mean_ms, p50_ms, min_ms and all of
+step_ms, the first steps left out.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from clock import Run
+from clock import Run, keep_memory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -33,6 +34,7 @@ def arguments():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--without", action="store_true")
     parser.add_argument("--advice", action="store_true")
+    parser.add_argument("--as-it-comes", action="store_true")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--truth")
     options = parser.parse_args()
@@ -72,7 +74,11 @@ def run(job, options, folder):
         import torch
 
         torch.set_num_threads(1)
-    this = Run(options.steps or job["steps"], folder, without=options.without, advice=options.advice)
+    # What malloc gives back would be a second cause in each.
+    keeps_memory = not (options.as_it_comes or job.get("gives_memory_back"))
+    if keeps_memory:
+        keep_memory()
+    this = Run(options.steps or job["steps"], folder, options.without, options.advice, keeps_memory)
     room = importlib.import_module(job["room"])
     getattr(room, job["name"].replace("-", "_"))(this)
     cause = None if options.without or job["healthy"] else job["planted"]

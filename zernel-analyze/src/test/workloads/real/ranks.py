@@ -12,6 +12,7 @@ import torch.multiprocessing
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from clock import keep_memory
 from training import BATCH, Blur, fit, in_memory, network, pictures, sgd
 
 
@@ -101,6 +102,8 @@ def together(run, train):
 
 def begin(rank, run, train):
     torch.set_num_threads(1)
+    if run.keeps_memory:
+        keep_memory()
     mine = replace(run, clock=[], more={})
     dist.init_process_group("gloo", init_method=f"file://{run.folder}/store", rank=rank, world_size=2)
     train(mine, rank)

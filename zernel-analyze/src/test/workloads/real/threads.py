@@ -4,6 +4,7 @@
 import multiprocessing
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -115,17 +116,22 @@ def prefetch_thread_cpu(run):
     fit(run, iter(filled.get, None))
 
 
+# Of a shell that ends: it is no child of the job.
+SPINS = f"'{sys.executable}' -c 'while True: pass' > /dev/null & echo $!"
+
+
 def hog(run):
     """The job is pinned to one CPU (as by taskset), and so is another program that computes."""
     cpus = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cpus[:1])
-    other = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if run.planted else None
+    other = int(subprocess.check_output(["sh", "-c", SPINS])) if run.planted else None
     if run.advice:
         os.sched_setaffinity(0, cpus[-1:])
-    fit(run, in_memory(run))
-    if other:
-        other.kill()
-        other.wait()
+    try:
+        fit(run, in_memory(run))
+    finally:
+        if other:
+            os.kill(other, signal.SIGKILL)
 
 
 def omp(run):

@@ -3,9 +3,9 @@
 -- It polls, waits for a time, or limits its own rate. Counted is the median step, so that single long sleeps do not
 -- count (slow_steps), without sleeps while data is made.
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
--- Does not apply where time off the CPU was not recorded.
+-- Does not apply where time off the CPU was not recorded, nor to one late rank of several (nccl_straggler).
 --
--- needs: _off_cpu_steps, steps, gpu_busy
+-- needs: _off_cpu_steps, steps, gpu_busy, _lateness
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that sleeps
 -- lines: the sleep WHERE thread = 'training' AND state = 'asleep' AND step_kind = 'train' AND NOT loads
@@ -13,7 +13,8 @@ WITH
     thresholds AS (
         SELECT
             10 AS min_steps, -- steps of kind train
-            0.05 AS min_share -- what can be saved, as a share of step time
+            0.05 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS late_share -- of what is lost, by which a rank is late
     ),
     sleeps AS (
         SELECT recording, pid, tid, step, sum(blocked_ns) AS asleep_ns, count(*) AS sleeps, mode(call) AS call
@@ -45,9 +46,11 @@ WITH
             means.*,
             least(means.asleep_ns, busy.idle_ns) AS lost_ns,
             least(means.asleep_ns, busy.most_idle_ns) AS bound_ns,
-            busy.least_idle_ns
+            busy.least_idle_ns,
+            late.late_ns
         FROM means
         LEFT JOIN gpu_busy AS busy ON busy.recording = means.recording AND busy.pid = means.pid
+        LEFT JOIN _lateness AS late ON late.recording = means.recording AND late.pid = means.pid
     )
 SELECT
     recording, -- recording
@@ -66,4 +69,6 @@ SELECT
     'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
-WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns
+WHERE steps >= thresholds.min_steps
+    AND lost_ns >= thresholds.min_share * step_ns
+    AND (late_ns >= thresholds.late_share * lost_ns) IS NOT TRUE

@@ -1,15 +1,8 @@
--- Samples of training threads on a CPU in no recorded call, and how many of them are in a module.
+-- Samples of training threads on a CPU in no recorded call, and how many of them are in the forward pass.
 --
--- Where modules of PyTorch are called, the forward pass is.
---
--- needs: stack_events, _stack_frames, _thread_numbers, steps, _pieces
+-- needs: stack_events, _module_stacks, _thread_numbers, steps, _pieces
 CREATE TABLE _forward_samples AS
 WITH
-    modules AS (
-        SELECT DISTINCT id
-        FROM _stack_frames
-        WHERE module = 'torch' AND function IN ('Module._call_impl', '_call_impl')
-    ),
     samples AS (
         SELECT
             events.recording,
@@ -17,13 +10,14 @@ WITH
             events.tid,
             numbers.thread,
             events.middle_ns,
-            modules.id IS NOT NULL AS in_module
+            coalesce(modules.forward, FALSE) AS in_forward,
+            modules.library_file
         FROM stack_events AS events
         JOIN _thread_numbers AS numbers
             ON numbers.recording = events.recording
             AND numbers.pid = events.pid
             AND numbers.tid = events.tid
-        LEFT JOIN modules ON modules.id = events.id
+        LEFT JOIN _module_stacks AS modules ON modules.id = events.id
         WHERE events.kind = 'sample' AND events.ns > 0
     ),
     trained AS (
@@ -41,7 +35,9 @@ SELECT
     trained.pid, -- process
     trained.tid, -- training thread
     count(*) AS samples, -- samples in no recorded call
-    count(*) FILTER (trained.in_module) AS in_modules -- of them, those in a module's call
+    count(*) FILTER (trained.in_forward) AS in_forward, -- of them, those in the forward pass
+    count(trained.library_file) AS in_library, -- of them, those in modules, but in Python's standard library
+    mode(trained.library_file) AS library_file -- file of it that most of those are in
 FROM trained
 ASOF JOIN _pieces AS pieces
     ON pieces.thread = trained.thread
@@ -57,13 +53,13 @@ GROUP BY trained.recording, trained.pid, trained.tid;
 -- for the loss assumes three quarters. Where stacks were recorded, it takes no more than the samples of that work that
 -- are in a module of PyTorch. Whether the rest can be given to another process, made cheaper or left out, only its
 -- author knows.
--- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, nor to steps
--- in which it is below a millisecond, which any loop in Python has.
+-- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
+-- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
 --
--- needs: step_states, phase_parts, _forward_samples, _launched, kinds
+-- needs: step_states, phase_parts, _forward_samples, _launched, _lateness, kinds
 -- severity: high from 25 % of step time
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
--- lines: that work WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train' AND part = 'unknown'
+-- lines: that work WHERE works AND NOT in_forward
 WITH
     thresholds AS (
         SELECT
@@ -74,6 +70,8 @@ WITH
             0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions
             0.75 AS forward_share, -- the same, usually
             1.5 AS forward_share_most, -- the same, at most: attention with dropout on a CPU
+            0.3 AS library_share, -- of the samples, from which on Python's standard library in modules is the cause
+            0.5 AS late_share, -- of what is lost, by which a rank is late
             20 AS min_samples, -- of work in no call, to tell the forward pass from the rest
             2 AS deviations -- standard deviations that such a share may be wrong
     ),
@@ -126,19 +124,23 @@ WITH
             pid,
             tid,
             samples,
-            in_modules,
-            in_modules / samples AS share,
+            in_forward,
+            in_library,
+            library_file,
+            in_forward / samples AS share,
             deviations * sqrt(share * (1 - share) / samples) AS error
         FROM _forward_samples
         CROSS JOIN thresholds
-        WHERE samples >= min_samples AND in_modules > 0
+        WHERE samples >= min_samples AND in_forward + in_library > 0
     ),
     forwards AS (
         SELECT
             medians.*,
             passes.backward_ns / medians.steps AS backward_ns,
             sampled.samples,
-            sampled.in_modules,
+            sampled.in_forward,
+            sampled.in_library,
+            sampled.library_file,
             least(
                 thresholds.forward_share * passes.backward_ns / medians.steps,
                 coalesce(sampled.share, 1) * medians.between_ns
@@ -179,20 +181,31 @@ SELECT
         || CASE
             WHEN sampled_forward_ns < assumed_forward_ns THEN format(
                 'the forward pass is part of it: {} of its {} samples are in a module, {} to {} are left; ',
-                in_modules, samples, ms(least_ns), ms(bound_ns)
+                in_forward, samples, ms(least_ns), ms(bound_ns)
             )
             WHEN backward_ns > 0 THEN format(
                 'the forward pass is part of it: at half to one and a half of {} backward, {} to {} are left; ',
                 ms(backward_ns), ms(least_ns), ms(bound_ns)
             )
             ELSE ''
+        END
+        || CASE
+            WHEN in_library > 0 THEN format(
+                '{} more are in the standard library that modules call, most in {}; ', in_library, library_file
+            )
+            ELSE ''
         END AS evidence, -- what it rests on
-    'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers'
-        AS advice, -- what to try
+    CASE
+        WHEN in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py')
+            THEN 'leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)'
+        ELSE 'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers'
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
+LEFT JOIN _lateness USING (recording, pid)
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps
     AND least_ns >= thresholds.least_share * step_ns
     AND lost_ns >= thresholds.min_share * step_ns
     AND lost_ns >= thresholds.min_ns
+    AND (late_ns >= thresholds.late_share * lost_ns) IS NOT TRUE

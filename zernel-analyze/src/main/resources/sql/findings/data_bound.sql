@@ -1,7 +1,8 @@
 -- Training waits for data. Every step spends time inside DataLoader `__next__`, or in what has the role data_wait.
 --
--- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. First steps
--- are left out, because they hold start-up.
+-- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. Where the
+-- process is bound to some of the machine's CPUs, lost is what the others save. First steps are left out, because they
+-- hold start-up.
 -- Does not apply where another finding names the wait: storage_bound (the workers read), too_few_workers (CPUs are
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
@@ -51,6 +52,10 @@ SELECT
             WHEN bound_cpus IS NULL
                 THEN format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free',
                     workers_needed)
+            WHEN loads_in_process THEN format(
+                'let it run on more CPUs (taskset, numactl, OMP_PROC_BIND or a cpuset binds it), with num_workers={}',
+                workers_needed
+            )
             ELSE 'let it and its workers run on more CPUs (taskset, numactl, OMP_PROC_BIND or a cpuset binds them)'
         END
     END AS advice, -- what to try

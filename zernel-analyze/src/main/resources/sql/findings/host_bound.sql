@@ -10,7 +10,7 @@
 -- needs: steps, step_mean, step_work, _segments, _switches, events, gpu_limit, gpu_busy, kinds, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: with torch.profiler.record_function("...") around the suspects a recording names them; no profiler needs to run
--- lines: that work WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train' AND part = 'unknown'
+-- lines: that work WHERE works
 WITH
     thresholds AS (
         SELECT

@@ -3,9 +3,11 @@
 -- Looked at is what PyTorch has handed out at the end of each step, or what was allocated from the driver where that is
 -- unknown, in the second half of the steps, after warm-up. The growth must be steady, not a single rise. Where
 -- PyTorch's allocator was recorded in windows, it must hand out more pieces in a detailed step than are given back.
+-- A memory that is full within the hour, and within ten times as long as it was seen to grow, comes before all that is
+-- only slow: no faster step helps a job that ends without memory.
 -- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
 --
--- needs: step_memory, gpus, gpu_usage, files, events, _step_spans, _detail
+-- needs: step_memory, steps, gpus, gpu_usage, files, events, _step_spans, _detail
 -- severity: high when the memory is full within 10,000 steps, else medium
 -- hint: torch.cuda.memory._record_memory_history() says which code allocated
 -- lines: the bytes allocated BY bytes WHERE kind = 'gpu_alloc'
@@ -16,7 +18,9 @@ WITH
             0.9 AS min_r2, -- how straight the line is
             0.02 AS min_growth, -- over the second half, as a share of the level
             1048576 AS min_bytes, -- [bytes] over the second half
-            0.02 AS min_pieces -- kept of a step, where PyTorch's allocator was recorded in windows
+            0.02 AS min_pieces, -- kept of a step, where PyTorch's allocator was recorded in windows
+            60 AS soon_minutes, -- minutes until the memory is full that are few
+            10 AS ahead -- times as long as growth was seen, it is trusted to go on
     ),
     levels AS (
         SELECT
@@ -54,6 +58,12 @@ WITH
         GROUP BY gpus.recording
         HAVING count(DISTINCT gpus.device) = 1
     ),
+    paces AS (
+        SELECT recording, pid, (max(end_ns) - min(start_ns)) / (6e10 * count(*)) AS minutes
+        FROM steps
+        WHERE step_kind <> 'warmup'
+        GROUP BY recording, pid
+    ),
     windowed AS (
         SELECT DISTINCT recording
         FROM _detail
@@ -85,9 +95,12 @@ WITH
             lines.r2,
             lines.first_bytes,
             lines.last_bytes,
-            CAST(room.free_bytes / lines.slope_bytes AS BIGINT) AS steps_left
+            CAST(room.free_bytes / lines.slope_bytes AS BIGINT) AS steps_left,
+            room.free_bytes / lines.slope_bytes * paces.minutes AS minutes_left,
+            lines.steps * paces.minutes AS seen_minutes
         FROM lines
         LEFT JOIN room ON room.recording = lines.recording
+        LEFT JOIN paces ON paces.recording = lines.recording AND paces.pid = lines.pid
         LEFT JOIN kept ON kept.recording = lines.recording AND kept.pid = lines.pid
         CROSS JOIN thresholds
         WHERE coalesce(kept.pieces >= thresholds.min_pieces, TRUE)
@@ -109,7 +122,11 @@ SELECT
         size(first_bytes), size(last_bytes), steps, r2)
         || CASE WHEN steps_left IS NULL THEN '' ELSE format('; the GPU is full in about {} steps', steps_left) END
         AS evidence, -- what it rests on
+    CASE
+        WHEN minutes_left < least(soon_minutes, ahead * seen_minutes) THEN round(minutes_left, 1)
+    END AS minutes_left, -- [min] until the memory is full, where that is soon; NULL otherwise
     'look for tensors that are kept: losses summed without .item() or .detach(), lists of outputs, retain_graph=True'
         AS advice, -- what to try
     'zernel-analyze memory --curve {}' AS next_command -- to see more
 FROM growing
+CROSS JOIN thresholds

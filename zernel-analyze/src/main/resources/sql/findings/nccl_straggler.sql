@@ -6,13 +6,18 @@
 -- the time in which the late rank's own GPU is idle, where the driver's samples say that. A GPU with a lower clock than
 -- the others makes its rank late without the CPU; lost is then its busy time less that at the clock of the others.
 -- Without NCCL, as with gloo, all waits of a step in torch.distributed count as one collective: the rank that waits
--- least came last, and what the others wait longer is lost.
+-- least came last. Lost is what the others wait longer, or what makes it late, as far as the others wait so long: an
+-- exchange that began before the late rank came takes longer for it, too.
 -- Does not apply where ranks take turns in being late, nor to delays below the error of the clocks of several machines,
 -- nor to checkpoints that one rank writes now and then (checkpoint_stall).
 --
--- needs: late_steps, steps, step_work, rank_arrivals, host_clocks, recording_clocks, gpu_busy, device_outliers, files
+-- needs: late_steps, steps, step_work, rank_arrivals, _wait_arrivals, host_clocks, recording_clocks, gpu_busy
+-- needs: device_outliers, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl --ranks shows how often each rank came last, and why
+-- lines: that work OF other WHERE works AND NOT in_forward
+-- lines: the sleep OF asleep WHERE thread = 'training' AND state = 'asleep' AND step_kind = 'train' AND NOT loads
+-- lines: the loading OF data wait WHERE loads
 WITH
     thresholds AS (
         SELECT
@@ -120,8 +125,19 @@ WITH
             any_value(arrivals.skew_ns) AS skew_ns,
             any_value(arrivals.cause) AS cause,
             any_value(arrivals.cause_ns) AS cause_ns,
-            max(arrivals.at_ns) - max(CASE WHEN members.rank IS NULL THEN arrivals.at_ns END) AS delay_ns
+            max(arrivals.at_ns) - max(CASE WHEN members.rank IS NULL THEN arrivals.at_ns END) AS delay_ns,
+            greatest(
+                delay_ns,
+                least(
+                    min(CASE WHEN members.rank IS NULL THEN waits.wait_ns END),
+                    CASE WHEN any_value(waits.wait_ns) IS NOT NULL THEN any_value(arrivals.cause_ns) END
+                )
+            ) AS saved_ns
         FROM arrivals
+        LEFT JOIN _wait_arrivals AS waits
+            ON waits.comm_id = arrivals.comm_id
+            AND waits.number = arrivals.number
+            AND waits.rank = arrivals.rank
         JOIN groups ON groups.comm_id = arrivals.comm_id
         LEFT JOIN members ON members.comm_id = arrivals.comm_id AND members.rank = arrivals.rank
         GROUP BY arrivals.comm_id, arrivals.number
@@ -131,7 +147,8 @@ WITH
             comm_id,
             any_value(nranks) AS nranks,
             sum(delay_ns) AS delay_ns,
-            sum(skew_ns) AS all_skew_ns,
+            sum(saved_ns) AS saved_ns,
+            sum(greatest(skew_ns, saved_ns)) AS all_skew_ns,
             median(delay_ns) AS usual_ns,
             median(skew_ns) AS skew_ns
         FROM delays
@@ -183,7 +200,7 @@ WITH
             communicators.steps,
             communicators.step_ns,
             least(
-                sums.delay_ns / communicators.steps,
+                sums.saved_ns / communicators.steps,
                 communicators.step_ns - coalesce(others.most_work_ns, 0),
                 gpu_busy.idle_ns
             ) AS lost_ns,
@@ -300,6 +317,7 @@ SELECT
             WHEN clocks = 1 THEN 'host ' || coalesce(clocks.host, stragglers.clock)
             ELSE format('{} hosts', clocks)
         END AS subject, -- the late rank, or ranks
+    CASE WHEN members = 1 THEN pid END AS pid, -- its process, where it is one
     round(coalesce(usual_ns, lost_ns) / 1e6, 1) AS value, -- median delay after the last of the others
     'ms late' AS unit, -- unit of value
     step_ns, -- [ns] step

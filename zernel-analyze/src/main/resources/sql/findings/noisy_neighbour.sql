@@ -4,6 +4,7 @@
 -- as the GPU is idle by the driver's samples.
 -- One program is told to go where its processes had the CPU for half of that time; else there are many, and the one
 -- named, often a thread of the kernel that ran shortly at the end of a wait, is not to blame.
+-- A program that the training started itself is said to be that.
 -- Does not apply where the cgroup of the training used up its CPU limit (cpu_preempted), nor to recordings made before
 -- they said who had a CPU, unless they are of the whole machine (-a): cpu_preempted reports the same time then.
 --
@@ -37,10 +38,13 @@ SELECT
             ELSE format('{} (pid {}) or others had it',
                 coalesce(neighbours.comm, other_comm, 'another process'), other_pid)
         END
+        || CASE WHEN parents.pid IS NULL THEN '' ELSE '; the training started it itself' END
         || format('; {} waits, longest {}; ', spans, ms(max_ns)) AS evidence, -- what it rests on
     CASE
         WHEN other_share < one
             THEN 'give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine'
+        WHEN parents.pid IS NOT NULL
+            THEN 'the training starts this program itself: with nice, on CPUs of its own (taskset), or less often'
         WHEN other_pids > 1 THEN 'keep them apart: taskset or cpusets, or nice them, or move them to another machine'
         ELSE format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine',
             other_pid)
@@ -49,4 +53,9 @@ SELECT
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
 LEFT JOIN processes AS neighbours ON neighbours.recording = waits.recording AND neighbours.pid = waits.other_pid
+LEFT JOIN processes AS parents
+    ON parents.recording = neighbours.recording
+    AND parents.pid = neighbours.ppid
+    AND parents.role IN ('training', 'inference')
+    AND other_share >= one
 WHERE cause = 'neighbour' AND steps >= min_steps AND lost_ns >= min_share * step_ns

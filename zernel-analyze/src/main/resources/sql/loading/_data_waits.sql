@@ -56,9 +56,12 @@ LEFT JOIN off ON off.recording = threads.recording AND off.pid = threads.pid AND
 
 -- What training threads that load data do while they wait for it: reads, and time off the CPU.
 --
--- Of threads with data workers, only the time off the CPU is of use.
+-- Of threads with data workers, only the time off the CPU is of use. A page fault that waits for storage is recorded
+-- from its begin to the end of the wait; what else its page costs, and those after it that find their pages read
+-- ahead, are samples of the same call in the same line.
 --
--- needs: events, training_threads, data_wait, _off_cpu_steps, _launching_threads, _role_waits
+-- needs: events, training_threads, data_wait, stack_events, stack_lines, _off_cpu_steps, _launching_threads
+-- needs: _role_waits
 CREATE VIEW _own_loading AS
 WITH
     threads AS (
@@ -95,6 +98,39 @@ WITH
         WHERE read_calls.ts_ns < data_wait.start_ns + data_wait.dur_ns
         GROUP BY ALL
     ),
+    placed AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            events.kind,
+            events.name,
+            events.middle_ns,
+            events.ns,
+            lines.line,
+            lines.called
+        FROM stack_events AS events
+        JOIN stack_lines AS lines ON lines.id = events.id
+        WHERE events.kind = 'sample' OR events.name = 'page_fault'
+    ),
+    faulting AS (
+        SELECT samples.recording, samples.pid, samples.tid, sum(samples.ns) AS fault_ns
+        FROM placed AS samples
+        SEMI JOIN placed AS faults
+            ON faults.recording = samples.recording
+            AND faults.pid = samples.pid
+            AND faults.tid = samples.tid
+            AND faults.line = samples.line
+            AND faults.called = samples.called
+            AND faults.name = 'page_fault'
+        ASOF JOIN data_wait
+            ON data_wait.recording = samples.recording
+            AND data_wait.pid = samples.pid
+            AND data_wait.tid = samples.tid
+            AND data_wait.start_ns <= samples.middle_ns
+        WHERE samples.kind = 'sample' AND samples.middle_ns < data_wait.start_ns + data_wait.dur_ns
+        GROUP BY ALL
+    ),
     spans AS (
         SELECT
             recording,
@@ -114,7 +150,8 @@ SELECT
     coalesce(others.threads, 0) AS other_threads, -- threads of the process beside it that launch work on a GPU
     named.names, -- functions with the role data_wait; NULL where a DataLoader tells it
     named.asleep_share, -- share of their time asleep or blocked, 0 to 1
-    reading.read_ns / waits.wait_ns AS reading, -- share of its waits for data in reads of files; NULL where it has none
+    CASE WHEN reading.read_ns > 0 THEN least((reading.read_ns + coalesce(faulting.fault_ns, 0)) / waits.wait_ns, 1) END
+        AS reading, -- share of its waits for data in reads of files; NULL where it has none
     coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
     coalesce(spans.data_off_ns, 0) / threads.steps AS data_off_ns, -- [ns] of it, while it waits for data
     coalesce(spans.data_runq_ns, 0) / threads.steps AS data_runq_ns -- [ns] of that, ready to run, without a CPU
@@ -124,6 +161,10 @@ LEFT JOIN reading
     ON reading.recording = threads.recording
     AND reading.pid = threads.pid
     AND reading.tid = threads.tid
+LEFT JOIN faulting
+    ON faulting.recording = threads.recording
+    AND faulting.pid = threads.pid
+    AND faulting.tid = threads.tid
 LEFT JOIN spans ON spans.recording = threads.recording AND spans.pid = threads.pid AND spans.tid = threads.tid
 LEFT JOIN (
     SELECT training.recording, training.pid, training.tid, count(*) AS threads
@@ -141,7 +182,7 @@ LEFT JOIN _role_waits AS named
 
 -- What waiting for data costs each training thread, whatever rank is late: what data_wait_causes decides by.
 --
--- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _cpu_waits
+-- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _bound_cpus, _cpu_waits
 -- digest: kept
 CREATE TABLE _data_waits AS
 WITH
@@ -199,6 +240,8 @@ WITH
             usage.idle_cpus,
             coalesce(usage.measured, FALSE) AS idle_measured,
             usage.cpus,
+            -- CPUs that nothing uses, where the process is bound to some of them.
+            CASE WHEN bound.bound_cpus IS NOT NULL THEN greatest(usage.cpus - usage.busy_cpus, 0) END AS unbound_cpus,
             busy.idle_ns,
             busy.most_idle_ns,
             busy.least_idle_ns,
@@ -216,6 +259,7 @@ WITH
             AND starts.tid = threads.tid
         LEFT JOIN worker_crews AS crews ON crews.recording = threads.recording AND crews.pid = threads.pid
         LEFT JOIN host_usage AS usage ON usage.recording = threads.recording AND usage.pid = threads.pid
+        LEFT JOIN _bound_cpus AS bound ON bound.recording = threads.recording AND bound.pid = threads.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
         LEFT JOIN _cpu_waits AS ready
             ON ready.recording = threads.recording
@@ -269,7 +313,16 @@ WITH
                 step_ns - wait_ns,
                 job_cpu_ns / (least(job_cpus, cpus / 2) + constants.sibling_share * greatest(job_cpus - cpus / 2, 0)),
                 0.01 * step_ns
-            ) AS most_reached_ns
+            ) AS most_reached_ns,
+            -- The same where nothing binds the process, with the workers that it has, or else with workers enough.
+            CASE
+                WHEN unbound_cpus IS NOT NULL THEN greatest(
+                    step_ns - wait_ns - crowd_ns,
+                    job_cpu_ns / greatest(own_cpus + worker_cpus + unbound_cpus, 0.01),
+                    CASE WHEN loads_in_process THEN 0 ELSE load_cpu_ns / at_once END,
+                    0.01 * step_ns
+                )
+            END AS unbound_ns
         FROM loads
         CROSS JOIN constants
     ),
@@ -335,7 +388,11 @@ SELECT
     cause, -- few, transform, storage, idle, unseen or named
     CASE cause
         WHEN 'few' THEN few_ns
-        WHEN 'transform' THEN least(slow_ns + crowd_ns, coalesce(idle_ns, slow_ns + crowd_ns), step_ns)
+        WHEN 'transform' THEN least(
+            slow_ns + crowd_ns,
+            coalesce(idle_ns, slow_ns + crowd_ns),
+            greatest(step_ns - coalesce(unbound_ns, 0), 0)
+        )
         ELSE least(slow_ns, coalesce(idle_ns, slow_ns))
     END AS lost_ns -- [ns] what a step can lose of its length by what the cause asks for, at most as the GPU is idle
 FROM caused

@@ -5,7 +5,7 @@
 -- to. The line is one of the user's own code where the stack has one.
 --
 -- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
--- needs: _thread_wait_spans, gc_runs, step_outliers
+-- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks
 CREATE TABLE line_times AS
 WITH
     parents AS (
@@ -25,6 +25,7 @@ WITH
             events.name,
             events.state,
             events.ns,
+            events.for_memory,
             events.bytes,
             events.id,
             CASE
@@ -159,6 +160,7 @@ SELECT
     events.name, -- function or system call
     events.state, -- on-cpu, gpu, collective, gc, or what was waited for, as in stack_events
     events.ns, -- [ns] time that it stands for
+    events.for_memory, -- whether the kernel was in a fault or a call for memory
     events.bytes, -- [bytes] of it
     CASE WHEN events.at_ns < events.step_end_ns THEN events.step END AS step, -- number of the step
     CASE WHEN events.at_ns < events.step_end_ns THEN events.step_kind END
@@ -180,6 +182,15 @@ SELECT
                 AND events.state NOT IN ('pipe', 'thread')
         ELSE FALSE
     END AS loads, -- whether data was loaded: by a worker that did not wait for work, or by the thread that wants it
+    coalesce(
+        events.thread = 'training'
+            AND events.kind = 'sample'
+            AND events.step_kind = 'train'
+            AND events.part = 'unknown'
+            AND events.at_ns < least(events.step_end_ns, events.part_end_ns),
+        FALSE
+    ) AS works, -- whether a training thread was on a CPU in no recorded call, in a step of training
+    coalesce(modules.forward, FALSE) AS in_forward, -- whether the stack is one of a forward pass: in a module
     events.evaluates, -- whether it was in an evaluation loop
     meanwhile.waits, -- for what the training thread stood: gil, pool or lock, as in thread_waits; gc; else NULL
     coalesce(meanwhile.wakes, FALSE) AS wakes, -- whether this other thread ended that wait
@@ -191,6 +202,7 @@ SELECT
     events.id -- number of the stack
 FROM evaluated AS events
 JOIN stack_lines AS lines ON lines.id = events.id
+LEFT JOIN _module_stacks AS modules ON modules.id = events.id
 LEFT JOIN meanwhile ON meanwhile.number = events.number
 LEFT JOIN counted
     ON counted.recording = events.recording

@@ -24,6 +24,7 @@ WITH
                 ELSE waits_for(events.kind, events.name, coalesce(events.object, events.path), FALSE)
             END AS state,
             events.period_ns,
+            is_for_memory(events.kernel_entry) AS for_memory,
             events.bytes,
             texts.id
         FROM events
@@ -59,6 +60,7 @@ SELECT
         WHEN kind = 'sample' THEN coalesce(period_ns, 0)
         ELSE greatest(end_ns - from_ns, 0)
     END AS BIGINT) AS ns, -- [ns] time that it stands for
+    coalesce(for_memory, FALSE) AS for_memory, -- whether the kernel was in a fault or call for memory
     bytes, -- [bytes] of it
     id -- number of the stack
 FROM nested

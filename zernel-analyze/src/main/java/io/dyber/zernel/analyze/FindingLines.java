@@ -38,9 +38,15 @@ final class FindingLines {
     List<FindingLine> of(Table.Row finding) {
         List<FindingLine> lines = new ArrayList<>();
         for (int i = 0; i < rules.size(); i++) {
-            lines.addAll(of(finding, rules.get(i).of(), amounts.get(i)));
+            if (rules.get(i).cause().map(cause -> cause.equals(cause(finding))).orElse(true)) {
+                lines.addAll(of(finding, rules.get(i).of(), amounts.get(i)));
+            }
         }
         return List.copyOf(lines);
+    }
+
+    private static @Nullable String cause(Table.Row finding) {
+        return finding.positions().containsKey("cause") ? finding.text("cause") : null;
     }
 
     /// What a line holds, and how much of it in which of its calls.

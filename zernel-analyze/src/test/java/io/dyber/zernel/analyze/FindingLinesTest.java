@@ -14,6 +14,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -233,9 +234,17 @@ class FindingLinesTest {
 
     @Test
     void aFindingSaysItsLinesInItsHeader() {
-        SqlObject finding = object("-- T.\n-- lines: the waits WHERE kind = 'wait'\n-- lines: its bytes BY bytes / 2 WHERE kind = 'io'\nSELECT 1\n");
+        SqlObject finding = object("""
+                -- T.
+                -- lines: the waits WHERE kind = 'wait'
+                -- lines: its bytes BY bytes / 2 WHERE kind = 'io'
+                -- lines: the loading OF data wait WHERE loads
+                SELECT 1
+                """);
         assertThat(LineRule.of(finding)).containsExactly(
-                new LineRule("the waits", "ns", "kind = 'wait'"), new LineRule("its bytes", "bytes / 2", "kind = 'io'"));
+                new LineRule("the waits", "ns", Optional.empty(), "kind = 'wait'"),
+                new LineRule("its bytes", "bytes / 2", Optional.empty(), "kind = 'io'"),
+                new LineRule("the loading", "ns", Optional.of("data wait"), "loads"));
         assertThatThrownBy(() -> LineRule.of(object("-- T.\n-- lines: the waits\nSELECT 1\n")))
                 .hasMessage("'lines: the waits' has no WHERE");
     }

@@ -71,7 +71,10 @@ final class FindingReference {
         }
         section.append("- Severity: ").append(finding.keys().getOrDefault("severity", "")).append(".\n");
         section.append("- Look further: ").append(finding.keys().getOrDefault("hint", "")).append(".\n");
-        LineRule.of(finding).forEach(rule -> section.append("- Names the lines that hold most of ").append(rule.of()).append(".\n"));
+        LineRule.of(finding).forEach(rule -> section.append("- Names the lines that hold most of ")
+                .append(rule.of())
+                .append(rule.cause().map(cause -> ", where the cause is `" + cause + "`").orElse(""))
+                .append(".\n"));
         section.append("- Reads `").append(String.join("`, `", finding.needs())).append("`.\n");
         List<Threshold> thresholds = Threshold.of(finding);
         if (!thresholds.isEmpty()) {

@@ -46,6 +46,8 @@ class FindingsTest {
         Finding finding = only("data_bound", fixture);
         assertThat(finding.evidence()).contains("; 0.0 of 2 CPUs were idle; it may run on 1 of them; ");
         assertThat(finding.advice()).startsWith("let it and its workers run on more CPUs (taskset, ");
+        // Of 50 ms, the 39 ms of CPU time that the worker takes for a step are left.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(11.0);
     }
 
     @Test

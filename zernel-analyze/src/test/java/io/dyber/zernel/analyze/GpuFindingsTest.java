@@ -418,19 +418,32 @@ class GpuFindingsTest {
 
     @Test
     void memoryGrowthFiresWithAForecast() {
-        RecordingFixture fixture = recording().training(40, 5).torchAlloc(0, 100 * MIB);
-        for (int i = 0; i < 40; i++) {
-            fixture.torchAlloc(i * 40 + 20, 30 * MIB).torchFree(i * 40 + 35, 29 * MIB);
-        }
-        fixture.gpuSample("memory_used", 0, 1000L * MIB, "bytes")
-                .footer("zernel.gpus", "{\"devices\":[{\"index\":0,\"memory_total\":" + 2000L * MIB + "}]}");
-        Finding finding = only("memory_growth", fixture);
+        Finding finding = only("memory_growth", growing(1000));
         assertThat(finding.subject()).isEqualTo("pid 100 device 0");
         assertThat(finding.value()).isEqualTo(1.049);
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.evidence())
                 .isEqualTo("what PyTorch handed out at the end of steps rose from 126.9 MB to 146.8 MB in 20 steps (r2 1.00); "
                         + "the GPU is full in about 1000 steps");
+        assertThat(finding.isKilledSoon()).as("40 s left after 0.8 s of growth").isFalse();
+    }
+
+    @Test
+    void aGpuThatIsSoonFullComesBeforeWhatIsOnlySlow() {
+        Finding finding = only("memory_growth", growing(1900));
+        assertThat(finding.evidence()).endsWith("; the GPU is full in about 100 steps");
+        assertThat(finding.more()).containsEntry("minutes_left", 0.1); // 100 steps of 40 ms, after 20 of growth
+        assertThat(finding.isKilledSoon()).isTrue();
+    }
+
+    /// Keeps 1 MiB of each step of 40 ms, on a GPU of 2000 MiB.
+    private static RecordingFixture growing(long usedMib) {
+        RecordingFixture fixture = recording().training(40, 5).torchAlloc(0, 100 * MIB);
+        for (int i = 0; i < 40; i++) {
+            fixture.torchAlloc(i * 40 + 20, 30 * MIB).torchFree(i * 40 + 35, 29 * MIB);
+        }
+        return fixture.gpuSample("memory_used", 0, usedMib * MIB, "bytes")
+                .footer("zernel.gpus", "{\"devices\":[{\"index\":0,\"memory_total\":" + 2000L * MIB + "}]}");
     }
 
     @Test
@@ -552,6 +565,23 @@ class GpuFindingsTest {
         assertThat(finding.advice())
                 .isEqualTo("keep the two apart: taskset or cpusets for pid 4711, or nice it, or move it to another machine");
         assertThat(run("cpu_preempted", fixture)).isEmpty();
+    }
+
+    @Test
+    void noisyNeighbourSaysThatTheTrainingStartedIt() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 4711, "ffmpeg");
+        }
+        fixture.footer(
+                "zernel.processes",
+                "[{\"pid\":100,\"ppid\":1,\"comm\":\"python\"},{\"pid\":4711,\"ppid\":100,\"comm\":\"ffmpeg\"}]");
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence())
+                .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while ffmpeg (pid 4711) or others had it; "
+                        + "the training started it itself; 9 waits, longest 10.0 ms; ");
+        assertThat(finding.advice())
+                .isEqualTo("the training starts this program itself: with nice, on CPUs of its own (taskset), or less often");
     }
 
     @Test

@@ -71,6 +71,41 @@ class RankFindingsTest {
     }
 
     @Test
+    void whatMakesARankLateIsOneFindingWithItsLines() {
+        RecordingFixture job = gloo("asleep", true);
+        for (int step = 0; step < STEPS; step++) {
+            job.on(101, 101, "python3")
+                    .blocked("wait", "clock_nanosleep", step * STEP_MS + 2, 15, "main (/me/train.py:9);rest (/me/train.py:4)", "status = 0", "depth = 1");
+        }
+        Finding finding = job.finding("nccl_straggler", folder);
+        assertThat(finding.lines()).extracting(line -> line.of() + ": " + line.place())
+                .containsExactly("the sleep: train.py:4 rest -> clock_nanosleep");
+        assertThat(run("asleep", job)).isEmpty();
+    }
+
+    /// The late rank waits 18 ms itself, for an exchange that the other began 10 ms earlier.
+    @Test
+    void withoutNcclAsMuchIsLostAsMakesTheRankLate() {
+        Finding finding = only("nccl_straggler", gloo("asleep", true, 18, 28));
+        assertThat(finding.value()).isEqualTo(10.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15);
+        assertThat(finding.maxSpeedup()).isEqualTo(1.6);
+    }
+
+    @Test
+    void withoutNcclNoMoreIsLostThanTheOthersWait() {
+        assertThat(only("nccl_straggler", gloo("asleep", true, 2, 12)).lostMillisPerStep()).isEqualTo(12);
+    }
+
+    @Test
+    void workOutsideOfCallsOfOneRankIsWhatMakesItLate() {
+        Finding finding = only("nccl_straggler", working(2));
+        assertThat(finding.more()).containsEntry("cause", "other");
+        assertThat(run("cpu_between_calls", working(2))).isEmpty();
+        assertThat(only("cpu_between_calls", working(1)).lostMillisPerStep()).isEqualTo(15);
+    }
+
+    @Test
     void aLateRankWhoseNumberIsNotKnownIsNamedByItsProcess() {
         Finding finding = only("nccl_straggler", gloo("asleep", false));
         assertThat(finding.subject()).isEqualTo("one of 2 ranks, pid 101");
@@ -101,6 +136,12 @@ class RankFindingsTest {
 
     /// Two ranks in one all-reduce of gloo a step, of 13 ms; one comes 15 ms late.
     private static RecordingFixture gloo(String cause, boolean known) {
+        return gloo(cause, known, 13, 28);
+    }
+
+    /// @param lateWaits how long the late rank is blocked in a step, in milliseconds
+    /// @param otherWaits how long the other one is
+    private static RecordingFixture gloo(String cause, boolean known, double lateWaits, double otherWaits) {
         RecordingFixture job = recording();
         job.footer(
                 "zernel.processes",
@@ -123,8 +164,27 @@ class RankFindingsTest {
                 }
                 double backward = at + 5 + data + forward;
                 job.backward(backward, at + 38 - backward)
-                        .event("dist_wait", "Reducer::finalize_backward", at + (late ? 25 : 10), late ? 13.0 : 28, "depth = 0")
+                        .event("dist_wait", "Reducer::finalize_backward", at + 38 - (late ? lateWaits : otherWaits),
+                                late ? lateWaits : otherWaits, "depth = 0")
                         .region(STEP, at + 38, 2);
+            }
+        }
+        return job;
+    }
+
+    /// Steps of 40 ms on a CPU, before which the last of the ranks works for 15 ms outside of calls.
+    private static RecordingFixture working(int ranks) {
+        RecordingFixture job = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]")
+                .footer("zernel.processes", "[{\"pid\":100,\"ppid\":99},{\"pid\":101,\"ppid\":99}]");
+        for (int rank = 0; rank < ranks; rank++) {
+            rank(job, rank);
+            double work = rank == ranks - 1 ? 15 : 0;
+            for (int step = 0; step < STEPS; step++) {
+                double at = step * STEP_MS;
+                job.region(NEXT, at + work, 1).backward(at + work + 5, 33 - work).region(STEP, at + 38, 2);
+                if (ranks > 1) {
+                    job.event("dist_wait", "Reducer::finalize_backward", at + 38 - (28 - work), 28 - work, "depth = 0");
+                }
             }
         }
         return job;

@@ -157,6 +157,12 @@ public final class RecordingFixture {
         return event("sample", "on-cpu", atMs, null, "period_ns = 20000000, stack = " + quote(stack));
     }
 
+    /// One that found it in the kernel.
+    public RecordingFixture sample(double atMs, String stack, int kernelEntry) {
+        return event("sample", "on-cpu", atMs, null,
+                "period_ns = 20000000, kernel_entry = " + kernelEntry + ", stack = " + quote(stack));
+    }
+
     /// One event; `columns` is a list of assignments to further columns.
     public RecordingFixture event(
             String kind, @Nullable String name, double startMs, @Nullable Double durMs, String columns) {

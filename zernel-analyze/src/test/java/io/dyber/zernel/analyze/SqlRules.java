@@ -56,7 +56,6 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             "too_many_threads", "the thread stands wherever it was when another took the CPU",
             "noisy_neighbour", "it is of other programs",
             "gpu_shared", "it is of other programs on the GPU",
-            "nccl_straggler", "the lines are those of what the late rank does, which its own findings name",
             "gpu_starved", "a trace has no stacks",
             "throttled_gpu", "it is of the GPU");
 

@@ -229,6 +229,23 @@ class StateFindingsTest {
     }
 
     @Test
+    void cpuBetweenCallsCountsWhatModulesCallOfTheStandardLibrary() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 35, 55).region(STEP, i * 100 + 90, 10);
+            for (int sample = 0; sample < 5; sample++) {
+                fixture.sample(i * 100 + 2 + sample * 6, "fit (/me/train.py:9);Module._call_impl (/lib/site-packages/torch/nn/modules/module.py:9);"
+                        + (sample == 0 ? "Linear.forward (/lib/site-packages/torch/nn/modules/linear.py:3)" : "extract (/usr/lib/python3.12/traceback.py:4);[libc.so.6]"));
+            }
+        }
+        Finding finding = only("cpu_between_calls", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(28.0);
+        assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples are in a module, ")
+                .contains("; 44 more are in the standard library that modules call, most in traceback.py; ");
+        assertThat(finding.advice()).isEqualTo("leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)");
+    }
+
+    @Test
     void cpuBetweenCallsIsSilentForTheForwardPass() {
         RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
         for (int i = 0; i < 12; i++) {
@@ -247,6 +264,55 @@ class StateFindingsTest {
             }
         }
         assertThat(run("cpu_between_calls", fixture)).isEmpty();
+    }
+
+    @Test
+    void pageFaultsFiresForPageFaultsInEachStepOfAMemoryThatDoesNotGrow() {
+        Finding finding = only("page_faults", faulting(300_000_000L, 0));
+        assertThat(finding.value()).isEqualTo(1000.0);
+        assertThat(finding.severity()).isEqualTo("low");
+        assertThat(finding.lostMillisPerStep()).isNull();
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 39 steps of 50.0 ms: 1000 page faults without I/O, 4.1 MB at least; 30 % of its CPU time, "
+                        + "15.0 ms a step, is in the kernel; memory in place changed by 0 B meanwhile");
+    }
+
+    @Test
+    void pageFaultsCostsWhatSamplesFoundInFaultsAndInCallsForMemory() {
+        RecordingFixture fixture = faulting(300_000_000L, 0);
+        for (int step = 1; step < 40; step++) {
+            fixture.sample(step * 50 + 1, "f (/me/a.py:2)", step % 3 == 0 ? 12 : -1)
+                    .sample(step * 50 + 21, "f (/me/a.py:3)", 0)
+                    .sample(step * 50 + 41, "f (/me/a.py:4)");
+        }
+        Finding finding = only("page_faults", fixture);
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence())
+                .endsWith("; 39 samples found the training thread in page faults and calls for memory, 20.0 ms a step; "
+                        + "saves at most 20.0 ms: 50.0 / (50.0 - 20.0) = 1.67x");
+        assertThat(finding.lines()).singleElement().extracting(FindingLine::line).isEqualTo("a.py:2 f");
+    }
+
+    @Test
+    void pageFaultsIsSilentForAMemoryThatGrowsAndForAProcessThatIsSeldomInTheKernel() {
+        assertThat(run("page_faults", faulting(300_000_000L, 41_000_000))).isEmpty();
+        assertThat(run("page_faults", faulting(40_000_000L, 0))).isEmpty();
+    }
+
+    /// Two seconds of steps of 50 ms, each with 1,000 page faults.
+    ///
+    /// @param systemNanos in the kernel, of each second
+    /// @param growth of memory in place, in bytes each second
+    private static RecordingFixture faulting(long systemNanos, long growth) {
+        RecordingFixture fixture = recording().training(40, 15).footer("zernel.kinds", KINDS);
+        for (int second = 0; second < 5; second++) {
+            fixture.processSample(100, "cpu", "", second * 1000.0, second * 1_000_000_000L)
+                    .processSample(100, "cpu_system", "", second * 1000.0, second * systemNanos)
+                    .processSample(100, "minor_faults", "", second * 1000.0, second * 20_000L)
+                    .processSample(100, "rss", "", second * 1000.0, 1_000_000_000 + second * growth);
+        }
+        return fixture;
     }
 
     @Test

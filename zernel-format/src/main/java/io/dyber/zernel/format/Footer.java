@@ -73,6 +73,13 @@ public record Footer(
         return Optional.ofNullable(read(metadata, DETAIL, Detail.class)).filter(detail -> detail.windows() != null);
     }
 
+    /// How the GPUs were sampled, and what they are; empty where they were not.
+    ///
+    /// @throws RecordingException if the value is not the JSON that its key promises
+    public static Optional<GpuSampling> gpus(Map<String, String> metadata) {
+        return Optional.ofNullable(read(metadata, GPUS, GpuSampling.class));
+    }
+
     /// What a digest holds, by the JSON of [#DIGEST].
     ///
     /// @throws RecordingException if it is not the JSON that the key promises
@@ -273,6 +280,8 @@ public record Footer(
     public record RingUse(@Nullable String ring, long sizeBytes, long highWaterBytes) {}
 
     /// Of [#PROCESSES], one recorded process.
+    ///
+    /// @param cgroup its path, as the recorder sees it; null where it was not read
     public record ProcessInfo(
             long pid,
             long ppid,
@@ -282,6 +291,7 @@ public record Footer(
             @JsonInclude(Include.NON_NULL) @Nullable Integer arguments,
             @JsonInclude(Include.NON_NULL) @Nullable Boolean redacted,
             Map<String, String> environment,
+            @JsonInclude(Include.NON_NULL) @Nullable String cgroup,
             @Nullable Long startedNs,
             @JsonInclude(Include.NON_NULL) @Nullable Long exitedNs,
             @JsonInclude(Include.NON_NULL) @Nullable Long exitStatus) {
@@ -312,15 +322,21 @@ public record Footer(
             long intervalNs,
             @JsonInclude(Include.NON_NULL) @Nullable Long rounds,
             long missedRounds,
-            List<GpuInfo> devices) {}
+            List<GpuInfo> devices) {
+        public GpuSampling {
+            devices = orElse(devices, List.of());
+        }
+    }
 
     /// One GPU.
     ///
+    /// @param pci where it is on the PCI bus, as `nvidia-smi` writes it; null where the driver did not say
     /// @param lostNs when it stopped answering
     public record GpuInfo(
             int index,
             @Nullable String name,
             @Nullable String uuid,
+            @JsonInclude(Include.NON_NULL) @Nullable String pci,
             @Nullable Long memoryTotal,
             @Nullable Long lostNs,
             List<GpuGap> missing) {}

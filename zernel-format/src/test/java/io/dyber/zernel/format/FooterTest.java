@@ -91,12 +91,13 @@ final class FooterTest {
         assertThat(Footer.json(new Footer.Losses(rings, Map.of("io", 2L), 2, 1L))).isEqualTo("""
                 {"rings":[{"ring":"vital","size_bytes":4096,"high_water_bytes":17}],"by_kind":{"io":2},"total":2,"ends":1}""");
         assertThat(Footer.json(new Footer.ProcessInfo(
-                        7, 1, "python3", "/usr/bin/python3", List.of("python3"), 3, true, Map.of("RANK", "0"), 5L, null, null)))
+                        7, 1, "python3", "/usr/bin/python3", List.of("python3"), 3, true, Map.of("RANK", "0"),
+                        "/system.slice/ssh.service", 5L, null, null)))
                 .isEqualTo("""
                         {"pid":7,"ppid":1,"comm":"python3","exe":"/usr/bin/python3","cmdline":["python3"],"arguments":3,\
-                        "redacted":true,"environment":{"RANK":"0"},"started_ns":5}""");
+                        "redacted":true,"environment":{"RANK":"0"},"cgroup":"/system.slice/ssh.service","started_ns":5}""");
         assertThat(Footer.json(new Footer.ProcessInfo(
-                        7, 1, "sh", "/bin/sh", List.of("sh"), null, null, Map.of(), 5L, 6L, 1L)))
+                        7, 1, "sh", "/bin/sh", List.of("sh"), null, null, Map.of(), null, 5L, 6L, 1L)))
                 .isEqualTo("""
                         {"pid":7,"ppid":1,"comm":"sh","exe":"/bin/sh","cmdline":["sh"],"environment":{},"started_ns":5,\
                         "exited_ns":6,"exit_status":1}""");
@@ -110,10 +111,10 @@ final class FooterTest {
                 "refused":7}""");
         Footer.GpuGap gap = new Footer.GpuGap("gpu_sample", "fan", "not supported", 9);
         assertThat(Footer.json(new Footer.GpuSampling(
-                        "", "580", 1, 2L, 3, List.of(new Footer.GpuInfo(0, "H100", "GPU-1", 80L, null, List.of(gap))))))
+                        "", "580", 1, 2L, 3, List.of(new Footer.GpuInfo(0, "H100", "GPU-1", "00000000:3B:00.0", 80L, null, List.of(gap))))))
                 .isEqualTo("""
                         {"why":"","driver":"580","interval_ns":1,"rounds":2,"missed_rounds":3,"devices":[{"index":0,\
-                        "name":"H100","uuid":"GPU-1","memory_total":80,"lost_ns":null,"missing":[{"kind":"gpu_sample",\
+                        "name":"H100","uuid":"GPU-1","pci":"00000000:3B:00.0","memory_total":80,"lost_ns":null,"missing":[{"kind":"gpu_sample",\
                         "name":"fan","why":"not supported","times":9}]}]}""");
     }
 

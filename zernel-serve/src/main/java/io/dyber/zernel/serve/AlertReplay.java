@@ -5,6 +5,7 @@ import io.dyber.zernel.serve.alert.AlertEngine;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.analysis.Analysis;
 import io.dyber.zernel.serve.live.LiveMetrics;
+import io.dyber.zernel.serve.live.SeriesPolicy;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
 import java.io.IOException;
@@ -26,16 +27,17 @@ public final class AlertReplay {
     /// @param note what could not be looked at; empty when there is nothing to say
     public record Outcome(double seconds, String note) {}
 
-    public static Outcome run(EventSource source, AlertRules rules, int pidLimit, Consumer<Change> changes)
+    public static Outcome run(EventSource source, AlertRules rules, SeriesPolicy policy, Consumer<Change> changes)
             throws IOException, InterruptedException {
         long[] firstNanos = {0};
         AlertEngine engine = new AlertEngine(
                 rules, alert -> changes.accept(new Change(alert, (alert.atNanos() - firstNanos[0]) / 1e9)));
         try (Analysis analysis = new Analysis(source, false)) {
-            LiveMetrics live = new LiveMetrics(pidLimit, analysis.inferences(), view -> {
+            LiveMetrics live = new LiveMetrics(policy, analysis.inferences(), view -> {
                 firstNanos[0] = view.startNanos();
                 engine.evaluate(view.nowNanos(), view);
             });
+            live.facts(source::facts);
             analysis.start();
             analysis.awaitBegin();
             Optional<EventBatch> batch = source.next();

@@ -8,11 +8,11 @@ import io.dyber.zernel.serve.alert.AlertsPage;
 import io.dyber.zernel.serve.alert.Webhook;
 import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.live.SeriesTable;
+import io.dyber.zernel.serve.metric.CommonLabels;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 
 /// Alert rules at work on live metrics: tells the log and the webhook, and shows the state as metrics and JSON.
 public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
@@ -21,10 +21,18 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
     private final AlertRules rules;
     private final Consumer<Alert> log;
     private final Optional<Webhook> webhook;
+    private final CommonLabels labels;
     private volatile AlertEngine engine;
+    private volatile Consumer<Alert> listener = _ -> {};
 
     /// @param log told each alert that begins to fire or is resolved, of the rules that log
     public Alerting(AlertRules rules, Consumer<Alert> log) {
+        this(rules, log, CommonLabels.NONE);
+    }
+
+    /// @param labels that a webhook is told with each alert
+    public Alerting(AlertRules rules, Consumer<Alert> log, CommonLabels labels) {
+        this.labels = labels;
         this.rules = rules;
         this.log = log;
         this.webhook = rules.webhook().map(Webhook::new);
@@ -52,6 +60,11 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
         series.number(Metrics.ALERT_NOTIFICATIONS, List.of("dropped")).value = counts.dropped();
     }
 
+    /// Whom to tell, too: each alert that begins to fire or is resolved, of all rules.
+    void tellAlso(Consumer<Alert> also) {
+        listener = also;
+    }
+
     /// Whether alerts still get to where they are to go.
     boolean works() {
         return webhook.map(Webhook::works).orElse(true);
@@ -74,19 +87,9 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
                         alert.rule().name(),
                         alert.state().label(),
                         alert.rule().severity().label(),
-                        sentence(alert),
+                        alert.sentence(),
                         alert.sinceNanos() / 1_000_000))
                 .toList();
-    }
-
-    /// What to say to people: "A GPU's memory is almost full (gpu_id 0): 0.9655 > 0.95".
-    private static String sentence(Alert alert) {
-        String summary = alert.rule().summary();
-        String where = alert.labels().entrySet().stream()
-                .map(label -> label.getKey() + " " + label.getValue())
-                .collect(Collectors.joining(", ", " (", ")"));
-        return (summary.endsWith(".") ? summary.substring(0, summary.length() - 1) : summary)
-                + (alert.labels().isEmpty() ? "" : where) + ": " + alert.condition();
     }
 
     String json() {
@@ -94,11 +97,12 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
     }
 
     private void tell(Alert alert) {
+        listener.accept(alert);
         if (alert.rule().actions().contains(AlertRule.Action.LOG)) {
             log.accept(alert);
         }
         if (alert.rule().actions().contains(AlertRule.Action.WEBHOOK)) {
-            webhook.ifPresent(known -> known.accept(alert));
+            webhook.ifPresent(known -> known.accept(alert.with(labels)));
         }
     }
 }

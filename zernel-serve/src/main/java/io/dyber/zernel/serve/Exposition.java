@@ -1,21 +1,19 @@
 package io.dyber.zernel.serve;
 
-import io.dyber.zernel.serve.live.Durations.Window;
-import io.dyber.zernel.serve.live.Durations;
+import io.dyber.zernel.serve.live.Family;
 import io.dyber.zernel.serve.live.LiveMetrics;
+import io.dyber.zernel.serve.metric.Buckets;
+import io.dyber.zernel.serve.metric.CommonLabels;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
-import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// Writes the series as Prometheus reads them. Families without a series are left out.
 final class Exposition {
-    private static final List<Double> QUANTILES =
-            Metrics.QUANTILES.stream().map(Double::valueOf).toList();
-
     private final StringBuilder text = new StringBuilder(1 << 20);
     private final Format format;
+    private final CommonLabels common;
 
     /// The ways to write them.
     enum Format {
@@ -38,49 +36,73 @@ final class Exposition {
         }
     }
 
-    private Exposition(Format format) {
+    private Exposition(Format format, CommonLabels common) {
         this.format = format;
+        this.common = common;
     }
 
     static String of(LiveMetrics.View view, Format format) {
-        Exposition exposition = new Exposition(format);
-        for (Metric metric : Metrics.ALL) {
-            exposition.family(metric, view);
-        }
+        Exposition exposition = new Exposition(format, view.policy().labels());
+        Family.all(view).forEach(exposition::family);
         if (format == Format.OPEN_METRICS) {
             exposition.text.append("# EOF\n");
         }
         return exposition.text.toString();
     }
 
-    private void family(Metric metric, LiveMetrics.View view) {
-        if (view.series().numbers(metric).isEmpty() && view.series().durations(metric).isEmpty()) {
-            return;
-        }
+    private void family(Family family) {
+        Metric metric = family.metric();
         boolean open = format == Format.OPEN_METRICS;
         String name = open ? metric.stem() : metric.name();
         text.append("# HELP ").append(name).append(' ');
         text.append(open ? metric.help().replace("\"", "\\\"") : metric.help()).append('\n');
-        text.append("# TYPE ").append(name).append(' ').append(metric.type().name().toLowerCase(Locale.ROOT));
-        text.append('\n');
+        text.append("# TYPE ").append(name).append(' ').append(type(family)).append('\n');
         if (open && !metric.unit().isEmpty()) {
             text.append("# UNIT ").append(name).append(' ').append(metric.unit()).append('\n');
         }
-        view.series().numbers(metric).forEach((values, sum) ->
-                line(metric.name(), "", labels(metric, values)).append(sum.value()).append('\n'));
-        view.series().durations(metric).forEach((values, durations) -> summary(metric, values, durations, view));
+        family.series().forEach(series -> series(metric.name(), series));
     }
 
-    private void summary(Metric metric, List<String> values, Durations durations, LiveMetrics.View view) {
-        String labels = labels(metric, values);
-        for (int i = 0; i < QUANTILES.size(); i++) {
-            String quantile = "quantile=\"" + Metrics.QUANTILES.get(i) + "\"";
-            line(metric.name(), "", labels.isEmpty() ? quantile : labels + "," + quantile)
-                    .append(durations.seconds(Window.MINUTE, QUANTILES.get(i), view.nowNanos()))
-                    .append('\n');
+    private String type(Family family) {
+        if (family.series().getFirst() instanceof Family.Histogram) {
+            return "histogram";
         }
-        line(metric.name(), "_count", labels).append(durations.count()).append('\n');
-        line(metric.name(), "_sum", labels).append(durations.sumSeconds()).append('\n');
+        Metric.Type type = family.metric().type();
+        return format == Format.OPEN_METRICS && type == Metric.Type.INFO ? "info" : type.label();
+    }
+
+    private void series(String name, Family.Series series) {
+        String labels = labels(series.labels());
+        switch (series) {
+            case Family.Value one -> line(name, "", labels).append(one.value()).append('\n');
+            case Family.Summary summary -> {
+                quantiles(name, labels, summary);
+                countAndSum(name, labels, summary.count(), summary.sumSeconds());
+            }
+            case Family.Histogram histogram -> {
+                buckets(name, labels, histogram);
+                countAndSum(name, labels, histogram.count(), histogram.sumSeconds());
+            }
+        }
+    }
+
+    private void buckets(String name, String labels, Family.Histogram histogram) {
+        for (int i = 0; i < Buckets.LABELS.size(); i++) {
+            line(name, "_bucket", with(labels, "le", Buckets.LABELS.get(i)))
+                    .append(histogram.cumulated().get(i)).append('\n');
+        }
+    }
+
+    private void quantiles(String name, String labels, Family.Summary summary) {
+        for (int i = 0; i < Metrics.QUANTILES.size(); i++) {
+            line(name, "", with(labels, "quantile", Metrics.QUANTILES.get(i)))
+                    .append(summary.quantileSeconds().get(i)).append('\n');
+        }
+    }
+
+    private void countAndSum(String name, String labels, long count, double sumSeconds) {
+        line(name, "_count", labels).append(count).append('\n');
+        line(name, "_sum", labels).append(sumSeconds).append('\n');
     }
 
     /// The line up to its value.
@@ -92,13 +114,15 @@ final class Exposition {
         return text.append(' ');
     }
 
-    private static String labels(Metric metric, List<String> values) {
+    private String labels(Map<String, String> own) {
         StringBuilder labels = new StringBuilder();
-        for (int i = 0; i < values.size(); i++) {
-            labels.append(i == 0 ? "" : ",").append(metric.labels().get(i)).append("=\"");
-            labels.append(escaped(values.get(i))).append('"');
-        }
+        common.with(own).forEach((name, value) -> labels.append(labels.isEmpty() ? "" : ",")
+                .append(name).append("=\"").append(escaped(value)).append('"'));
         return labels.toString();
+    }
+
+    private static String with(String labels, String name, String value) {
+        return (labels.isEmpty() ? "" : labels + ",") + name + "=\"" + value + "\"";
     }
 
     private static String escaped(String value) {

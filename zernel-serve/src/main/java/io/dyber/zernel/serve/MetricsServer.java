@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve;
 
 import io.dyber.zernel.serve.analysis.Analysis;
+import io.dyber.zernel.serve.analysis.Findings;
 import io.dyber.zernel.serve.http.AccessToken;
 import io.dyber.zernel.serve.http.Connections;
 import io.dyber.zernel.serve.http.HostGuard;
@@ -8,7 +9,11 @@ import io.dyber.zernel.serve.http.HttpEndpoint;
 import io.dyber.zernel.serve.http.PageFiles;
 import io.dyber.zernel.serve.http.PortOwner;
 import io.dyber.zernel.serve.live.LiveMetrics;
+import io.dyber.zernel.serve.live.SeriesPolicy;
 import io.dyber.zernel.serve.live.SeriesTable;
+import io.dyber.zernel.serve.otlp.Otlp;
+import io.dyber.zernel.serve.otlp.OtlpIdentity;
+import io.dyber.zernel.serve.otlp.OtlpTarget;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.Playback;
@@ -29,6 +34,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +57,7 @@ public final class MetricsServer implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
     private volatile boolean reads = true;
+    private volatile Optional<Otlp> otlp = Optional.empty();
     private volatile long publishedNanos = System.nanoTime();
 
     /// Where and how to serve.
@@ -59,19 +66,34 @@ public final class MetricsServer implements AutoCloseable {
     /// @param metricsPort HTTP; 0 takes a free one
     /// @param webSocketPort WebSocket; 0 takes a free one
     /// @param interval between snapshots
-    /// @param pidLimit processes with series of their own
+    /// @param series which there are, and how they are shown
     /// @param findings also analyze the recording, in the background
     /// @param token what clients must show, if anything
     /// @param names by which clients may call the server, besides its own
+    /// @param otlp where to push the same, if anywhere
     public record Options(
             InetAddress listen,
             int metricsPort,
             int webSocketPort,
             Duration interval,
-            int pidLimit,
+            SeriesPolicy series,
             boolean findings,
             Optional<AccessToken> token,
-            Set<String> names) {}
+            Set<String> names,
+            Optional<OtlpTarget> otlp) {
+        /// With the usual series of so many processes, and pushed nowhere.
+        public Options(
+                InetAddress listen,
+                int metricsPort,
+                int webSocketPort,
+                Duration interval,
+                int pidLimit,
+                boolean findings,
+                Optional<AccessToken> token,
+                Set<String> names) {
+            this(listen, metricsPort, webSocketPort, interval, SeriesPolicy.of(pidLimit), findings, token, names, Optional.empty());
+        }
+    }
 
     private MetricsServer(EventSource source, Options options, Alerting alerting) throws IOException {
         this.source = source;
@@ -94,7 +116,7 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     private LiveMetrics emptyMetrics() {
-        LiveMetrics empty = new LiveMetrics(options.pidLimit(), analysis.inferences(), new LiveMetrics.Watcher() {
+        LiveMetrics empty = new LiveMetrics(options.series(), analysis.inferences(), new LiveMetrics.Watcher() {
             @Override
             public void second(LiveMetrics.View view) {
                 alerting.second(view);
@@ -104,10 +126,13 @@ public final class MetricsServer implements AutoCloseable {
             @Override
             public void export(SeriesTable series) {
                 alerting.export(series);
+                FindingSeries.export(series, analysis.findings());
+                otlp.ifPresent(pushing -> pushing.export(series));
             }
         });
         empty.overhead(source.overheadShare());
         empty.detail(source::detail);
+        empty.facts(source::facts);
         alerting.startOver();
         charts.startOver();
         return empty;
@@ -146,6 +171,7 @@ public final class MetricsServer implements AutoCloseable {
     /// Starts serving; source and alerting are closed with the server. Both ports are open when this returns.
     public static MetricsServer start(EventSource source, Options options, Alerting alerting) throws IOException {
         MetricsServer server = new MetricsServer(source, options, alerting);
+        server.otlp = options.otlp().map(server::startPushing);
         Thread.ofPlatform().daemon().name("zernel-events").start(server::readEvents);
         server.analysis.start();
         Thread.ofPlatform().daemon().name("zernel-snapshots").start(server::publishSnapshots);
@@ -186,6 +212,7 @@ public final class MetricsServer implements AutoCloseable {
     @Override
     public void close() {
         closed.countDown();
+        otlp.ifPresent(Otlp::close);
         analysis.close();
         source.close();
         http.close();
@@ -290,7 +317,9 @@ public final class MetricsServer implements AutoCloseable {
                 new Health.Part("snapshots", this::silence),
                 Health.Part.working("source", () -> reads, "events are no longer read; the log says why"),
                 Health.Part.working("analysis", analysis::works, "its thread has died; the log says why"),
-                Health.Part.working("alerting", alerting::works, "its webhook's thread has died; the log says why"));
+                Health.Part.working("alerting", alerting::works, "its webhook's thread has died; the log says why"),
+                Health.Part.working(
+                        "otlp", () -> otlp.map(Otlp::works).orElse(true), "its thread has died; the log says why"));
     }
 
     private String silence() {
@@ -300,16 +329,28 @@ public final class MetricsServer implements AutoCloseable {
                 : "none was made for " + silentNanos / 1_000_000_000 + " s; the log says why";
     }
 
+    private void read(Consumer<LiveMetrics.View> reader) {
+        live.read(source.nowNanos(), source.state().ended(), reader);
+    }
+
+    private Otlp startPushing(OtlpTarget target) {
+        OtlpIdentity identity =
+                OtlpIdentity.of(source.facts().recording().host(), http.port(), options.series().labels());
+        Otlp started = Otlp.start(target, identity, this::read, analysis::findings);
+        alerting.tellAlso(started::tell);
+        return started;
+    }
+
     private HttpEndpoint.Answer metrics(HttpEndpoint.Asked asked) {
         Exposition.Format format = Exposition.Format.of(asked.headers().get("Accept"));
         AtomicReference<String> text = new AtomicReference<>("");
-        live.read(source.nowNanos(), source.state().ended(), view -> text.set(Exposition.of(view, format)));
+        read(view -> text.set(Exposition.of(view, format)));
         return new HttpEndpoint.Answer(200, format.contentType(), text.get());
     }
 
     private String percentilesJson() {
         AtomicReference<String> json = new AtomicReference<>("");
-        live.read(source.nowNanos(), source.state().ended(), view -> json.set(PercentilesPage.json(view)));
+        read(view -> json.set(PercentilesPage.json(view)));
         return json.get();
     }
 

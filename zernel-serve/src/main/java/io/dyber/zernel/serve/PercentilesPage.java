@@ -32,7 +32,7 @@ final class PercentilesPage {
             view.series().durations(metric).forEach((values, durations) -> {
                 Map<String, Object> one = new LinkedHashMap<>();
                 one.put("metric", metric.name());
-                one.put("labels", metric.labelled(values));
+                one.put("labels", view.labels(metric, values));
                 for (Durations.Window window : Durations.Window.values()) {
                     one.put(window.label(), percentiles(durations, window, view.nowNanos()));
                 }

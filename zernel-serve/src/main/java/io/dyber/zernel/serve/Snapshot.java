@@ -38,7 +38,8 @@ public record Snapshot(
     /// @param replay where the replay is; null for a recording that is still being written
     /// @param eventTimeMs event time reached, milliseconds since the epoch
     /// @param measured which process zerneld's fields are about, by measure; a measure without data is not there
-    /// @param processes the training processes and what they spend their steps on, the busiest first
+    /// @param processes the training processes and what they spend their steps on, the busiest first, 128 at most
+    /// @param processCount how many there are
     /// @param timings all durations by metric name and labels
     /// @param gpus what the driver says of the devices
     /// @param findings what the analyzer says about the recording
@@ -53,6 +54,7 @@ public record Snapshot(
             double events,
             double lost,
             List<Training> processes,
+            int processCount,
             List<Timing> timings,
             List<Device> gpus,
             Findings findings,
@@ -83,11 +85,23 @@ public record Snapshot(
     /// @param text what it is about, in one line
     public record Raised(String name, String state, String severity, String text, long sinceMs) {}
 
-    /// A process that trains.
+    /// A process that trains. Quantiles are as those of a [Timing].
     ///
+    /// @param rank in its job; null where it has none, or that is not known
+    /// @param lateP50Ms how much later than the first rank it calls collectives; null where those of one rank only are recorded
+    /// @param lateness what that is of a step: `in_time`, `late` or `very_late`
     /// @param phases share of each phase in the steps of the last minute
     public record Training(
-            String pid, String comm, double steps, Timing step, Map<String, Double> phases) {}
+            String pid,
+            @Nullable String rank,
+            String comm,
+            double steps,
+            Timing step,
+            @Nullable Double lateP50Ms,
+            String lateness,
+            @Nullable Double dataWaitP50Ms,
+            @Nullable Double launchP99Ms,
+            Map<String, Double> phases) {}
 
     /// Durations of one series. Quantiles are over the last minute, in milliseconds, and null when nothing happened
     /// in it; count and sum are since the start.

@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve;
 
 import io.dyber.zernel.serve.analysis.Findings;
+import io.dyber.zernel.serve.analysis.Lateness;
 import io.dyber.zernel.serve.live.Durations.Window;
 import io.dyber.zernel.serve.live.Durations;
 import io.dyber.zernel.serve.live.LiveMetrics;
@@ -25,7 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// Builds [Snapshot]s and writes them as JSON.
 final class Snapshots {
     private static final int VERSION = 1;
-    private static final int PROCESSES = 50;
+    private static final int PROCESSES = 128;
     private static final int TIMINGS = 200;
 
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -70,6 +71,7 @@ final class Snapshots {
                         sum(view, Metrics.EVENTS),
                         sum(view, Metrics.LOST),
                         processes(view),
+                        view.series().numbers(Metrics.STEPS).size(),
                         timings(view),
                         devices(view),
                         context.findings(),
@@ -151,14 +153,33 @@ final class Snapshots {
                 .map(entry -> {
                     String pid = entry.getKey().getFirst();
                     Durations steps = view.series().durations(Metrics.STEP, entry.getKey());
+                    String rank = view.rank(pid);
+                    Snapshot.Timing step = timing(Metrics.STEP, entry.getKey(), steps, view);
+                    Double late = quantile(Metrics.NCCL_LATE, entry.getKey(), 0.5, view);
                     return new Snapshot.Training(
                             pid,
+                            rank.isEmpty() ? null : rank,
                             pid.equals(SeriesTable.OTHER) ? "" : view.comm(Long.parseLong(pid)),
                             entry.getValue().value(),
-                            timing(Metrics.STEP, entry.getKey(), steps, view),
+                            step,
+                            late,
+                            lateness(late, step.p50Ms()),
+                            quantile(Metrics.DATALOADER_WAIT, entry.getKey(), 0.5, view),
+                            quantile(Metrics.CUDA_LAUNCH, entry.getKey(), 0.99, view),
                             phases.getOrDefault(pid, Map.of()));
                 })
                 .toList();
+    }
+
+    private static String lateness(@Nullable Double lateMillis, @Nullable Double stepMillis) {
+        double share = lateMillis == null || stepMillis == null || stepMillis == 0 ? 0 : lateMillis / stepMillis;
+        return Lateness.of(share);
+    }
+
+    /// Milliseconds; null where nothing of this happened in the last minute.
+    private static @Nullable Double quantile(Metric metric, List<String> pid, double quantile, LiveMetrics.View view) {
+        Durations durations = view.series().durations(metric).get(pid);
+        return durations == null ? null : millis(durations.seconds(Window.MINUTE, quantile, view.nowNanos()));
     }
 
     private static List<Snapshot.Timing> timings(LiveMetrics.View view) {

@@ -1,7 +1,10 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.serve.analysis.Findings;
 import io.dyber.zernel.serve.analysis.Inferences;
 import io.dyber.zernel.serve.analysis.Inferred;
+import io.dyber.zernel.serve.source.Facts;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
 import io.dyber.zernel.serve.source.WrittenRecording;
@@ -15,6 +18,7 @@ final class EveryKind {
 
     private static final String NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
     private static final long MS = 1_000_000;
+    static final String CONTAINER = "0123456789abcdef".repeat(4);
     /// Of a device.
     private static final Map<String, Integer> SAMPLES = Map.ofEntries(
             Map.entry("utilization", 75),
@@ -74,6 +78,30 @@ final class EveryKind {
                     ('region', 'Optimizer.step#AdamW.step', 90, 10, 1), ('region', '%s', 100, 30, 1)
                 ) AS e(kind, name, start, dur, pid)
                 """.formatted(START, NEXT, NEXT));
+    }
+
+    /// What the recording says of who they are.
+    static Facts facts() {
+        return Facts.of(Map.of(
+                Footer.RECORDING, """
+                        {"version": "0.1.0", "host": "node7", "kernel": "6.8.0", "arch": "x86_64", "cpus": 8}""",
+                Footer.PROCESSES, """
+                        [{"pid": 1, "ppid": 0, "comm": "python3", "environment":
+                            {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2"},
+                          "cgroup": "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice/cri-containerd-%s.scope"},
+                         {"pid": 3, "ppid": 0, "comm": "python3", "environment": {"SLURM_PROCID": "1"}}]""".formatted(CONTAINER),
+                Footer.GPUS, """
+                        {"driver": "570.00.77", "devices":
+                            [{"index": 1, "name": "H100", "uuid": "GPU-1", "pci": "00000000:3B:00.0"}]}"""));
+    }
+
+    /// What the analyzer is said to find in them.
+    static Findings findings() {
+        return new Findings(1, "run.parquet", "", List.of(
+                new Findings.Found("data_bound", "Waiting for data", "rank 0 (pid 1)", "critical", 30.0, 1.4, "", "", "", List.of()),
+                new Findings.Found("data_bound", "Waiting for data", "rank 0 (pid 1)", "warning", 10.0, 1.1, "", "", "", List.of()),
+                new Findings.Found("lost_events", "Events were lost", "io", "warning", null, null, "", "", "", List.of())),
+                List.of());
     }
 
     static Events events() {

@@ -2,10 +2,16 @@ package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.format.Version;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.live.LiveMetrics;
+import io.dyber.zernel.serve.live.SeriesPolicy;
+import io.dyber.zernel.serve.live.SeriesTable;
+import io.dyber.zernel.serve.metric.CommonLabels;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
+import io.dyber.zernel.serve.source.Facts;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
@@ -17,7 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicReference;
@@ -28,8 +33,23 @@ final class ExpositionTest {
     private static final long MS = 1_000_000;
 
     private final Alerting alerting = new Alerting(AlertRules.defaults(), _ -> {});
-    private final LiveMetrics live = new LiveMetrics(3, EveryKind.inferences(), alerting);
+    private final LiveMetrics live = new LiveMetrics(3, EveryKind.inferences(), new Watching(alerting));
     private long nowNanos = EveryKind.START + 1000 * MS;
+
+    /// As the server does.
+    private record Watching(Alerting alerting) implements LiveMetrics.Watcher {
+        @Override
+        public void second(LiveMetrics.View view) {
+            alerting.second(view);
+        }
+
+        @Override
+        public void export(SeriesTable series) {
+            alerting.export(series);
+            FindingSeries.export(series, EveryKind.findings());
+            series.number(Metrics.OTLP_FAILURES, List.of("metrics", "failed")).value = 3;
+        }
+    }
 
     ExpositionTest() {
         live.overhead(OptionalDouble.of(0.004));
@@ -37,8 +57,10 @@ final class ExpositionTest {
 
     @Test
     void theExpositionIsTheGoldenOne() throws IOException {
+        live.facts(EveryKind::facts);
         live.apply(EveryKind.events().batch());
-        String actual = PrometheusText.parse(text("text/plain")).canonical();
+        String version = "version=\"" + Version.current() + "\"";
+        String actual = PrometheusText.parse(text("text/plain").replace(version, "version=\"this\"")).canonical();
         if (Boolean.getBoolean("golden.update")) {
             Files.createDirectories(GOLDEN.getParent());
             Files.writeString(GOLDEN, actual);
@@ -50,7 +72,7 @@ final class ExpositionTest {
     private List<String> missing(List<Metric> metrics) {
         PrometheusText text = PrometheusText.parse(text("text/plain"));
         return metrics.stream()
-                .filter(metric -> !metric.type().name().toLowerCase(Locale.ROOT).equals(text.types().get(metric.name()))
+                .filter(metric -> !metric.type().label().equals(text.types().get(metric.name()))
                         || !metric.help().equals(text.helps().get(metric.name())))
                 .map(Metric::name)
                 .toList();
@@ -58,6 +80,7 @@ final class ExpositionTest {
 
     @Test
     void everyFamilyHasHelpAndTheTypeOfTheList() {
+        live.facts(EveryKind::facts);
         live.apply(EveryKind.events().batch());
         assertThat(missing(Metrics.ALL)).isEmpty();
     }
@@ -85,6 +108,101 @@ final class ExpositionTest {
     }
 
     @Test
+    void whoProcessesDevicesAndTheMachineAreIsSaidOnce() {
+        live.facts(EveryKind::facts);
+        live.apply(EveryKind.events().batch());
+        assertThat(PrometheusText.parse(text("text/plain")).values())
+                .containsEntry("zernel_process_info{cgroup=\"/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef"
+                        + ".slice/cri-containerd-" + EveryKind.CONTAINER + ".scope\",comm=\"python3\",container=\""
+                        + EveryKind.CONTAINER + "\",local_rank=\"0\",pid=\"1\",pod=\"01234567-89ab-cdef-0123-456789abcdef\","
+                        + "rank=\"0\",world_size=\"2\"}", 1.0)
+                .containsEntry("zernel_process_info{comm=\"python3\",pid=\"3\",rank=\"1\"}", 1.0)
+                .containsEntry("zernel_process_info{pid=\"2\"}", 1.0)
+                .containsEntry("zernel_gpu_info{gpu_id=\"1\",name=\"H100\",pci=\"00000000:3B:00.0\",uuid=\"GPU-1\"}", 1.0)
+                .containsEntry("zernel_host_info{arch=\"x86_64\",driver=\"570.00.77\",host=\"node7\",kernel=\"6.8.0\"}", 1.0)
+                .containsEntry("zernel_build_info{recorder=\"0.1.0\",version=\"" + Version.current() + "\"}", 1.0);
+    }
+
+    @Test
+    void theNameThatAnEventSaidLastIsThatOfAProcess() {
+        live.facts(EveryKind::facts);
+        live.apply(new Events().add("io", "read", 3, EveryKind.START, MS).with(TextColumn.COMM, "renamed").batch());
+        assertThat(PrometheusText.parse(text("text/plain")).values())
+                .containsEntry("zernel_process_info{comm=\"renamed\",pid=\"3\",rank=\"1\"}", 1.0);
+    }
+
+    @Test
+    void ofARecordingThatSaysNothingNobodyIsInvented() {
+        live.apply(new Events().add("io", "read", 3, EveryKind.START, MS).batch());
+        assertThat(text("text/plain"))
+                .contains("zernel_process_info{pid=\"3\"} 1.0\n", "zernel_build_info{version=\"" + Version.current() + "\"} 1.0\n")
+                .doesNotContain("zernel_host_info", "zernel_gpu_info", "rank=");
+    }
+
+    @Test
+    void openMetricsHasInfosOfItsOwn() {
+        assertThat(text("application/openmetrics-text; version=1.0.0"))
+                .contains("# TYPE zernel_build info\n", "\nzernel_build_info{version=");
+        assertThat(text("text/plain")).contains("# TYPE zernel_build_info gauge\n");
+    }
+
+    @Test
+    void seriesOfAProcessHaveItsRank() {
+        live.facts(EveryKind::facts);
+        live.apply(EveryKind.events().batch());
+        assertThat(PrometheusText.parse(text("text/plain")).values())
+                .containsEntry("zernel_steps_total{pid=\"1\",rank=\"0\"}", 1.0)
+                .containsEntry("zernel_nccl_collective_duration_seconds_count{op=\"all_reduce\",pid=\"3\",rank=\"1\"}", 1.0)
+                .containsEntry("zernel_torch_memory_used_bytes{gpu_id=\"0\",pid=\"1\",rank=\"0\"}", 500.0)
+                .containsEntry("zernel_io_bytes_total{pid=\"2\"}", 1000.0);
+    }
+
+    @Test
+    void aRankThatBecomesKnownWhileRecordingIsShownFromThenOn() {
+        AtomicReference<Facts> said = new AtomicReference<>(Facts.NONE);
+        live.facts(said::get);
+        live.apply(new Events().add("io", "read", 3, EveryKind.START, MS).batch());
+        assertThat(text("text/plain")).contains("zernel_io_seconds_count{pid=\"3\"} 1\n");
+        said.set(EveryKind.facts());
+        live.facts(said::get);
+        assertThat(text("text/plain")).contains("zernel_io_seconds_count{pid=\"3\",rank=\"1\"} 1\n");
+    }
+
+    @Test
+    void whatIsNoNumberIsNoRank() {
+        live.facts(() -> Facts.of(Map.of(
+                Footer.PROCESSES, "[{\"pid\": 1, \"environment\": {\"RANK\": \"first\"}}]")));
+        live.apply(new Events().add("io", "read", 1, EveryKind.START, MS).batch());
+        assertThat(text("text/plain")).contains("zernel_io_seconds_count{pid=\"1\"} 1\n");
+    }
+
+    @Test
+    void aFindingIsThereOnceAndSaysHowMuchIsLostWhereItIsAboutTime() {
+        assertThat(PrometheusText.parse(text("text/plain")).values())
+                .containsEntry("zernel_finding_info{finding=\"data_bound\",severity=\"critical\",subject=\"rank 0 (pid 1)\","
+                        + "title=\"Waiting for data\"}", 1.0)
+                .containsEntry("zernel_finding_lost_seconds{finding=\"data_bound\",subject=\"rank 0 (pid 1)\"}", 0.03)
+                .containsEntry("zernel_finding_info{finding=\"lost_events\",severity=\"warning\",subject=\"io\","
+                        + "title=\"Events were lost\"}", 1.0)
+                .doesNotContainKey("zernel_finding_lost_seconds{finding=\"lost_events\",subject=\"io\"}");
+        assertThat(text("text/plain")).doesNotContain("finding=\"data_bound\",subject=\"rank 0 (pid 1)\",severity=\"warning\"");
+    }
+
+    @Test
+    void everySeriesHasTheUsersLabelsAfterItsOwn() {
+        CommonLabels labels = CommonLabels.parse(List.of("cluster=a", "team=\"x\""));
+        LiveMetrics labelled =
+                new LiveMetrics(SeriesPolicy.of(3).with(labels), EveryKind.inferences(), new Alerting(AlertRules.defaults(), _ -> {}));
+        labelled.apply(EveryKind.events().batch());
+        String text = text(labelled, "text/plain");
+        assertThat(text.lines().filter(line -> !line.startsWith("#")))
+                .hasSizeGreaterThan(100)
+                .allMatch(line -> line.contains("cluster=\"a\",team=\"\\\"x\\\"\""));
+        assertThat(PrometheusText.parse(text).values())
+                .containsEntry("zernel_source_ended{cluster=\"a\",team=\"\\\"x\\\"\"}", 0.0);
+    }
+
+    @Test
     void openMetricsHasUnitsAndEndsWithItsMark() {
         live.apply(EveryKind.events().batch());
         assertThat(text("application/openmetrics-text; version=1.0.0"))
@@ -95,18 +213,91 @@ final class ExpositionTest {
 
     @Test
     void clientJavaWritesTheSame() throws IOException {
-        live.apply(EveryKind.events().add("call", "operator\"\\\n<", 1, EveryKind.START + 900 * MS, MS).batch());
+        assertClientJavaWritesTheSame(live);
+    }
+
+    @Test
+    void clientJavaWritesTheSameHistograms() throws IOException {
+        assertClientJavaWritesTheSame(histograms());
+    }
+
+    private void assertClientJavaWritesTheSame(LiveMetrics metrics) throws IOException {
+        metrics.facts(EveryKind::facts);
+        metrics.apply(EveryKind.events().add("call", "operator\"\\\n<", 1, EveryKind.START + 900 * MS, MS).batch());
         ExpositionFormats formats = ExpositionFormats.init();
         for (String accept : List.of("text/plain", "application/openmetrics-text; version=1.0.0")) {
             ByteArrayOutputStream expected = new ByteArrayOutputStream();
             AtomicReference<MetricSnapshots> families = new AtomicReference<>(MetricSnapshots.of());
-            live.read(nowNanos, false, view -> families.set(ClientJavaExposition.of(view)));
+            metrics.read(nowNanos, false, view -> families.set(ClientJavaExposition.of(view)));
             formats.findWriter(accept).write(expected, families.get());
             PrometheusText theirs = PrometheusText.parse(expected.toString(StandardCharsets.UTF_8));
-            PrometheusText ours = PrometheusText.parse(text(accept));
+            PrometheusText ours = PrometheusText.parse(text(metrics, accept));
             assertThat(ours.canonical()).isEqualTo(theirs.canonical());
             assertThat(ours.helps()).containsExactlyInAnyOrderEntriesOf(theirs.helps());
         }
+    }
+
+    private static LiveMetrics histograms() {
+        return new LiveMetrics(
+                SeriesPolicy.of(3).withHistograms(), EveryKind.inferences(), new Alerting(AlertRules.defaults(), _ -> {}));
+    }
+
+    @Test
+    void histogramsCountWhatWasAtMostSoLong() {
+        LiveMetrics histograms = histograms();
+        histograms.apply(new Events()
+                .add("io", "read", 1, EveryKind.START, MS)
+                .add("io", "read", 1, EveryKind.START, MS + 1)
+                .add("io", "read", 1, EveryKind.START, 200_000 * MS)
+                .batch());
+        assertThat(text(histograms, "text/plain"))
+                .contains("""
+                        # TYPE zernel_io_seconds histogram
+                        zernel_io_seconds_bucket{pid="1",le="1e-05"} 0
+                        """)
+                .contains("""
+                        zernel_io_seconds_bucket{pid="1",le="0.0005"} 0
+                        zernel_io_seconds_bucket{pid="1",le="0.001"} 1
+                        zernel_io_seconds_bucket{pid="1",le="0.002"} 2
+                        """)
+                .contains("""
+                        zernel_io_seconds_bucket{pid="1",le="100.0"} 2
+                        zernel_io_seconds_bucket{pid="1",le="+Inf"} 3
+                        zernel_io_seconds_count{pid="1"} 3
+                        zernel_io_seconds_sum{pid="1"} 200.002000001
+                        """)
+                .doesNotContain("quantile=");
+    }
+
+    @Test
+    void bucketsOfAProcessThatLosesItsSeriesGoToTheOthers() {
+        LiveMetrics histograms = histograms();
+        for (long pid = 1; pid <= 10; pid++) {
+            histograms.apply(new Events().add("io", "read", pid, EveryKind.START, MS).batch());
+        }
+        for (int i = 0; i < 10; i++) {
+            histograms.apply(new Events().add("io", "read", 10, EveryKind.START, MS).batch());
+        }
+        PrometheusText text = PrometheusText.parse(text(histograms, "text/plain"));
+        double all = text.values().entrySet().stream()
+                .filter(series -> series.getKey().startsWith("zernel_io_seconds_bucket{le=\"0.001\""))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+        assertThat(all).isEqualTo(20);
+        assertThat(text.values()).containsEntry("zernel_io_seconds_bucket{le=\"5.0E-4\",pid=\"other\"}", 0.0);
+    }
+
+    @Test
+    void aMetricHasFewerHistogramsThanSummaries() {
+        LiveMetrics histograms = histograms();
+        Events calls = new Events();
+        for (int i = 0; i < 1000; i++) {
+            calls.add("call", "function_" + i, 1, EveryKind.START, MS);
+        }
+        histograms.apply(calls.batch());
+        Map<String, Double> values = PrometheusText.parse(text(histograms, "text/plain")).values();
+        assertThat(values.keySet().stream().filter(series -> series.startsWith("zernel_call_seconds_count"))).hasSize(201);
+        assertThat(values).containsEntry("zernel_call_seconds_count{name=\"other\",pid=\"other\"}", 800.0);
     }
 
     @Test
@@ -270,8 +461,12 @@ final class ExpositionTest {
     }
 
     private String text(String accept) {
+        return text(live, accept);
+    }
+
+    private String text(LiveMetrics metrics, String accept) {
         AtomicReference<String> text = new AtomicReference<>("");
-        live.read(nowNanos, false, view -> text.set(Exposition.of(view, Exposition.Format.of(accept))));
+        metrics.read(nowNanos, false, view -> text.set(Exposition.of(view, Exposition.Format.of(accept))));
         return text.get();
     }
 }

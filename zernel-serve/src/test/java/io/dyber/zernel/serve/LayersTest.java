@@ -29,6 +29,7 @@ final class LayersTest {
                 .layer("alert").definedBy(ROOT + ".alert")
                 .layer("metric").definedBy(ROOT + ".metric")
                 .layer("http").definedBy(ROOT + ".http")
+                .layer("otlp").definedBy(ROOT + ".otlp")
                 .layer("live").definedBy(ROOT + ".live")
                 .layer("analysis").definedBy(ROOT + ".analysis")
                 .layer("source").definedBy(ROOT + ".source")
@@ -37,11 +38,12 @@ final class LayersTest {
                 .whereLayer("watch").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("mcp").mayOnlyBeAccessedByLayers("cli")
                 .whereLayer("demo").mayOnlyBeAccessedByLayers("cli")
-                .whereLayer("alert").mayOnlyBeAccessedByLayers("cli", "serve", "live")
+                .whereLayer("alert").mayOnlyBeAccessedByLayers("cli", "serve", "live", "otlp")
                 .whereLayer("http").mayOnlyBeAccessedByLayers("cli", "serve")
-                .whereLayer("live").mayOnlyBeAccessedByLayers("cli", "serve")
-                .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve", "live", "alert")
-                .whereLayer("analysis").mayOnlyBeAccessedByLayers("cli", "serve", "live")
+                .whereLayer("otlp").mayOnlyBeAccessedByLayers("cli", "serve")
+                .whereLayer("live").mayOnlyBeAccessedByLayers("cli", "serve", "otlp")
+                .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve", "live", "alert", "otlp")
+                .whereLayer("analysis").mayOnlyBeAccessedByLayers("cli", "serve", "live", "otlp")
                 .whereLayer("source").mayOnlyBeAccessedByLayers("cli", "serve", "live", "analysis")
                 .check(CLASSES);
     }
@@ -70,6 +72,15 @@ final class LayersTest {
         noClasses()
                 .that().haveNameNotMatching(".*\\.WebSocket(Feed|Session)(\\$.*)?")
                 .should().dependOnClassesThat().resideInAPackage("org.eclipse.jetty.websocket..")
+                .check(CLASSES);
+    }
+
+    /// Whose classes are so loaded only where somebody pushes.
+    @Test
+    void openTelemetrysLibraryStaysInItsPackage() {
+        noClasses()
+                .that().resideOutsideOfPackage(ROOT + ".otlp")
+                .should().dependOnClassesThat().resideInAPackage("io.opentelemetry..")
                 .check(CLASSES);
     }
 

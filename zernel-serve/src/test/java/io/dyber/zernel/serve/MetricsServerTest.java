@@ -263,6 +263,11 @@ final class MetricsServerTest {
             assertThat(findings.path("recording").asString()).endsWith("run.parquet");
             assertThat(findings.at("/findings/0/lost_ms_per_step").asDouble()).isCloseTo(30, within(1.0));
             assertThat(findings.at("/findings/0/advice").asString()).isNotEmpty();
+            String metrics = http.send(
+                            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + analyzing.metricsPort() + "/metrics")).build(),
+                            HttpResponse.BodyHandlers.ofString())
+                    .body();
+            assertThat(metrics).containsPattern("zernel_finding_lost_seconds\\{finding=\"data_bound\",subject=\"[^\"]+\"} 0\\.0[23]");
         }
     }
 

@@ -3,6 +3,7 @@ package io.dyber.zernel.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.dyber.zernel.record.cli.Record;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Speed;
@@ -75,6 +76,34 @@ final class PageTest {
                 .isEqualTo("data loading 30 %gpu compute 50 %nccl collective 0 %optimizer step 10 %unknown 10 %");
         assertThat(text("clock")).isEqualTo("00:04 / 00:04");
         assertThat(browser.text("document.querySelectorAll('.chart:not([hidden]) h2').length")).isEqualTo("3");
+    }
+
+    @Test
+    void ranksAreToldOrderedAndFoundAndTheLateOneIsMarked() throws Exception {
+        int http = server.metricsPort();
+        int webSocket = server.webSocketPort();
+        server.close();
+        assertThat(Record.commandLine().execute("--simulate=straggler-rank", "--ranks", "20", "--steps", "40", "--seed", "3",
+                "-o", folder.resolve("run.parquet").toString())).isZero();
+        server = serve(http, webSocket);
+        assertThat(server.awaitEnd()).isTrue();
+        String rows = "document.querySelectorAll('#processes tbody tr').length";
+        assertThat(browser.await(rows, "16")).isEqualTo("16");
+        assertThat(text("more-processes")).isEqualTo("4 more");
+        browser.text("document.getElementById('more-processes').click()");
+        assertThat(browser.text(rows)).isEqualTo("20");
+        assertThat(browser.text("document.querySelector('#processes thead').textContent"))
+                .isEqualTo("rankprocessstepsstep p50p99late p50data wait p50launch p99where a step goes");
+
+        browser.text("document.querySelector('[data-column=rank]').click()");
+        String ranks = "[...document.querySelectorAll('#processes tbody tr')].map(row => row.cells[0].textContent).join(' ')";
+        assertThat(browser.text(ranks)).isEqualTo("0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19");
+        browser.text("document.querySelector('[data-column=late]').click()");
+        assertThat(browser.text("document.querySelectorAll('#processes .late').length")).isEqualTo("1");
+        assertThat(browser.text("document.querySelector('#processes tbody tr').cells[5].className")).isEqualTo("late");
+
+        browser.text("(filter => { filter.value = 'rank 1'; filter.oninput(); })(document.getElementById('process-filter'))");
+        assertThat(browser.text(rows)).isEqualTo("11");
     }
 
     @Test

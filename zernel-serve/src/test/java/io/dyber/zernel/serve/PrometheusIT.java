@@ -1,12 +1,16 @@
 package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.alert.PrometheusRules;
+import io.dyber.zernel.serve.live.SeriesPolicy;
 import io.dyber.zernel.serve.metric.GrafanaDashboard;
+import io.dyber.zernel.serve.otlp.OtlpTarget;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.Facts;
 import io.dyber.zernel.serve.source.SourceState;
 import java.io.File;
 import java.io.IOException;
@@ -24,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
@@ -68,7 +73,7 @@ final class PrometheusIT {
             Path metrics = Files.writeString(folder.resolve("metrics.txt"), get(server.metricsPort(), "/metrics"));
             assertThat(says(metrics, promtool, "check", "metrics")).isEmpty();
         }
-        Path rules = Files.writeString(folder.resolve("prometheus-rules.yml"), PrometheusRules.yaml(rules()));
+        Path rules = Files.writeString(folder.resolve("prometheus-rules.yml"), PrometheusRules.yaml(rules(), false));
         assertThat(says(rules, promtool, "check", "rules", "--lint-fatal", rules.toString())).contains("2 rules found");
     }
 
@@ -79,7 +84,11 @@ final class PrometheusIT {
             int port = freePort();
             Process process = start(prometheus, port, server.metricsPort());
             try {
-                List<String> empty = expressions();
+                List<String> empty = expressions("/panels");
+                assertThat(empty).hasSizeGreaterThan(60);
+                List<String> findings = empty.stream().filter(expression -> expression.contains("zernel_finding")).toList();
+                List<String> shares = empty.stream().filter(expression -> expression.startsWith("sum by (phase)")).toList();
+                empty.removeAll(findings); // nothing is found in so little
                 while (!empty.isEmpty()) {
                     assertThat(process.isAlive()).as(() -> log()).isTrue();
                     Thread.sleep(200);
@@ -89,6 +98,10 @@ final class PrometheusIT {
                     Thread.sleep(200);
                 }
                 assertThat(hasData(port, "ALERTS{alertname=\"slow\"}")).isFalse();
+                assertThat(shares).hasSize(3).noneMatch(share -> hasData(port, "sum(" + share + ") > 1.000001"));
+                assertThat(findings).isNotEmpty().noneMatch(expression -> hasData(port, expression));
+                assertThat(expressions("/annotations").stream().filter(expression -> hasData(port, expression)))
+                        .singleElement().asString().startsWith("zernel_alerts{");
                 assertThat(hasData(port, "zernel_alerts{alertname=\"a quarter is used\",alertstate=\"firing\"} == 1")).isTrue();
                 assertThat(value(port, "zernel_io_bytes_total{pid=\"2\"}")).isEqualTo("1000");
             } finally {
@@ -98,17 +111,42 @@ final class PrometheusIT {
         }
     }
 
-    private static List<String> expressions() {
+    @Test
+    void histogramsOfRanksAddUp() throws Exception {
+        Path promtool = program("promtool");
+        Path prometheus = program("prometheus");
+        try (MetricsServer server = serve(SeriesPolicy.usual().withHistograms())) {
+            Path metrics = Files.writeString(folder.resolve("histograms.txt"), get(server.metricsPort(), "/metrics"));
+            assertThat(says(metrics, promtool, "check", "metrics")).isEmpty();
+            int port = freePort();
+            Process process = start(prometheus, port, server.metricsPort());
+            try {
+                // One of 3 ms and one of 5 ms are in the bucket from 2 ms to 5 ms.
+                String median = "histogram_quantile(0.5, sum by (le) (zernel_nccl_collective_duration_seconds_bucket))";
+                while (!hasData(port, median)) {
+                    assertThat(process.isAlive()).as(() -> log()).isTrue();
+                    Thread.sleep(200);
+                }
+                assertThat(Double.parseDouble(value(port, median))).isCloseTo(0.0035, within(1e-9));
+            } finally {
+                process.destroy();
+                process.waitFor();
+            }
+        }
+    }
+
+    /// What the panels ask, and apart from them what is asked to mark findings and alerts, with everything chosen.
+    private static List<String> expressions(String part) {
         List<String> expressions = new ArrayList<>();
-        new JsonMapper().readTree(GrafanaDashboard.json()).path("panels").forEach(panel -> panel.path("targets")
-                .forEach(target ->
-                        expressions.add(target.path("expr").asString().replace("$__rate_interval", "1m"))));
-        assertThat(expressions).hasSizeGreaterThan(60);
+        JsonNode dashboard = new JsonMapper().readTree(GrafanaDashboard.json());
+        dashboard.at(part).findValues("expr").forEach(expression -> expressions.add(expression.asString()
+                .replace("$__rate_interval", "1m")
+                .replaceAll("\\$(job|instance|rank|gpu)", ".*")));
         return expressions;
     }
 
     private Process start(Path prometheus, int port, int metricsPort) throws Exception {
-        Files.writeString(folder.resolve("rules.yml"), PrometheusRules.yaml(rules()));
+        Files.writeString(folder.resolve("rules.yml"), PrometheusRules.yaml(rules(), false));
         Path config = Files.writeString(folder.resolve("prometheus.yml"), """
                 global: {scrape_interval: 1s, evaluation_interval: 1s}
                 rule_files: [rules.yml]
@@ -187,10 +225,16 @@ final class PrometheusIT {
     }
 
     private MetricsServer serve() throws Exception {
+        return serve(SeriesPolicy.usual());
+    }
+
+    private MetricsServer serve(SeriesPolicy policy) throws Exception {
         return MetricsServer.start(
                 new EveryKindOnce(EveryKind.recording(folder.resolve("every-kind.parquet"))),
                 new MetricsServer.Options(
-                        InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), 100, false, Optional.empty(), Set.of()),
+                        InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), policy, false, Optional.empty(), Set.of(),
+                        Optional.of(new OtlpTarget(
+                                URI.create("http://127.0.0.1:" + freePort()), Duration.ofSeconds(1), Map.of(), _ -> {}))),
                 new Alerting(rules(), _ -> {}));
     }
 
@@ -250,6 +294,11 @@ final class PrometheusIT {
         @Override
         public OptionalDouble overheadShare() {
             return OptionalDouble.of(0.004);
+        }
+
+        @Override
+        public Facts facts() {
+            return EveryKind.facts();
         }
 
         @Override

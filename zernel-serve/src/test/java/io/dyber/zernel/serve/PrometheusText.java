@@ -44,7 +44,7 @@ record PrometheusText(Map<String, String> types, Map<String, String> helps, Map<
         Matcher label = LABEL.matcher(inside);
         int end = 0;
         while (label.find() && label.start() == end) {
-            labels.put(label.group(1), label.group(2));
+            labels.put(label.group(1), label.group(1).equals("le") ? bound(label.group(2)) : label.group(2));
             end = label.end();
         }
         if (end != inside.length()) {
@@ -56,6 +56,11 @@ record PrometheusText(Map<String, String> types, Map<String, String> helps, Map<
         if (values.put(series, Double.valueOf(sample.group(3))) != null) {
             throw new IllegalArgumentException("twice: " + series);
         }
+    }
+
+    /// A number that may be spelt in several ways.
+    private static String bound(String text) {
+        return text.equals("+Inf") ? text : Double.toString(Double.parseDouble(text));
     }
 
     /// Everything as lines in a fixed order, numbers in one spelling.

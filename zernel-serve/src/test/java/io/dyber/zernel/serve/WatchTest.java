@@ -56,7 +56,7 @@ final class WatchTest {
         tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", watch());
         List<String> small = await(screen -> screen.getFirst().startsWith("Zernel  connected") && shows(screen, "python3 4242"));
         assertThat(small).hasSize(24).allMatch(line -> line.length() <= 80);
-        assertThat(small.getLast()).startsWith("q quit  p pause  order by: s steps*  t step time");
+        assertThat(small.getLast()).startsWith("q quit  p pause  j k scroll  order by: s steps*  r rank");
         assertThat(small).anyMatch(line -> line.startsWith("python3 4242  50 steps  step p50 99.9 ms"));
 
         tmux("resize-window", "-x", "200", "-y", "50");

@@ -42,6 +42,7 @@ public final class Analyze implements Runnable {
             Listed.of(PercentilesCommand.class),
             Listed.of(Tables.MEMORY),
             Listed.of(Tables.NCCL),
+            Listed.of(Tables.CRITICAL_PATH),
             Listed.of(DigestCommand.class),
             Listed.of(WhatIfCommand.class),
             Listed.of(Tables.IO),

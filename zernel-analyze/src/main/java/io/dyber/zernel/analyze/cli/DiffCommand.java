@@ -88,10 +88,10 @@ final class DiffCommand implements Callable<Integer> {
     }
 
     public static final class Form {
-        @Option(names = "--json", description = "Print all measures, calls and lines as JSON, times in ns.")
+        @Option(names = "--json", description = "Print all of it as JSON, times in ns.")
         public boolean json;
 
-        @Option(names = "--csv", paramLabel = "TABLE", description = "Print a table as comma-separated values: ${COMPLETION-CANDIDATES}.")
+        @Option(names = "--csv", paramLabel = "TABLE", description = "Print one table: ${COMPLETION-CANDIDATES}.")
         public @Nullable Part csv;
 
         @Option(names = "--folded", description = "Print folded stacks, ns per step before and after.")
@@ -99,6 +99,9 @@ final class DiffCommand implements Callable<Integer> {
 
         @Option(names = "--markdown", description = "Print Markdown, for a pull request.")
         boolean markdown;
+
+        @Option(names = "--html", description = "Print a page with a differential flame graph.")
+        boolean html;
     }
 
     @Mixin
@@ -119,6 +122,9 @@ final class DiffCommand implements Callable<Integer> {
             List<DiffRule.Verdict> verdicts = rules.stream().map(rule -> rule.judge(diff)).toList();
             if (form.folded) {
                 writeFolded(database, out);
+            } else if (form.html) {
+                Table stacks = database.query(database.hasStacks() ? "FROM flame_diff" : "FROM flame_diff LIMIT 0");
+                new DiffReport(diff, verdicts).html(out, stacks);
             } else {
                 write(diff, verdicts, out);
             }

@@ -65,6 +65,24 @@ final class Tables {
             "zernel-analyze steps 'rank*.parquet'",
             List.of());
 
+    private static final String ONE_RANK = "no collectives of two ranks or more were recorded";
+
+    static final TableCommand CRITICAL_PATH = new TableCommand(
+            "critical-path",
+            List.of("Which ranks, and what they did, the end of each step rested on."),
+            Answer.of("FROM critical_steps").ifEmpty(ONE_RANK),
+            List.of(
+                    Choice.of("--ranks", "Each rank's share of the paths of all steps.", Answer.of("FROM critical_ranks").ifEmpty(ONE_RANK)),
+                    Choice.of("--parts", "Each part of each path, in order.", Answer.of("FROM critical_path").ifEmpty(ONE_RANK)),
+                    Choice.ofNumber("--longest", "The N steps with the longest paths.",
+                            Answer.of("FROM critical_steps ORDER BY dur_ns DESC, job, step LIMIT ?").ifEmpty(ONE_RANK))),
+            List.of(
+                    "zernel-analyze critical-path 'rank*.parquet'",
+                    "zernel-analyze critical-path --ranks 'rank*.parquet'",
+                    "zernel-analyze critical-path --longest 10 'rank*.parquet'"),
+            "zernel-analyze nccl --ranks 'rank*.parquet'",
+            List.of());
+
     static final TableCommand IO = new TableCommand(
             "io",
             List.of("Reads per process or file: bytes, time blocked, from storage."),

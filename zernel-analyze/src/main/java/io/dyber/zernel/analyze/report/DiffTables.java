@@ -18,6 +18,11 @@ final class DiffTables {
 
     private DiffTables() {}
 
+    /// Whether a column of one of these tables has numbers.
+    static boolean isNumber(Table.Column column) {
+        return column.type().equals(NUMBER);
+    }
+
     /// What was compared: files, and how many steps.
     static String side(List<Recording> recordings, Table steps, String column) {
         String first = recordings.getFirst().path().toString();
@@ -44,7 +49,7 @@ final class DiffTables {
         return switch (row.requiredText("verdict")) {
             case "more" -> "Steps are slower by " + change(row) + ": " + numbers + ".";
             case "less" -> "Steps are faster by " + change(row) + ": " + numbers + ".";
-            default -> "No significant difference of most steps: " + numbers + mean(row) + ".";
+            default -> "No significant difference of most steps (p >= 0.01): " + numbers + mean(row) + ".";
         };
     }
 

@@ -25,7 +25,7 @@ public record FleetHtml(PrintWriter out) {
         out.println("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">");
         out.println("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">");
         out.println("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Zernel fleet</title>\n<style>");
-        out.print(HtmlReport.style());
+        out.print(HtmlPage.style());
         out.println(".map { overflow-x: auto; } .map rect { fill: var(--line); } .map .late { fill: var(--warn); } .map .very_late { fill: var(--bad); }"
                 + " .map .named { fill: none; stroke: var(--accent); stroke-width: 1.5; }\n</style>\n</head>\n<body>\n<main>");
         out.printf(

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.CriticalPath;
 import io.dyber.zernel.analyze.report.data.GpuActivity;
 import io.dyber.zernel.analyze.report.data.PhaseWords;
 import io.dyber.zernel.analyze.report.data.Report;
@@ -28,6 +29,7 @@ final class Sentences {
     static Table of(Report report) {
         Sentences sentences = new Sentences();
         report.section("training_threads").rows().forEach(thread -> sentences.thread(report, thread));
+        CriticalPath.of(report).ifPresent(path -> sentences.add("critical path", null, "Critical path", path));
         GpuActivity.of(report).forEach(fact -> sentences.add("GPU activity", null, fact.label(), fact.text()));
         report.unknowns().forEach((question, bounds) -> sentences.add("unknown", null, question, bounds));
         List<Table.Column> columns = COLUMNS.keySet().stream()
@@ -59,7 +61,7 @@ final class Sentences {
 
     private static Map<String, String> columns() {
         Map<String, String> columns = new LinkedHashMap<>();
-        columns.put("about", "mean step, steps, requests, evaluation, standstill, GPU activity or unknown");
+        columns.put("about", "mean step, steps, requests, evaluation, standstill, critical path, GPU activity or unknown");
         columns.put("recording", "recording, of a sentence about a thread");
         columns.put("pid", "its process");
         columns.put("tid", "thread");

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.report;
 
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.CriticalPath;
 import io.dyber.zernel.analyze.report.data.GpuActivity;
 import io.dyber.zernel.analyze.report.data.GpuMemory;
 import io.dyber.zernel.analyze.report.data.Report;
@@ -48,6 +49,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
             "gpu_limit",
             "unknowns",
             "memory_curve",
+            "critical_ranks",
             "probes",
             "detail_cost",
             "overhead",
@@ -65,6 +67,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
         page.blank();
         new VerdictText(page).write(report.verdict());
         new StepsText(page, report).write();
+        CriticalPath.of(report).ifPresent(path -> page.paragraph("  critical path: ", path));
         memory(report);
         page.blank();
         findings(report);

@@ -1,17 +1,20 @@
 package io.dyber.zernel.analyze.sql;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// Which lines of the job's code hold what a finding tells of: a header line `lines: WHAT WHERE CONDITION` or
-/// `lines: WHAT BY AMOUNT WHERE CONDITION`, on the rows of the view `line_times`.
+/// `lines: WHAT BY AMOUNT WHERE CONDITION`, on the rows of the view `line_times`. With `OF CAUSE` before `WHERE` it is only for
+/// rows of the finding that have this `cause`.
 ///
 /// @param of what the lines hold shares of, as in a sentence: `the waits`
 /// @param amount an expression that is added up for each line: nanoseconds, unless the finding is about something else
+/// @param cause of the finding's rows that it is for; empty: for all
 /// @param condition which rows
-public record LineRule(String of, String amount, String condition) {
-    private static final Pattern FORM = Pattern.compile("(.+?)(?: BY (.+?))? WHERE (.+)");
+public record LineRule(String of, String amount, Optional<String> cause, String condition) {
+    private static final Pattern FORM = Pattern.compile("(.+?)(?: BY (.+?))?(?: OF (.+?))? WHERE (.+)");
 
     /// Those of a finding; none where its header has no such line.
     ///
@@ -26,7 +29,7 @@ public record LineRule(String of, String amount, String condition) {
             throw new IllegalArgumentException("'lines: " + text + "' has no WHERE");
         }
         String amount = form.group(2);
-        return new LineRule(form.group(1), amount == null ? "ns" : amount, form.group(3));
+        return new LineRule(form.group(1), amount == null ? "ns" : amount, Optional.ofNullable(form.group(3)), form.group(4));
     }
 
     /// The amounts by thread and line, of the processes that train; where other threads and data workers belong to them,

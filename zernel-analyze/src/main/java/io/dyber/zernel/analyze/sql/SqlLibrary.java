@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 public final class SqlLibrary {
     /// What every [Database] has of its own.
     public static final Set<String> BASE = Set.of("events", "files", "footer");
+    /// A server opens recordings again and again, and each file is read once.
+    private static final SqlLibrary BUILT_IN = new SqlLibrary(new ShippedSql(), Map.of(), Set.of());
+
     private final ShippedSql shipped;
     /// Those that were added or changed.
     private final Map<String, SqlObject> own;
@@ -34,7 +37,7 @@ public final class SqlLibrary {
 
     /// The library in the jar.
     public static SqlLibrary builtIn() {
-        return new SqlLibrary(new ShippedSql(), Map.of(), Set.of());
+        return BUILT_IN;
     }
 
     /// This library and the `.sql` files of a folder, which may replace built-in ones of the same name.

@@ -47,6 +47,9 @@ class EveryCommandTest {
                 nccl
                 nccl --ranks
                 nccl --clocks
+                critical-path
+                critical-path --parts
+                critical-path --ranks
                 io --files
                 gpu
                 gpu --idle

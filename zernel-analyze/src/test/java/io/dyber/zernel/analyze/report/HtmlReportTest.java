@@ -62,7 +62,7 @@ class HtmlReportTest {
         assertThat(page)
                 .contains("content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + hash + "'\">")
                 .doesNotContain("https:", "src=", "@import", "url(", "import ", "__STYLE__", "__JSON__")
-                .contains("This page draws the report with JavaScript");
+                .contains("This page is drawn with JavaScript");
         assertThat(page.replace("http://www.w3.org/2000/svg", "")).doesNotContain("http:"); // that is the name of SVG
     }
 
@@ -215,7 +215,7 @@ class HtmlReportTest {
 
     @Test
     void coloursStandOutFromThePage() {
-        String style = HtmlReport.style();
+        String style = HtmlPage.style();
         for (int scheme = 1; scheme <= 2; scheme++) {
             Map<String, String> colours = colours(style, scheme);
             for (String page : List.of("page", "card")) {

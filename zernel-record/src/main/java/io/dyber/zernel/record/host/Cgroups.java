@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.host;
 
+import io.dyber.zernel.record.process.CgroupPath;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -51,19 +52,9 @@ final class Cgroups {
 
     private Optional<Limit> tightest(List<String> lines, String controller) {
         Optional<Limit> tightest = Optional.empty();
-        Path top = mount;
-        String path = "";
-        for (String line : lines) {
-            String[] parts = line.split(":", 3);
-            if (parts.length == 3 && List.of(parts[1].split(",")).contains(controller)) {
-                top = mount.resolve(controller);
-                path = parts[2];
-                break;
-            }
-            if (parts.length == 3 && parts[0].equals("0")) {
-                path = parts[2];
-            }
-        }
+        Optional<String> own = CgroupPath.ofController(lines, controller);
+        Path top = own.isPresent() ? mount.resolve(controller) : mount;
+        String path = own.orElseGet(() -> CgroupPath.unified(lines));
         Path folder = top.resolve(path.replaceFirst("^/+", "")).normalize();
         if (!folder.startsWith(top) || !Files.isDirectory(folder)) {
             folder = top;

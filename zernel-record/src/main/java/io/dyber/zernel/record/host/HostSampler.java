@@ -156,6 +156,8 @@ public final class HostSampler implements AutoCloseable {
                 limits(process, cpus);
             }
             ofProcess(pid, stat.comm(), "cpu", stat.cpuNanos(), HostValue.NANOS);
+            ofProcess(pid, stat.comm(), "cpu_system", stat.systemNanos(), HostValue.NANOS);
+            ofProcess(pid, stat.comm(), "minor_faults", stat.minorFaults(), HostValue.COUNT);
             ofProcess(pid, stat.comm(), "rss", stat.rssBytes(), HostValue.BYTES);
             ofProcess(pid, stat.comm(), "threads", stat.threads(), HostValue.COUNT);
             int mayUse = cpus.online(process.cpus());

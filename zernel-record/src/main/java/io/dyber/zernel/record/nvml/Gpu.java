@@ -23,6 +23,7 @@ final class Gpu {
     private final MemorySegment handle;
     private final String name;
     private final String uuid;
+    private final String pci;
     private final long memoryTotal;
     private final List<GpmCounters> counters = new ArrayList<>();
     private final Consumer<String> notices;
@@ -47,6 +48,7 @@ final class Gpu {
         this.notices = notices;
         this.name = nvml.text("nvmlDeviceGetName", handle);
         this.uuid = nvml.text("nvmlDeviceGetUUID", handle);
+        this.pci = nvml.pci(handle);
         Metric total = Metric.MEMORY_TOTAL;
         this.memoryTotal = nvml.ask(total.question(), handle) == NvmlCode.SUCCESS
                 ? nvml.answered(total.offset(), total.width())
@@ -217,6 +219,6 @@ final class Gpu {
                 .map(trouble -> new Gap(
                         trouble.name(), trouble.ofProcess(), NvmlCode.text(trouble.code()), trouble.times()))
                 .toList();
-        return new GpuFacts(index, name, uuid, memoryTotal, gaps, lostNanos);
+        return new GpuFacts(index, name, uuid, pci, memoryTotal, gaps, lostNanos);
     }
 }

@@ -28,6 +28,10 @@ final class Nvml implements AutoCloseable {
     static final String SONAME = "libnvidia-ml.so.1";
 
     private static final int TEXT_SIZE = 96;
+    /// `sizeof(nvmlPciInfo_t)`, and `busId` in it.
+    private static final int PCI_SIZE = 68;
+
+    private static final int PCI_BUS_ID = 36;
 
     private final Arena arena = Arena.ofConfined();
     private final SymbolLookup library;
@@ -145,6 +149,19 @@ final class Nvml implements AutoCloseable {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment text = call.allocate(TEXT_SIZE);
             return (int) function.invokeExact(device, text, TEXT_SIZE) == NvmlCode.SUCCESS ? text.getString(0) : "";
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /// Where a device is on the PCI bus: `00000000:3B:00.0`; empty when the driver does not say.
+    ///
+    /// `nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)`
+    String pci(MemorySegment device) {
+        MethodHandle function = function(List.of("nvmlDeviceGetPciInfo_v3"), ADDRESS, ADDRESS);
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment pci = call.allocate(PCI_SIZE, JAVA_INT.byteAlignment());
+            return (int) function.invokeExact(device, pci) == NvmlCode.SUCCESS ? pci.getString(PCI_BUS_ID) : "";
         } catch (Throwable e) {
             throw unexpected(e);
         }

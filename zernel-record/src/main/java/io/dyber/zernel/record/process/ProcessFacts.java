@@ -24,6 +24,7 @@ import java.util.TreeSet;
 /// @param exe path of the program, empty for a kernel thread or if it may not be read
 /// @param commandLine empty for a kernel thread
 /// @param environment ranks, job ids and the like that it was started with; nothing else of its environment
+/// @param cgroup its path below the mount of cgroups; empty where it has none or may not be read
 /// @param uid the real user
 /// @param startedTicks hundredths of a second between boot and start; tells a process from an earlier one with its pid
 public record ProcessFacts(
@@ -33,6 +34,7 @@ public record ProcessFacts(
         String exe,
         List<String> commandLine,
         Map<String, String> environment,
+        String cgroup,
         int uid,
         long startedTicks) {
     private static final Path PROC = Path.of("/proc");
@@ -58,6 +60,7 @@ public record ProcessFacts(
                     exe(proc),
                     commandLine(proc),
                     JobEnvironment.of(proc),
+                    CgroupPath.of(proc),
                     uid(proc),
                     stat.startedTicks()));
         } catch (IOException _) {

@@ -110,6 +110,7 @@ public final class GpuRows {
                 gpu.index(),
                 gpu.name(),
                 gpu.uuid(),
+                gpu.pci().isEmpty() ? null : gpu.pci(),
                 gpu.memoryTotal() == 0 ? null : Long.valueOf(gpu.memoryTotal()),
                 gpu.lostNanos() == 0 ? null : Long.valueOf(writer.epochNanos(gpu.lostNanos())),
                 gpu.gaps().stream().map(GpuRows::describe).toList());

@@ -161,6 +161,7 @@ final class TargetSet {
                 lines.hidden(facts.commandLine()),
                 lines.mark(),
                 facts.environment(),
+                facts.cgroup().isEmpty() ? null : facts.cgroup(),
                 facts.started().toEpochMilli() * 1_000_000L,
                 null,
                 null);

@@ -97,6 +97,8 @@ final class HostSamplerTest {
         assertThat(sample(42)).filteredOn(text -> text.startsWith("42")).containsExactly(
                 "42  cpus_allowed 4",
                 "42  cpu 1500000000 ns",
+                "42  cpu_system 500000000 ns",
+                "42  minor_faults 9",
                 "42  rss 8192000 bytes",
                 "42  threads 20",
                 "42  pss 5120000 bytes",

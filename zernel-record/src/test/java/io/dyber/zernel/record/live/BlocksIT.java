@@ -85,7 +85,12 @@ class BlocksIT {
         assertThat(recording.rows("""
                 SELECT comm FROM events WHERE kind = 'sched' AND comm LIKE 'z-%' AND dur_ns >= 200000000
                     AND waker_tid = (SELECT min(tid) FROM events WHERE comm = 'blocks') ORDER BY comm
-                """)).containsExactly(
+                """))
+                .as(() -> "of " + recording.rows("""
+                        SELECT comm || ' ' || dur_ns || ' ns by ' || coalesce(waker_tid::VARCHAR, 'nobody') FROM events
+                        WHERE kind = 'sched' AND (comm LIKE 'z-%' OR comm = 'blocks') ORDER BY ts_ns
+                        """))
+                .containsExactly(
                 "z-connect", "z-fcntl", "z-flock", "z-msgrcv", "z-pause", "z-recvfrom", "z-sendto", "z-sigsuspend");
     }
 }

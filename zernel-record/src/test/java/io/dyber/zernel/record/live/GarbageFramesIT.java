@@ -6,6 +6,7 @@ import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.python.Pythons;
 import io.dyber.zernel.record.python.Scribbler;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +23,8 @@ class GarbageFramesIT {
     /// The length of the file's name is among what is garbage, so it may be cut.
     private static final String KNOWN =
             "(inner|outer|outer\\.<locals>\\.<lambda>|<lambda>|<module>) \\([^:]*(:\\d+)?\\)|\\[unreadable]|\\[deeper]|[^:]* \\([^:]*\\)|\\[[^:]*]";
+    private static final String OF_BURNS = "(<module>|deep|rounds|one|two|spin|(Net\\.)?(__call__|forward)|generated|ordered"
+            + "|((Net\\.forward|generated|ordered)\\.<locals>\\.)?<(listcomp|genexpr|lambda)>)";
 
     @TempDir
     private Path directory = Path.of("");
@@ -70,6 +73,39 @@ class GarbageFramesIT {
             assertThat(recording.rows("SELECT DISTINCT stack FROM events WHERE stack IS NOT NULL").stream()
                             .flatMap(stack -> Arrays.stream(stack.split(";")))
                             .filter(frame -> !frame.matches(KNOWN))
+                            .distinct())
+                    .isEmpty();
+        }
+    }
+
+    /// Interpreters that end while their frames are read: killed in a thousand calls, with many samples a second. They live a second
+    /// and more, because the frames of a new process are known only some tenths of a second after its start.
+    @ParameterizedTest
+    @MethodSource("pythons")
+    void anInterpreterMayEndWhileItIsRead(Path python) throws IOException {
+        Needs.bpf();
+        Path file = directory.resolve("run.parquet");
+        Path script = directory.resolve("killed.sh");
+        Files.writeString(script, """
+                for i in $(seq 6); do
+                    for j in 1 2 3; do
+                        "%s" "%s" 1000 > /dev/null & victims="$victims $!"
+                    done
+                    sleep 1.$((2 + i %% 3))
+                    kill -9 $victims
+                    victims=
+                done
+                wait
+                """.formatted(python, Programs.source("burns.py")));
+        Running.Outcome outcome = Recorder.recordTo(file, "--sample-rate", "999", "--stacks", "1us", "--", "sh", script.toString()).run();
+        assertThat(outcome.status()).as(outcome.toString()).isZero();
+        try (Recording recording = Recording.open(file)) {
+            assertThat(recording.footer("zernel.recording").path("stop").asString()).isEqualTo("command-exited");
+            assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'sample' AND stack LIKE '%deep (%'"))
+                    .isGreaterThan(100);
+            assertThat(recording.rows("SELECT DISTINCT stack FROM events WHERE stack IS NOT NULL").stream()
+                            .flatMap(stack -> Arrays.stream(stack.split(";")))
+                            .filter(frame -> frame.contains("burns.py") && !frame.matches(OF_BURNS + " \\(.*burns\\.py:\\d+\\)"))
                             .distinct())
                     .isEmpty();
         }

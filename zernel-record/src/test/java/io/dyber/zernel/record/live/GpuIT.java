@@ -69,6 +69,7 @@ class GpuIT {
         assertThat(second.path("index").asInt()).isEqualTo(1);
         assertThat(second.path("name").asString()).isEqualTo("Stand-in B100");
         assertThat(second.path("uuid").asString()).isEqualTo("GPU-00000000-0000-0000-0000-000000000001");
+        assertThat(second.path("pci").asString()).isEqualTo("00000000:3C:00.0");
         assertThat(second.path("memory_total").asLong()).isEqualTo(80L << 30);
         assertThat(second.path("missing").valueStream().map(JsonNode::toString)).containsExactlyInAnyOrder(
                 "{\"kind\":\"gpu_sample\",\"name\":\"fp16_active\",\"why\":\"invalid argument\",\"times\":1}",

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -21,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// Marks from the command line and from a program, in recordings that are running.
 class MarkIT {
-    /// The start of a process is known to a hundredth of a second, and the time of day is adjusted all the time.
+    /// The start of a process is known to a hundredth of a second.
     private static final long CLOCK_ERROR_NANOS = 15_000_000;
 
     @TempDir
@@ -41,19 +40,14 @@ class MarkIT {
         return Recorder.zernelRecord("mark").with(arguments).property("zernel.run", directory.resolve("run").toString());
     }
 
-    private static long nowNanos() {
-        Instant now = Instant.now();
-        return now.getEpochSecond() * 1_000_000_000L + now.getNano();
-    }
-
     @Test
     void aMarkIsInBothRunningRecordingsAtTheTimeOfTheCall() {
         try (Running first = recordTo("a.parquet", "-p", "1").startRecording();
                 Running second = recordTo("b.parquet", "-p", "1", "--kinds", "io").startRecording()) {
-            long before = nowNanos();
+            long before = System.nanoTime();
             // The command needs a second to come to itself, as a JVM on a busy machine may.
             Running.Outcome outcome = mark("loss = NaN").under("sh", "-c", "sleep 1; exec \"$@\"", "sh").run();
-            long after = nowNanos();
+            long after = System.nanoTime();
             assertThat(outcome.status()).as(outcome.toString()).isZero();
             assertThat(outcome.err()).isEmpty();
             assertThat(outcome.out()).hasSize(3);
@@ -71,12 +65,15 @@ class MarkIT {
         }
     }
 
+    /// @param before as CLOCK_MONOTONIC says, which `System.nanoTime()` is
     private void assertMarked(String file, long before, long after) {
         try (Recording recording = Recording.open(directory.resolve(file))) {
             assertThat(recording.rows("""
                     SELECT name, comm, pid IS NOT NULL, tid != pid, dur_ns FROM events WHERE kind = 'mark'
                     """)).containsExactly("loss = NaN java true true null");
-            assertThat(recording.number("SELECT ts_ns FROM events WHERE kind = 'mark'"))
+            // Not by the time of day, which is adjusted all the time.
+            long offset = recording.footer("zernel.clock").path("offset_ns").asLong();
+            assertThat(recording.number("SELECT ts_ns FROM events WHERE kind = 'mark'") - offset)
                     .isBetween(before - CLOCK_ERROR_NANOS, after - 1_000_000_000L);
             JsonNode kind = recording.footer("zernel.kinds").valueStream()
                     .filter(row -> row.path("kind").asString().equals("mark"))

@@ -62,15 +62,13 @@ record Recorder(
     }
 
     Running start() {
-        List<String> command = new ArrayList<>(prefix);
-        // A background shell starts its children with SIGINT ignored, nohup with SIGHUP, and a JVM then keeps it so.
-        command.addAll(List.of("env", "--default-signal=INT,HUP"));
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        List<String> java = new ArrayList<>();
+        java.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.startsWith("--"))
-                .forEach(command::add);
+                .forEach(java::add);
         // As bin/zernel-record starts it.
-        command.addAll(List.of(
+        java.addAll(List.of(
                 "-XX:TieredStopAtLevel=1",
                 "-XX:C1MaxInlineSize=60",
                 "-XX:+UseSerialGC",
@@ -78,15 +76,28 @@ record Recorder(
                 "-XX:MaxNewSize=12m",
                 "-XX:MinHeapFreeRatio=10",
                 "-XX:MaxHeapFreeRatio=20"));
+        List<String> command = new ArrayList<>(prefix);
+        // A background shell starts its children with SIGINT ignored, nohup with SIGHUP, and a JVM then keeps it so.
+        command.addAll(List.of("env", "--default-signal=INT,HUP"));
+        command.addAll(java);
         command.addAll(properties);
-        StringBuilder classPath = new StringBuilder();
-        before.forEach(folder -> classPath.append(folder).append(File.pathSeparator));
-        command.addAll(List.of("-cp", classPath + System.getProperty("java.class.path"), MAIN));
+        command.addAll(classPath(java));
+        command.add(MAIN);
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().keySet().removeIf(name -> name.startsWith("SUDO_"));
         builder.environment().putAll(environment);
         return Running.start(builder);
+    }
+
+    /// Other classes than those of the build are not in the cache.
+    private List<String> classPath(List<String> java) {
+        if (before.isEmpty()) {
+            return AotCache.classPath(java, MAIN);
+        }
+        StringBuilder classPath = new StringBuilder();
+        before.forEach(folder -> classPath.append(folder).append(File.pathSeparator));
+        return List.of("-cp", classPath + System.getProperty("java.class.path"));
     }
 
     /// Starts it and returns when its probes are attached.

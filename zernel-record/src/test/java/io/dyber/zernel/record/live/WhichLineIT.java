@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.dyber.zernel.record.python.Pythons;
 import java.io.IOException;
@@ -19,9 +20,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// Stacks of Python programs of each version, held against what the interpreter itself says of its frames.
 class WhichLineIT {
+    /// What `burns.py` does, by the names of its functions.
+    private static final String POSSIBLE = "<module>;deep;rounds(;one(;spin)?|;generated(;<genexpr>)?"
+            + "|;__call__(;forward(;<listcomp>)?(;two(;spin)?)?)?|;ordered(;<lambda>(;spin)?)?)?";
+
     private static final int MOST_FRAMES = 128;
 
     @TempDir
@@ -69,6 +75,39 @@ class WhichLineIT {
             assertThat(wrong).as(told.size() + " calls").isEmpty();
             assertThat(ready).as("calls of " + told.size() + " that found ready what they waited for").isLessThan(told.size() / 10);
             assertThat(recording.footer("zernel.stacks").path("over_budget").asLong()).isZero();
+        }
+    }
+
+    /// Its stack is taken before the wait, as another thread runs when that ends.
+    @Test
+    void aPageFaultThatWaitsHasTheStackOfItsLine() throws IOException {
+        Needs.bpf();
+        Path file = directory.resolve("run.parquet");
+        Path files = Files.createDirectory(directory.resolve("files")).toRealPath();
+        JsonNode told;
+        try (Running program = Running.start(Needs.python("mmap"), Programs.source("mapped.py"), files.toString())) {
+            program.awaitLine("ready");
+            Recorder recorder = Recorder.recordTo(
+                    file, "-p", Long.toString(program.pid()), "--kinds", "io,sched", "--stacks", "1us");
+            try (Running recording = recorder.startRecording()) {
+                program.say("go");
+                Running.Outcome outcome = program.await();
+                assertThat(outcome.status()).as(outcome.toString()).isZero();
+                told = Truth.of(outcome.out()).lines().getLast();
+                assertThat(recording.await().status()).isZero();
+            }
+        }
+        try (Recording recording = Recording.open(file)) {
+            long absent = told.path("absent").asLong();
+            assertThat(absent).as("files that could be dropped from memory").isPositive();
+            assertThat(recording.rows("""
+                    SELECT count(*) FROM events WHERE name = 'page_fault' AND contains(path, '%s/')
+                        AND stack NOT LIKE '%%;main (%%mapped.py:%%);touch (%%mapped.py:%d)%%'
+                    """.formatted(files, told.path("line").asInt())))
+                    .containsExactly("0");
+            assertThat(recording.number("SELECT count(stack) FROM events WHERE name = 'page_fault' AND contains(path, '%s/')"
+                            .formatted(files)))
+                    .isBetween(absent / 2, absent);
         }
     }
 
@@ -125,6 +164,48 @@ class WhichLineIT {
             assertThat(recording.rows("SELECT DISTINCT name, dur_ns, period_ns FROM events WHERE kind = 'sample'"))
                     .containsExactly("on-cpu null 20408163");
         }
+    }
+
+    /// Of every sample, the frames are ones that the program can have, and each part of it has as many as its share of the CPU time.
+    @ParameterizedTest
+    @MethodSource("pythons")
+    void samplesAreWhereTheTimeIs(Path python) throws IOException {
+        Needs.bpf();
+        Path file = directory.resolve("run.parquet");
+        JsonNode truth;
+        try (Running program = Running.start(python.toString(), Programs.source("burns.py"))) {
+            program.awaitLine("ready");
+            Recorder recorder = Recorder.recordTo(
+                    file, "--kinds", "sample,process", "--sample-rate", "499", "-p", Long.toString(program.pid()));
+            try (Running recording = recorder.startRecording()) {
+                Running.pause(3000);
+                program.say("end");
+                truth = JsonMapper.shared().readTree(program.await().out().getLast());
+                assertThat(recording.await().status()).isZero();
+            }
+        }
+        try (Recording recording = Recording.open(file)) {
+            // Until it knows the interpreter, samples have no Python frames.
+            List<String> stacks = recording.rows("""
+                    SELECT stack FROM events
+                    WHERE kind = 'sample' AND ts_ns >= (SELECT min(ts_ns) FROM events WHERE stack LIKE '%rounds (%burns.py:%')
+                    """).stream().map(WhichLineIT::functions).toList();
+            assertThat(stacks).hasSizeGreaterThan(100);
+            assertThat(stacks.stream().filter(stack -> !stack.matches(POSSIBLE))).hasSizeLessThanOrEqualTo(stacks.size() / 100);
+            for (String part : truth.propertyNames()) {
+                double share = (double) stacks.stream().filter(stack -> (stack + ";").contains(";" + part + ";")).count() / stacks.size();
+                assertThat(share).as(part).isCloseTo(truth.path(part).asDouble(), within(0.12));
+            }
+        }
+    }
+
+    /// The names of a stack's Python functions, without what they are in.
+    private static String functions(String stack) {
+        return Arrays.stream(stack.split(";"))
+                .filter(frame -> frame.matches(".* \\(.*:\\d+\\)"))
+                .map(frame -> frame.replaceAll(" \\([^)]*\\)$", ""))
+                .map(name -> name.substring(name.lastIndexOf('.') + 1))
+                .collect(Collectors.joining(";"));
     }
 
     /// Calls of one function of a library by Python: those that take long have the stack of the caller, whichever way the

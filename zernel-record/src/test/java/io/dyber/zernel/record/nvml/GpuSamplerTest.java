@@ -82,8 +82,10 @@ final class GpuSamplerTest {
         GpuSampler.State state = GpuSampler.look();
         assertThat(state.driver()).isEqualTo("570.00.77");
         assertThat(state.gpus()).containsExactly(
-                new GpuFacts(0, "Stand-in A100", "GPU-00000000-0000-0000-0000-000000000000", 85_899_345_920L, List.of(NO_COUNTERS), 0),
-                new GpuFacts(1, "Stand-in B100", "GPU-00000000-0000-0000-0000-000000000001", 85_899_345_920L, List.of(), 0));
+                new GpuFacts(0, "Stand-in A100", "GPU-00000000-0000-0000-0000-000000000000",
+                        "00000000:3B:00.0", 85_899_345_920L, List.of(NO_COUNTERS), 0),
+                new GpuFacts(1, "Stand-in B100", "GPU-00000000-0000-0000-0000-000000000001",
+                        "00000000:3C:00.0", 85_899_345_920L, List.of(), 0));
     }
 
     @Test

@@ -1,8 +1,10 @@
 package io.dyber.zernel.serve.alert;
 
+import io.dyber.zernel.serve.metric.CommonLabels;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /// A series that meets the condition of a rule, or did.
 ///
@@ -25,6 +27,11 @@ public record Alert(
         }
     }
 
+    /// The same with labels beside those of the series.
+    public Alert with(CommonLabels common) {
+        return new Alert(rule, common.with(labels), state, value, sinceNanos, atNanos);
+    }
+
     /// When it came into this state.
     public Instant at() {
         return instant(atNanos);
@@ -35,6 +42,16 @@ public record Alert(
         String value = String.format(Locale.ROOT, "%.4g", value());
         return value + " " + rule.comparison().sign() + " " + AlertRule.plain(rule.threshold())
                 + (rule.holdFor().isZero() ? "" : " for " + AlertRule.plain(rule.holdFor().toMillis() / 1e3) + " s");
+    }
+
+    /// What to say to people: `A GPU's memory is almost full (gpu_id 0): 0.9655 > 0.95`.
+    public String sentence() {
+        String summary = rule.summary().isEmpty() ? rule.name() : rule.summary();
+        String where = labels.entrySet().stream()
+                .map(label -> label.getKey() + " " + label.getValue())
+                .collect(Collectors.joining(", ", " (", ")"));
+        return (summary.endsWith(".") ? summary.substring(0, summary.length() - 1) : summary)
+                + (labels.isEmpty() ? "" : where) + ": " + condition();
     }
 
     static Instant instant(long nanos) {

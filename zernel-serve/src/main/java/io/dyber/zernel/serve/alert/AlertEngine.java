@@ -39,7 +39,7 @@ public final class AlertEngine {
         Set<Key> met = new HashSet<>();
         for (AlertRule rule : rules.rules()) {
             read(rule, readings, (values, value) -> {
-                Map<String, String> labels = labels(rule, values);
+                Map<String, String> labels = labels(rule, readings.labels(rule.metric(), values));
                 if (labels.entrySet().containsAll(rule.labels().entrySet())
                         && rule.comparison().holds(value, rule.threshold())) {
                     Key key = new Key(rule, List.copyOf(values));
@@ -73,8 +73,8 @@ public final class AlertEngine {
         }
     }
 
-    private static Map<String, String> labels(AlertRule rule, List<String> values) {
-        Map<String, String> labels = rule.metric().labelled(values);
+    private static Map<String, String> labels(AlertRule rule, Map<String, String> shown) {
+        Map<String, String> labels = new LinkedHashMap<>(shown);
         String quantile = rule.labels().get(AlertRule.QUANTILE);
         if (quantile != null) {
             labels.put(AlertRule.QUANTILE, quantile);
@@ -89,7 +89,8 @@ public final class AlertEngine {
         boolean fires = fired || nowNanos - since >= key.rule().holdFor().toNanos();
         Alert.State state = fires ? Alert.State.FIRING : Alert.State.PENDING;
         long at = known != null && known.state() == state ? known.atNanos() : nowNanos;
-        Alert alert = new Alert(key.rule(), labels, state, value, since, at);
+        // Who is told of its end knows it by its labels.
+        Alert alert = new Alert(key.rule(), fired && known != null ? known.labels() : labels, state, value, since, at);
         active.put(key, alert);
         if (fires && !fired) {
             tell(alert);

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.alert;
 
 import io.dyber.zernel.serve.metric.Metric;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -83,12 +84,31 @@ public record AlertRule(
 
     /// What Prometheus calls the condition.
     public String expression() {
+        return metric.name() + selector(labels) + condition();
+    }
+
+    /// The same where durations are histograms: the quantile is that of the last minute, as it is in a summary.
+    String histogramExpression() {
+        String quantile = labels.get(QUANTILE);
+        if (quantile == null) {
+            return expression();
+        }
+        Map<String, String> others = new HashMap<>(labels);
+        others.remove(QUANTILE);
+        return "histogram_quantile(" + quantile + ", rate(" + metric.name() + "_bucket" + selector(others) + "[1m]))"
+                + condition();
+    }
+
+    private String condition() {
+        return " " + comparison.sign() + " " + plain(threshold);
+    }
+
+    private static String selector(Map<String, String> labels) {
         String selector = labels.entrySet().stream()
                 .sorted(Map.Entry.comparingByKey())
                 .map(label -> label.getKey() + "=\"" + label.getValue().replace("\\", "\\\\").replace("\"", "\\\"") + "\"")
                 .collect(Collectors.joining(","));
-        return metric.name() + (selector.isEmpty() ? "" : "{" + selector + "}") + " " + comparison.sign() + " "
-                + plain(threshold);
+        return selector.isEmpty() ? "" : "{" + selector + "}";
     }
 
     /// A number as people write it: `5`, `0.95`.

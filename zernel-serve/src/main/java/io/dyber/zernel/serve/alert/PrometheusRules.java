@@ -9,11 +9,13 @@ public final class PrometheusRules {
     private PrometheusRules() {}
 
     /// YAML; texts are quoted as in JSON, which YAML reads.
-    public static String yaml(AlertRules rules) {
+    ///
+    /// @param histograms whether the server shows durations as histograms
+    public static String yaml(AlertRules rules, boolean histograms) {
         StringBuilder yaml = new StringBuilder("groups:\n  - name: zernel\n    rules:\n");
         for (AlertRule rule : rules.rules()) {
             yaml.append("      - alert: ").append(quoted(rule.name()))
-                    .append("\n        expr: ").append(quoted(rule.expression()))
+                    .append("\n        expr: ").append(quoted(histograms ? rule.histogramExpression() : rule.expression()))
                     .append("\n        for: ").append(rule.holdFor().toMillis()).append("ms")
                     .append("\n        labels:\n          severity: ").append(rule.severity().label())
                     .append("\n        annotations:\n          summary: ").append(quoted(rule.summary()))

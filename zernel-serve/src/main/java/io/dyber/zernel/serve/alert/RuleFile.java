@@ -99,7 +99,7 @@ final class RuleFile {
 
     private Map<String, String> labels(@Nullable Node node, Metric metric, Node rule) {
         boolean summary = metric.type() == Metric.Type.SUMMARY;
-        List<String> known = new ArrayList<>(metric.labels());
+        List<String> known = new ArrayList<>(metric.allLabels());
         if (summary) {
             known.add(AlertRule.QUANTILE);
         }

@@ -5,7 +5,9 @@ import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.FindingLine;
 import io.dyber.zernel.analyze.report.data.Report;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// What the analyzer finds in a recording, as of one moment.
@@ -46,6 +48,14 @@ public record Findings(long asOfMs, String recording, String note, List<Found> f
         Diagnosis diagnosis = Report.diagnose(database);
         return new Findings(began, recording, diagnosis.skippedText(),
                 diagnosis.findings().stream().limit(MOST).map(Found::of).toList(), TopLine.of(database));
+    }
+
+    /// Of one finding about one subject the first, which is the worst.
+    public List<Found> worstOfEach() {
+        Set<List<String>> seen = new HashSet<>();
+        return findings.stream()
+                .filter(found -> seen.add(List.of(found.name(), found.subject())))
+                .toList();
     }
 
     /// The same findings, and why there are no newer ones.

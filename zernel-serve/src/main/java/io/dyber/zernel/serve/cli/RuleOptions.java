@@ -5,6 +5,7 @@ import io.dyber.zernel.serve.alert.Alert;
 import io.dyber.zernel.serve.alert.AlertRules.RuleFileException;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.alert.PrometheusRules;
+import io.dyber.zernel.serve.live.SeriesPolicy;
 import io.dyber.zernel.serve.metric.GrafanaDashboard;
 import io.dyber.zernel.serve.source.EventSource;
 import java.io.IOException;
@@ -33,18 +34,20 @@ final class RuleOptions {
     private @Nullable Path rules;
 
     @Option(names = "--alerts-only",
-            description = "Serve nothing; print when the rules would have fired.")
+            description = "Serve nothing; print when rules would have fired.")
     private boolean alertsOnly;
 
     @Option(names = "--check-rules", paramLabel = "FILE", description = "Say what is wrong with a rule file, and stop.")
     private @Nullable Path checked;
 
     @Option(names = "--generate", paramLabel = "WHAT",
-            description = "Print prometheus-rules (of --rules FILE) or a grafana-dashboard, and stop.")
+            description = "Print prometheus-rules or grafana-dashboard; stop.")
     private @Nullable String generated;
 
     /// Does what needs no recording; empty when that was not asked for.
-    Optional<Integer> answer() throws Failure {
+    ///
+    /// @param histograms whether the server will show durations as histograms
+    Optional<Integer> answer(boolean histograms) throws Failure {
         if (checked != null) {
             AlertRules good = read(checked);
             out().println(checked + ": " + counted(good.rules().size(), "rule") + ", no faults");
@@ -54,7 +57,7 @@ final class RuleOptions {
             return Optional.empty();
         }
         out().print(switch (generated) {
-            case "prometheus-rules" -> PrometheusRules.yaml(rules());
+            case "prometheus-rules" -> PrometheusRules.yaml(rules(), histograms);
             case "grafana-dashboard" -> GrafanaDashboard.json();
             default -> throw new CommandLine.ParameterException(
                     spec.commandLine(), "--generate makes prometheus-rules or grafana-dashboard, not '" + generated + "'");
@@ -72,9 +75,9 @@ final class RuleOptions {
     }
 
     /// Prints at which second of the recording the rules fire.
-    int replay(EventSource source, int pidLimit) throws Failure, IOException, InterruptedException {
+    int replay(EventSource source, SeriesPolicy policy) throws Failure, IOException, InterruptedException {
         AtomicInteger fired = new AtomicInteger();
-        AlertReplay.Outcome outcome = AlertReplay.run(source, rules(), pidLimit, change -> {
+        AlertReplay.Outcome outcome = AlertReplay.run(source, rules(), policy, change -> {
             out().printf("%+9.0f s  %s%n", change.secondsIn(), line(change.alert()));
             out().flush();
             if (change.alert().state() == Alert.State.FIRING) {

@@ -3,6 +3,8 @@ package io.dyber.zernel.serve.cli;
 import io.dyber.zernel.serve.Alerting;
 import io.dyber.zernel.serve.MetricsServer;
 import io.dyber.zernel.serve.http.AccessToken;
+import io.dyber.zernel.serve.live.SeriesPolicy;
+import io.dyber.zernel.serve.otlp.OtlpTarget;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.FollowedFolder;
 import io.dyber.zernel.serve.source.Moment;
@@ -48,6 +50,7 @@ import picocli.CommandLine;
             "Examples:",
             "  zernel serve run.parquet --speed 10x",
             "  zernel serve run.parquet --rules rules.yaml --alerts-only --speed max",
+            "  zernel serve --follow /var/recordings --otlp http://collector:4318",
             "  zernel serve --generate prometheus-rules",
             "",
             "Then: zernel watch"
@@ -62,11 +65,11 @@ final class ServeCommand implements Callable<Integer> {
     private @Nullable Path recording;
 
     @Option(names = "--follow", paramLabel = "DIR",
-            description = "Follow the newest recording here, and each later one.")
+            description = "Follow the newest recording here, and later ones.")
     private @Nullable Path follow;
 
     @Option(names = "--simulate", paramLabel = "SCENARIO", arity = "0..1", fallbackValue = "healthy",
-            description = "Replay a simulation for ever; a wrong name lists them.")
+            description = "A simulation, for ever; a bad name lists them.")
     private @Nullable String simulate;
 
     @Option(names = "--speed", paramLabel = "N", defaultValue = "1x", converter = SpeedConverter.class,
@@ -77,7 +80,7 @@ final class ServeCommand implements Callable<Integer> {
     private boolean loop;
 
     @Option(names = "--from", paramLabel = "MOMENT", converter = MomentConverter.class,
-            description = "Begin the replay at e.g. 90s or 2026-11-21T17:30:00Z.")
+            description = "Begin at e.g. 90s or 2026-11-21T17:30:00Z.")
     private Optional<Moment> from = Optional.empty();
 
     @Option(names = "--to", paramLabel = "MOMENT", converter = MomentConverter.class,
@@ -88,11 +91,11 @@ final class ServeCommand implements Callable<Integer> {
     private boolean exitAtEnd;
 
     @Option(names = "--metrics-port", paramLabel = "PORT", defaultValue = "${env:ZERNEL_METRICS_PORT:-9091}",
-            description = "HTTP, 0 for any. Default: $ZERNEL_METRICS_PORT or 9091")
+            description = "HTTP, 0: any. Default: $ZERNEL_METRICS_PORT or 9091")
     private int metricsPort;
 
     @Option(names = "--ws-port", paramLabel = "PORT", defaultValue = "${env:ZERNEL_WS_PORT:-9092}",
-            description = "WebSocket, 0 for any. Default: $ZERNEL_WS_PORT or 9092")
+            description = "WebSocket, 0: any. Default: $ZERNEL_WS_PORT or 9092")
     private int webSocketPort;
 
     @Option(names = "--interval", paramLabel = "SECONDS", defaultValue = "1",
@@ -105,7 +108,7 @@ final class ServeCommand implements Callable<Integer> {
     private InetAddress listen;
 
     @Option(names = "--token-file", paramLabel = "FILE",
-            description = "Answer only who sends the bearer token in this file.")
+            description = "Answer only who sends the token in this file.")
     private @Nullable Path tokenFile;
 
     @Option(names = "--allow-host", paramLabel = "NAME",
@@ -116,27 +119,36 @@ final class ServeCommand implements Callable<Integer> {
             description = "Do not analyze the recording in the background.")
     private boolean withoutFindings;
 
-    @Option(names = "--max-pids", paramLabel = "N", defaultValue = "100",
-            description = "Processes with series of their own. Default: ${DEFAULT-VALUE}")
-    private int pidLimit;
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private SeriesOptions series;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private RuleOptions rules;
 
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OtlpOptions otlp;
+
     @Override
     public Integer call() throws Failure, IOException, InterruptedException {
-        Optional<Integer> answered = rules.answer();
+        Optional<Integer> answered = rules.answer(series.histograms());
         if (answered.isPresent()) {
             return answered.get();
         }
         check();
+        SeriesPolicy policy = series.policy();
         if (rules.alertsOnly()) {
             try (EventSource source = open(false)) {
-                return rules.replay(source, pidLimit);
+                return rules.replay(source, policy);
             }
         }
         PrintWriter err = spec.commandLine().getErr();
+        Optional<OtlpTarget> target = otlp.target(line -> {
+            err.println("zernel serve: " + line);
+            err.flush();
+        });
         Optional<AccessToken> token = token();
         if (!listen.isLoopbackAddress()) {
             err.println("zernel serve: warning: " + (token.isEmpty()
@@ -146,11 +158,11 @@ final class ServeCommand implements Callable<Integer> {
         Alerting alerting = new Alerting(rules.rules(), alert -> {
             err.println("zernel serve: alert: " + RuleOptions.line(alert));
             err.flush();
-        });
+        }, policy.labels());
         try (EventSource source = open(loop || simulate != null);
-                MetricsServer server = start(source, token, alerting)) {
+                MetricsServer server = start(source, policy, token, target, alerting)) {
             Runtime.getRuntime().addShutdownHook(new Thread(server::close, "zernel-stop"));
-            greet(server, err);
+            greet(server, target, err);
             return waitFor(server, err);
         }
     }
@@ -192,11 +204,16 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private MetricsServer start(EventSource source, Optional<AccessToken> token, Alerting alerting)
+    private MetricsServer start(
+            EventSource source,
+            SeriesPolicy policy,
+            Optional<AccessToken> token,
+            Optional<OtlpTarget> target,
+            Alerting alerting)
             throws Failure, IOException {
         Duration between = Duration.ofMillis(Math.round(interval * 1000));
         MetricsServer.Options options = new MetricsServer.Options(
-                listen, metricsPort, webSocketPort, between, pidLimit, !withoutFindings, token, Set.copyOf(names));
+                listen, metricsPort, webSocketPort, between, policy, !withoutFindings, token, Set.copyOf(names), target);
         try {
             return MetricsServer.start(source, options, alerting);
         } catch (MetricsServer.PortException e) {
@@ -206,7 +223,7 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private void greet(MetricsServer server, PrintWriter err) {
+    private void greet(MetricsServer server, Optional<OtlpTarget> target, PrintWriter err) {
         String host = listen.isAnyLocalAddress() || listen.isLoopbackAddress() ? "localhost" : listen.getHostAddress();
         String http = "http://" + host + ":" + server.metricsPort();
         SourceState state = server.state();
@@ -217,6 +234,7 @@ final class ServeCommand implements Callable<Integer> {
         err.println("  WebSocket   ws://" + host + ":" + server.webSocketPort());
         String port = server.webSocketPort() == 9092 ? "" : " --port " + server.webSocketPort();
         err.println("  terminal    zernel watch" + port);
+        target.ifPresent(pushed -> err.println("  OTLP        " + pushed.base()));
         err.flush();
     }
 

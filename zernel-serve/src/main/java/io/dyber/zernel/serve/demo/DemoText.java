@@ -27,7 +27,7 @@ public final class DemoText {
     public static List<String> found(Verdict verdict) {
         List<String> lines = new ArrayList<>();
         lines.add("FOUND   " + verdict.title());
-        lines.addAll(wrapped("        ", "%s loses %s of a step of %s; fixing it gains at most %s".formatted(
+        lines.addAll(wrapped("        ", "%s loses %s of a step of %s; fixing it gains at most %s, all else as it is".formatted(
                 verdict.subject(), millis(verdict.lostMillis()), millis(verdict.stepMillis()), times(verdict.speedup()))));
         lines.addAll(wrapped("  why   ", verdict.evidence()));
         lines.addAll(wrapped("  try   ", verdict.advice()));

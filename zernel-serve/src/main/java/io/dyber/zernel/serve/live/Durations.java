@@ -1,8 +1,11 @@
 package io.dyber.zernel.serve.live;
 
+import io.dyber.zernel.serve.metric.Buckets;
+import java.util.Arrays;
 import org.HdrHistogram.Histogram;
 
-/// Durations of one series: count and sum since the start, quantiles since the start and of the latest time.
+/// Durations of one series: count and sum since the start, quantiles since the start and of the latest time, and
+/// exact counts for histograms.
 ///
 /// Quantiles are within 1 % of exact. Memory is bounded whatever is recorded. Not thread-safe.
 public final class Durations {
@@ -11,6 +14,7 @@ public final class Durations {
 
     private final QuantileCounts sinceStart = new QuantileCounts(new Histogram(DIGITS));
     private final RecentDurations recent = new RecentDurations();
+    private final long[] buckets = new long[Buckets.LABELS.size()];
     private long sumNanos;
 
     /// The stretches of time that quantiles are about.
@@ -35,6 +39,7 @@ public final class Durations {
         long value = Math.max(0, nanos);
         recent.record(value, atNanos);
         sinceStart.record(value, 1);
+        buckets[Buckets.of(value)]++;
         sumNanos += value;
     }
 
@@ -44,6 +49,13 @@ public final class Durations {
 
     public double sumSeconds() {
         return sumNanos / 1e9;
+    }
+
+    /// How many since the start were at most so long as the bound of each of [Buckets#LABELS]; the last is all.
+    public long[] cumulatedBuckets() {
+        long[] cumulated = buckets.clone();
+        Arrays.parallelPrefix(cumulated, Long::sum);
+        return cumulated;
     }
 
     /// How many were recorded in the window that ends at the event time `nowNanos`.
@@ -60,6 +72,7 @@ public final class Durations {
     void add(Durations other) {
         sinceStart.add(other.sinceStart);
         recent.add(other.recent);
+        Arrays.setAll(buckets, bucket -> buckets[bucket] + other.buckets[bucket]);
         sumNanos += other.sumNanos;
     }
 

@@ -16,22 +16,23 @@ final class EventLabels {
     private static final Pattern HUMP = Pattern.compile("(?<=[a-z])(?=[A-Z])");
 
     private final PidLabels pids;
+    private final Workers workers;
 
-    EventLabels(PidLabels pids) {
+    EventLabels(PidLabels pids, Workers workers) {
         this.pids = pids;
+        this.workers = workers;
     }
 
     List<String> of(Metric metric, EventBatch batch, int row) {
         List<String> values = new ArrayList<>(metric.labels().size());
         for (String label : metric.labels()) {
-            values.add(value(label, batch, row));
+            values.add(label.equals("pid") ? pid(metric, batch, row) : value(label, batch, row));
         }
         return values;
     }
 
     private String value(String label, EventBatch batch, int row) {
         return switch (label) {
-            case "pid" -> pids.label(batch.number(LongColumn.PID, row, 0));
             case "gpu_id" -> gpu(batch, row);
             case "pipe" -> orUnknown(batch.text(TextColumn.NAME, row)).replace("_active", "");
             case "op" -> operation(batch.text(TextColumn.NAME, row));
@@ -40,6 +41,12 @@ final class EventLabels {
             case "copy_kind" -> orUnknown(batch.text(TextColumn.COPY_KIND, row));
             default -> throw new IllegalArgumentException("no event has a label " + label);
         };
+    }
+
+    /// What is counted of a worker counts for the process it works for.
+    private String pid(Metric metric, EventBatch batch, int row) {
+        long pid = batch.number(LongColumn.PID, row, 0);
+        return pids.label(metric.isSampled() ? pid : workers.ownerOf(pid));
     }
 
     /// A device, or as `1/3` an instance of it.

@@ -11,8 +11,10 @@ import io.dyber.zernel.serve.live.Durations.Window;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.EventBatch;
+import io.dyber.zernel.serve.source.Facts;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +37,10 @@ public final class LiveMetrics {
     /// Of a longer one the seconds before are left out.
     private static final long LONGEST_SILENCE_NANOS = 3600 * SECOND_NANOS;
 
-    private final SeriesTable series = new SeriesTable(Metrics.ALL);
+    private final SeriesPolicy policy;
+    private final SeriesTable series;
     private final PidLabels pids;
+    private final Workers workers;
     private final EventLabels labels;
     private final Inferences inferences;
     private final Inferences.Reader inferred;
@@ -48,7 +52,9 @@ public final class LiveMetrics {
     private long updatedMillis;
     private OptionalDouble overhead = OptionalDouble.empty();
     private final DetailTime detail = new DetailTime();
+    private final Who who = new Who();
     private final Watcher watcher;
+    private final Instant since = Instant.now();
     private long startNanos = NULL;
     private long nextSecondNanos;
 
@@ -64,11 +70,19 @@ public final class LiveMetrics {
     /// @param pidLimit processes with series of their own
     /// @param inferences what is inferred from the events
     public LiveMetrics(int pidLimit, Inferences inferences, Watcher watcher) {
+        this(SeriesPolicy.of(pidLimit), inferences, watcher);
+    }
+
+    /// @param inferences what is inferred from the events
+    public LiveMetrics(SeriesPolicy policy, Inferences inferences, Watcher watcher) {
+        this.policy = policy;
+        this.series = new SeriesTable(Metrics.ALL, policy.mostDurations());
         this.inferences = inferences;
         this.inferred = inferences.reader();
         this.watcher = watcher;
-        this.pids = new PidLabels(pidLimit, series::fold);
-        this.labels = new EventLabels(pids);
+        this.pids = new PidLabels(policy.pidLimit(), series::fold);
+        this.workers = new Workers(policy.workersApart(), this::adopt);
+        this.labels = new EventLabels(pids, workers);
     }
 
     /// A consistent view for one reader, valid while the lock is held.
@@ -87,9 +101,34 @@ public final class LiveMetrics {
                     (labels, durations) -> to.accept(labels, durations.seconds(Window.MINUTE, quantile, nowNanos)));
         }
 
+        @Override
+        public Map<String, String> labels(Metric metric, List<String> values) {
+            Map<String, String> labels = metric.labelled(values);
+            if (metric.isRanked()) {
+                labels.put(Metric.RANK, rank(labels.getOrDefault("pid", "")));
+            }
+            labels.values().removeIf(String::isEmpty);
+            return labels;
+        }
+
+        /// How the series are shown.
+        public SeriesPolicy policy() {
+            return live.policy;
+        }
+
         /// The start of the first event.
         public long startNanos() {
             return live.startNanos;
+        }
+
+        /// When all counters were 0, by the clock of this machine.
+        public Instant since() {
+            return live.since;
+        }
+
+        /// The rank of the process with this label; empty where it has none, or is not known.
+        public String rank(String pid) {
+            return live.who.rank(pid);
         }
 
         public String comm(long pid) {
@@ -154,6 +193,24 @@ public final class LiveMetrics {
     /// Whom to ask each second in which windows launches and the like were recorded so far; empty where that is all time.
     public synchronized void detail(Supplier<Optional<Footer.Detail>> windows) {
         detail.source(windows);
+    }
+
+    /// Whom to ask each second what is known of the processes and devices that the events are about.
+    public synchronized void facts(Supplier<Facts> source) {
+        who.source(source);
+        refreshFacts();
+    }
+
+    private void refreshFacts() {
+        if (who.refresh()) {
+            workers.said(who.facts().processes());
+        }
+    }
+
+    private void adopt(long worker, long owner) {
+        if (pids.drop(worker)) {
+            series.foldCounts(Long.toString(worker), pids.label(owner));
+        }
     }
 
     /// No more events will come: what was inferred of the end holds.
@@ -238,12 +295,16 @@ public final class LiveMetrics {
         String comm = batch.text(TextColumn.COMM, row);
         if (comm != null && pid == batch.number(LongColumn.TID, row) && comms.size() < 10_000) {
             comms.put(pid, comm);
+            workers.named(pid, comm);
         }
     }
 
     private void observeProcess(EventBatch batch, int row) {
         long pid = batch.number(LongColumn.PID, row);
-        if ("exit".equals(batch.text(TextColumn.NAME, row)) && pid == batch.number(LongColumn.TID, row)) {
+        if ("fork".equals(batch.text(TextColumn.NAME, row))) {
+            workers.forked(pid, batch.number(LongColumn.CHILD_PID, row));
+        } else if ("exit".equals(batch.text(TextColumn.NAME, row)) && pid == batch.number(LongColumn.TID, row)) {
+            workers.exit(pid);
             gpuMemory.exit(pid);
             torchMemory.exit(pid);
             history.exit(pid, batch.number(LongColumn.TS_NS, row));
@@ -282,6 +343,8 @@ public final class LiveMetrics {
         series.forgetSamplesBefore(nowNanos - SAMPLE_LIFE_NANOS);
         deriveMemory();
         deriveSteps(nowNanos, ended);
+        refreshFacts();
+        InfoSeries.derive(series, who, pids.chosen(), pid -> comms.getOrDefault(pid, ""));
         watcher.export(series);
     }
 
@@ -339,7 +402,7 @@ public final class LiveMetrics {
     }
 
     private List<String> labelsOf(LiveMemory.Place place) {
-        return List.of(pids.labelOf(place.pid()), Long.toString(place.device()));
+        return List.of(pids.labelOf(workers.ownerOf(place.pid())), Long.toString(place.device()));
     }
 
     private static long endNanos(EventBatch batch, int row) {

@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /// Decides which processes have series of their own: the busiest ones, up to a limit. The others share `pid="other"`
@@ -52,6 +53,17 @@ final class PidLabels {
     String labelOf(long pid) {
         Slot slot = chosen.get(pid);
         return slot == null ? SeriesTable.OTHER : slot.label;
+    }
+
+    /// Takes the series of its own from a process that had some; whether it had.
+    boolean drop(long pid) {
+        candidates.remove(pid);
+        return chosen.remove(pid) != null;
+    }
+
+    /// The processes that have series of their own.
+    Set<Long> chosen() {
+        return chosen.keySet();
     }
 
     /// How many processes were told to share, some of them perhaps more than once.

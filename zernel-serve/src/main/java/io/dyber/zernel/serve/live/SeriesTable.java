@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve.live;
 
 import io.dyber.zernel.serve.metric.Metric;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -18,10 +19,11 @@ public final class SeriesTable {
     /// The label value of everything that has no series of its own.
     public static final String OTHER = "other";
 
-    private static final int SERIES_PER_METRIC = 1000;
+    static final int SERIES_PER_METRIC = 1000;
 
     private final IdentityHashMap<Metric, Map<List<String>, Sum>> numbers = new IdentityHashMap<>();
     private final IdentityHashMap<Metric, Map<List<String>, Durations>> durations = new IdentityHashMap<>();
+    private final int mostDurations;
 
     /// A counter's or gauge's value, changed in place.
     public static final class Sum {
@@ -50,11 +52,13 @@ public final class SeriesTable {
         }
     }
 
-    SeriesTable(List<Metric> metrics) {
+    /// @param mostDurations series that a metric of durations has at most, besides the one that the others share
+    SeriesTable(List<Metric> metrics, int mostDurations) {
+        this.mostDurations = mostDurations;
         for (Metric metric : metrics) {
             switch (metric.type()) {
                 case SUMMARY -> durations.put(metric, new LinkedHashMap<>());
-                case COUNTER, GAUGE -> numbers.put(metric, new LinkedHashMap<>());
+                case COUNTER, GAUGE, INFO -> numbers.put(metric, new LinkedHashMap<>());
             }
         }
     }
@@ -62,13 +66,13 @@ public final class SeriesTable {
     public Sum number(Metric metric, List<String> labels) {
         Map<List<String>, Sum> series = numbers(metric);
         Sum known = series.get(labels);
-        return known != null ? known : series.computeIfAbsent(bounded(series, metric, labels), _ -> new Sum());
+        return known != null ? known : series.computeIfAbsent(bounded(series, SERIES_PER_METRIC, labels), _ -> new Sum());
     }
 
     public Durations durations(Metric metric, List<String> labels) {
         Map<List<String>, Durations> series = durations(metric);
         Durations known = series.get(labels);
-        return known != null ? known : series.computeIfAbsent(bounded(series, metric, labels), _ -> new Durations());
+        return known != null ? known : series.computeIfAbsent(bounded(series, mostDurations, labels), _ -> new Durations());
     }
 
     public Map<List<String>, Sum> numbers(Metric metric) {
@@ -94,14 +98,26 @@ public final class SeriesTable {
 
     /// Adds every series with this `pid` to the one of pid `other`, and removes it.
     void fold(String pid) {
-        numbers.forEach((metric, series) -> foldInto(metric, series, pid,
-                (labels, old) -> number(metric, labels).value += old.value));
-        durations.forEach((metric, series) -> foldInto(metric, series, pid,
+        fold(pid, OTHER, numbers.keySet());
+    }
+
+    /// Adds what was counted for a `pid` to what was for another, and removes it. What was sampled stays: it is no sum.
+    void foldCounts(String pid, String into) {
+        fold(pid, into, numbers.keySet().stream().filter(metric -> !metric.isSampled()).toList());
+    }
+
+    private void fold(String pid, String into, Collection<Metric> folded) {
+        numbers.forEach((metric, series) -> {
+            if (folded.contains(metric)) {
+                foldInto(metric, series, pid, into, (labels, old) -> number(metric, labels).value += old.value);
+            }
+        });
+        durations.forEach((metric, series) -> foldInto(metric, series, pid, into,
                 (labels, old) -> durations(metric, labels).add(old)));
     }
 
     private static <S> void foldInto(
-            Metric metric, Map<List<String>, S> series, String pid, BiConsumer<List<String>, S> add) {
+            Metric metric, Map<List<String>, S> series, String pid, String into, BiConsumer<List<String>, S> add) {
         int position = metric.labels().indexOf("pid");
         if (position < 0) {
             return;
@@ -114,20 +130,20 @@ public final class SeriesTable {
         });
         leaving.forEach((labels, value) -> {
             series.remove(labels);
-            add.accept(withOther(labels, position), value);
+            add.accept(with(labels, position, into), value);
         });
     }
 
-    private static List<String> bounded(Map<List<String>, ?> series, Metric metric, List<String> labels) {
-        if (series.size() < SERIES_PER_METRIC || metric.labels().isEmpty()) {
+    private static List<String> bounded(Map<List<String>, ?> series, int most, List<String> labels) {
+        if (series.size() < most || labels.isEmpty()) {
             return List.copyOf(labels);
         }
         return labels.stream().map(_ -> OTHER).toList();
     }
 
-    private static List<String> withOther(List<String> labels, int position) {
+    private static List<String> with(List<String> labels, int position, String value) {
         String[] values = labels.toArray(new String[0]);
-        values[position] = OTHER;
+        values[position] = value;
         return List.of(values);
     }
 }

@@ -1,25 +1,29 @@
 package io.dyber.zernel.serve.metric;
 
+import static io.dyber.zernel.serve.metric.GrafanaQueries.chosen;
+import static io.dyber.zernel.serve.metric.GrafanaQueries.legend;
+import static io.dyber.zernel.serve.metric.GrafanaQueries.quantile;
+import static io.dyber.zernel.serve.metric.GrafanaQueries.rate;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Writes a dashboard of Grafana with a row for each subject and a panel for each metric.
+/// Writes a dashboard of Grafana: an overview, then a row for each subject and a panel for each metric, of the jobs,
+/// instances, ranks and GPUs that are chosen; with findings and alerts marked in all of them.
 public final class GrafanaDashboard {
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
-    private static final Map<String, Object> SOURCE = Map.of("type", "prometheus", "uid", "${datasource}");
     private static final Map<String, String> UNITS = Map.of(
             "seconds", "s", "bytes", "bytes", "ratio", "percentunit", "watts", "watt", "joules", "joule",
             "celsius", "celsius", "hertz", "hertz", "bytes_per_second", "Bps");
     private static final Map<String, String> UNITS_OF_RATES =
             Map.of("bytes", "Bps", "joules", "watt", "seconds", "percentunit");
+    private static final int COLUMNS = 24;
     private static final int WIDTH = 8;
-    private static final int COLUMNS = 24 / WIDTH;
     private static final int HEIGHT = 8;
 
     private final List<Map<String, Object>> panels = new ArrayList<>();
@@ -30,7 +34,9 @@ public final class GrafanaDashboard {
     /// JSON to import in Grafana 10 or newer.
     public static String json() {
         GrafanaDashboard dashboard = new GrafanaDashboard();
-        Metrics.GROUPS.forEach(dashboard::addRow);
+        dashboard.addRow("Overview", GrafanaOverview.panels());
+        Metrics.GROUPS.forEach(group ->
+                dashboard.addRow(group.title(), group.metrics().stream().map(GrafanaDashboard::panel).toList()));
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("uid", "zernel");
         json.put("title", "Zernel");
@@ -39,78 +45,56 @@ public final class GrafanaDashboard {
         json.put("editable", true);
         json.put("refresh", "5s");
         json.put("time", Map.of("from", "now-15m", "to", "now"));
-        json.put("templating", Map.of("list", List.of(
-                Map.of("name", "datasource", "label", "Data source", "type", "datasource", "query", "prometheus"))));
+        json.put("templating", Map.of("list", GrafanaChoices.variables()));
+        json.put("annotations", Map.of("list", GrafanaChoices.annotations()));
         json.put("panels", dashboard.panels);
         return JSON.writeValueAsString(json) + "\n";
     }
 
-    private void addRow(Metrics.Group group) {
+    /// Adds a row and its panels from left to right, those of a line with one height.
+    private void addRow(String title, List<GrafanaPanel> content) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("id", panels.size() + 1);
         row.put("type", "row");
-        row.put("title", group.title());
+        row.put("title", title);
         row.put("collapsed", false);
-        row.put("gridPos", Map.of("x", 0, "y", top, "w", 24, "h", 1));
+        row.put("gridPos", Map.of("x", 0, "y", top, "w", COLUMNS, "h", 1));
         row.put("panels", List.of());
         panels.add(row);
         top++;
-        for (int i = 0; i < group.metrics().size(); i++) {
-            panels.add(panel(group.metrics().get(i), i % COLUMNS * WIDTH, top + i / COLUMNS * HEIGHT));
+        int x = 0;
+        int height = 0;
+        for (GrafanaPanel panel : content) {
+            if (x + panel.width() > COLUMNS) {
+                top += height;
+                x = 0;
+            }
+            panels.add(panel.json(panels.size() + 1, x, top));
+            x += panel.width();
+            height = panel.height();
         }
-        top += (group.metrics().size() + COLUMNS - 1) / COLUMNS * HEIGHT;
+        top += height;
     }
 
-    private Map<String, Object> panel(Metric metric, int x, int y) {
-        boolean parts = metric.labels().contains("phase");
-        Map<String, Object> custom = Map.of(
-                "fillOpacity", parts ? 60 : 0, "stacking", Map.of("mode", parts ? "normal" : "none"));
-        Map<String, Object> panel = new LinkedHashMap<>();
-        panel.put("id", panels.size() + 1);
-        panel.put("type", "timeseries");
-        panel.put("title", metric.name());
-        panel.put("description", metric.help());
-        panel.put("datasource", SOURCE);
-        panel.put("gridPos", Map.of("x", x, "y", y, "w", WIDTH, "h", HEIGHT));
-        panel.put("fieldConfig", Map.of(
-                "defaults", Map.of("unit", unit(metric), "custom", custom), "overrides", List.of()));
-        panel.put("options", Map.of("legend", Map.of("displayMode", "list", "placement", "bottom")));
-        panel.put("targets", targets(metric));
+    private static GrafanaPanel panel(Metric metric) {
+        if (metric.type() == Metric.Type.INFO) {
+            return GrafanaPanel.table(metric.name(), metric.help(), WIDTH, HEIGHT, "").unit("short").asks(chosen(metric), "");
+        }
+        GrafanaPanel panel = GrafanaPanel.lines(metric.name(), metric.help(), WIDTH, HEIGHT).unit(unit(metric));
+        if (metric.labels().contains("phase")) {
+            return panel.stacked().asks(GrafanaQueries.phases(metric), "{{phase}}");
+        }
+        switch (metric.type()) {
+            case GAUGE, INFO -> panel.asks(chosen(metric), legend(metric));
+            case COUNTER -> panel.asks(rate(metric), legend(metric));
+            case SUMMARY -> Metrics.QUANTILES.forEach(quantile -> panel.asks(
+                    quantile(metric, quantile), legend(metric) + " p" + (quantile + "0").substring(2, 4)));
+        }
         return panel;
     }
 
     private static String unit(Metric metric) {
         Map<String, String> units = metric.type() == Metric.Type.COUNTER ? UNITS_OF_RATES : UNITS;
         return units.getOrDefault(metric.unit(), metric.type() == Metric.Type.COUNTER ? "ops" : "short");
-    }
-
-    private static List<Map<String, Object>> targets(Metric metric) {
-        return switch (metric.type()) {
-            case GAUGE -> List.of(target("A", metric.name(), legend(metric)));
-            case COUNTER -> List.of(target("A", "rate(" + metric.name() + "[$__rate_interval])", legend(metric)));
-            case SUMMARY -> {
-                List<Map<String, Object>> targets = new ArrayList<>();
-                for (String quantile : Metrics.QUANTILES) {
-                    targets.add(target(
-                            String.valueOf((char) ('A' + targets.size())),
-                            metric.name() + "{quantile=\"" + quantile + "\"}",
-                            (legend(metric) + " p" + (quantile + "0").substring(2, 4)).strip()));
-                }
-                yield targets;
-            }
-        };
-    }
-
-    private static Map<String, Object> target(String id, String expression, String legend) {
-        Map<String, Object> target = new LinkedHashMap<>();
-        target.put("refId", id);
-        target.put("datasource", SOURCE);
-        target.put("expr", expression);
-        target.put("legendFormat", legend);
-        return target;
-    }
-
-    private static String legend(Metric metric) {
-        return metric.labels().stream().map(label -> "{{" + label + "}}").collect(Collectors.joining(" "));
     }
 }

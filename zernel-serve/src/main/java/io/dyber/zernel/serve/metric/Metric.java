@@ -3,7 +3,9 @@ package io.dyber.zernel.serve.metric;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// One family of metrics: what it is called, what it means, and which events feed it.
@@ -14,14 +16,43 @@ import org.jspecify.annotations.Nullable;
 /// @param labels names of the labels, in order
 /// @param feed the events that feed it; null where something else computes it
 public record Metric(String name, Type type, String help, List<String> labels, @Nullable Feed feed) {
-    private static final List<String> UNITS = List.of(
-            "bytes_per_second", "seconds", "bytes", "ratio", "watts", "joules", "celsius", "hertz");
+    /// What names end in, and how UCUM writes it.
+    private static final Map<String, String> UNITS = Map.of(
+            "bytes_per_second", "By/s",
+            "seconds", "s",
+            "bytes", "By",
+            "ratio", "1",
+            "watts", "W",
+            "joules", "J",
+            "celsius", "Cel",
+            "hertz", "Hz");
 
-    /// The kinds of numbers. A summary holds durations in nanoseconds and shows seconds.
+    /// The label that is added to `pid` where the process has a rank.
+    public static final String RANK = "rank";
+
+    /// The kinds of numbers. A summary holds durations in nanoseconds and shows seconds; an info is always 1, and its labels
+    /// say what is to be said.
     public enum Type {
-        GAUGE,
-        COUNTER,
-        SUMMARY
+        GAUGE(""),
+        COUNTER("_total"),
+        SUMMARY(""),
+        INFO("_info");
+
+        private final String suffix;
+
+        Type(String suffix) {
+            this.suffix = suffix;
+        }
+
+        /// What the names of its metrics end in, and no others.
+        public String suffix() {
+            return suffix;
+        }
+
+        /// As Prometheus' text format calls it, which has no infos.
+        public String label() {
+            return (this == INFO ? GAUGE : this).name().toLowerCase(Locale.ROOT);
+        }
     }
 
     /// What an event adds to its series.
@@ -76,6 +107,10 @@ public record Metric(String name, Type type, String help, List<String> labels, @
         return new Metric(name, Type.SUMMARY, help, List.of(labels), null);
     }
 
+    static Metric info(String name, String help, String... labels) {
+        return new Metric(name, Type.INFO, help, List.of(labels), null);
+    }
+
     /// This metric, fed by all events of `kind`.
     Metric from(String kind, Amount amount) {
         return from(kind, "*", amount, 1);
@@ -96,6 +131,21 @@ public record Metric(String name, Type type, String help, List<String> labels, @
         return new Metric(name, type, help, labels, new Feed(kind, names, amount, scale));
     }
 
+    /// Whether its values are the latest that was sampled, which do not add up.
+    public boolean isSampled() {
+        return feed != null && feed.amount() == Amount.VALUE;
+    }
+
+    /// Whether its series are those of processes, which have the label [#RANK] too where they have a rank.
+    public boolean isRanked() {
+        return labels.contains("pid") && !labels.contains(RANK);
+    }
+
+    /// The names of all labels that its series may have, in order.
+    public List<String> allLabels() {
+        return isRanked() ? Stream.concat(labels.stream(), Stream.of(RANK)).toList() : labels;
+    }
+
     /// The labels' names and these values, in order.
     public Map<String, String> labelled(List<String> values) {
         Map<String, String> labelled = new LinkedHashMap<>();
@@ -108,11 +158,16 @@ public record Metric(String name, Type type, String help, List<String> labels, @
     /// The unit, as the name's suffix says it: `seconds`, `bytes`, `ratio`, ..., or empty.
     public String unit() {
         String stem = stem();
-        return UNITS.stream().filter(unit -> stem.endsWith("_" + unit)).findFirst().orElse("");
+        return UNITS.keySet().stream().filter(unit -> stem.endsWith("_" + unit)).findFirst().orElse("");
     }
 
-    /// The name without a counter's `_total`.
+    /// The unit in UCUM, as OpenTelemetry has it: `s`, `By`, `1`, ..., or empty.
+    public String ucum() {
+        return UNITS.getOrDefault(unit(), "");
+    }
+
+    /// The name without the suffix of its type: a counter's `_total`, an info's `_info`.
     public String stem() {
-        return type == Type.COUNTER ? name.substring(0, name.length() - "_total".length()) : name;
+        return name.substring(0, name.length() - type.suffix().length());
     }
 }

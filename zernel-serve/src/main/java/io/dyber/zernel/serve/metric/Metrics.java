@@ -9,6 +9,7 @@ import static io.dyber.zernel.serve.metric.Metric.Amount.ONE;
 import static io.dyber.zernel.serve.metric.Metric.Amount.VALUE;
 import static io.dyber.zernel.serve.metric.Metric.counter;
 import static io.dyber.zernel.serve.metric.Metric.gauge;
+import static io.dyber.zernel.serve.metric.Metric.info;
 import static io.dyber.zernel.serve.metric.Metric.summary;
 
 import java.util.List;
@@ -150,6 +151,23 @@ public final class Metrics {
     public static final Metric CALL = summary("zernel_call_seconds",
             "Time a function named with --probe took.", "pid", "name").from("call", DURATION);
 
+    public static final Metric PROCESS_INFO = info("zernel_process_info",
+            "What is known of a process that has series of its own: its rank in the job, and where it runs.",
+            "pid", "comm", "rank", "local_rank", "world_size", "cgroup", "container", "pod");
+    public static final Metric GPU_INFO = info("zernel_gpu_info",
+            "What is known of a device, counted as NVML does.", "gpu_id", "uuid", "name", "pci");
+    public static final Metric HOST_INFO = info("zernel_host_info",
+            "The machine that was recorded.", "host", "kernel", "arch", "driver");
+    public static final Metric BUILD_INFO = info("zernel_build_info",
+            "Versions of the server, and of the recorder that wrote the recording.", "version", "recorder");
+
+    public static final Metric FINDING_INFO = info("zernel_finding_info",
+            "What the analyzer finds in all of the recording, the worst 20; of one that grows, when it looked last.",
+            "finding", "subject", "severity", "title");
+    public static final Metric FINDING_LOST = gauge("zernel_finding_lost_seconds",
+            "Estimate by how much a training step would be shorter without what was found; of findings about time.",
+            "finding", "subject");
+
     public static final Metric EVENTS = counter("zernel_events_total",
             "Events read from the recording.", "kind").from("*", ONE);
     public static final Metric DETAIL_SECONDS = counter("zernel_detail_seconds_total",
@@ -160,6 +178,9 @@ public final class Metrics {
             "Series that meet the condition of an alert rule, by state.", "alertname", "alertstate", "severity");
     public static final Metric ALERT_NOTIFICATIONS = counter("zernel_alert_notifications_total",
             "Alerts that a webhook was told of, by how that went.", "result");
+    public static final Metric OTLP_FAILURES = counter("zernel_otlp_failures_total",
+            "Pushes to --otlp that did not arrive, and log records that were dropped because too many waited.",
+            "signal", "result");
     public static final Metric OVERHEAD = gauge("zernel_recorder_overhead_ratio",
             "CPU time that recording cost the recorded threads, of one CPU; known of finished recordings.");
     public static final Metric SOURCE_TIME = gauge("zernel_source_time_seconds",
@@ -184,8 +205,10 @@ public final class Metrics {
                     GPU_PCIE_RECEIVED, GPU_NVLINK_SENT, GPU_NVLINK_RECEIVED, GPU_ECC_ERRORS, GPU_ECC_CORRECTED, GPU_XID, GPU_THROTTLE,
                     GPU_PROCESS_UTILIZATION, GPU_PROCESS_MEMORY)),
             new Group("Reads, waits and calls", List.of(IO, IO_BYTES, WAIT, CALL)),
+            new Group("Who is who", List.of(PROCESS_INFO, GPU_INFO, HOST_INFO, BUILD_INFO)),
+            new Group("Findings", List.of(FINDING_INFO, FINDING_LOST)),
             new Group("Recorder and server", List.of(EVENTS, DETAIL_SECONDS, LOST, OVERHEAD, SOURCE_TIME, SOURCE_ENDED, PIDS_FOLDED,
-                    ALERTS, ALERT_NOTIFICATIONS)));
+                    ALERTS, ALERT_NOTIFICATIONS, OTLP_FAILURES)));
 
     /// All of them, in the order of the exposition.
     public static final List<Metric> ALL =
@@ -196,7 +219,8 @@ public final class Metrics {
 
     /// What the labels mean.
     public static final Map<String, String> LABELS = Map.ofEntries(
-            Map.entry("pid", "process, in the initial pid namespace; `other` for those without series of their own"),
+            Map.entry("pid", "process, in the initial pid namespace; DataLoader workers count for the one that started them; `other` for "
+                    + "those without series of their own"),
             Map.entry("gpu_id", "device: as the process counts them in what its calls say, as NVML does in samples; "
                     + "`1/3` is the MIG instance 3 of device 1"),
             Map.entry("pipe", "`fp64`, `fp32`, `fp16` (without tensor cores) or `int`"),
@@ -205,10 +229,30 @@ public final class Metrics {
                     + "those of `zernel-analyze phases`; without a GPU, `gpu_compute` is compute on the CPU and "
                     + "`nccl_collective` any communication"),
             Map.entry("copy_kind", "direction: `HtoD`, `DtoH`, `DtoD`, ..."),
-            Map.entry("name", "system call, function, or the kind that lost events"),
+            Map.entry("name", "system call, function, the kind that lost events, or the model of a device"),
+            Map.entry(Metric.RANK, "rank of the process in its job, by `RANK`, `SLURM_PROCID` or `OMPI_COMM_WORLD_RANK` of the "
+                    + "environment it was started with; not there where it has none"),
+            Map.entry("local_rank", "its rank on the machine, by `LOCAL_RANK`"),
+            Map.entry("world_size", "ranks of the job, by `WORLD_SIZE`"),
+            Map.entry("comm", "last name of the process's main thread"),
+            Map.entry("cgroup", "path of the process's cgroup, as the recorder sees it"),
+            Map.entry("container", "id of the container, where the cgroup's path has one"),
+            Map.entry("pod", "UID of the Kubernetes pod, where the cgroup's path has one"),
+            Map.entry("uuid", "of the device, as `nvidia-smi -L` says it"),
+            Map.entry("pci", "where the device is on the PCI bus: `00000000:3B:00.0`"),
+            Map.entry("host", "name of the machine"),
+            Map.entry("kernel", "version of Linux"),
+            Map.entry("arch", "of the CPUs: `x86_64`, `aarch64`"),
+            Map.entry("driver", "version of the NVIDIA driver; not there where GPUs were not sampled"),
+            Map.entry("finding", "name of the finding, as in `zernel-analyze findings`"),
+            Map.entry("subject", "what it is about: a rank, a thread, a device, a file"),
+            Map.entry("title", "what it says, in a few words"),
+            Map.entry("version", "of Zernel"),
+            Map.entry("recorder", "version of Zernel's recorder"),
             Map.entry("alertname", "name of the rule"),
             Map.entry("alertstate", "`pending` or `firing`"),
-            Map.entry("severity", "`info`, `warning` or `critical`"),
+            Map.entry("severity", "of an alert `info`, `warning` or `critical`; of a finding `low`, `medium` or `high`"),
+            Map.entry("signal", "`metrics` or `logs`"),
             Map.entry("result", "`sent`, `failed` or `dropped` because the queue was full"),
             Map.entry("kind", "kind of event, as in the recording"));
 

@@ -36,6 +36,11 @@ public interface EventSource extends AutoCloseable {
         return Optional.empty();
     }
 
+    /// What the events are about, so far.
+    default Facts facts() {
+        return Facts.NONE;
+    }
+
     /// The controls, where there is something to control.
     default Optional<Playback> playback() {
         return Optional.empty();

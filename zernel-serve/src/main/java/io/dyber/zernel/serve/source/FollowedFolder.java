@@ -113,6 +113,12 @@ public final class FollowedFolder implements EventSource {
     }
 
     @Override
+    public Facts facts() {
+        EventSource source = current;
+        return source == null ? Facts.NONE : source.facts();
+    }
+
+    @Override
     public void close() {
         closed = true;
         EventSource source = current;

@@ -36,6 +36,7 @@ public final class Replay implements EventSource {
     private final BufferAllocator allocator = new RootAllocator();
     private final OptionalDouble overheadShare;
     private final Optional<Footer.Detail> detail;
+    private final Facts facts;
     private long untilNanos = Long.MAX_VALUE;
     private final TimeWindows windows;
     private final Deque<EventBatch> ready = new ArrayDeque<>();
@@ -70,6 +71,7 @@ public final class Replay implements EventSource {
         this.database = Recordings.open(path.toString());
         this.overheadShare = readOverheadShare(database);
         this.detail = Footer.detail(database.recordings().getFirst().metadata());
+        this.facts = Facts.of(database.recordings().getFirst().metadata());
         this.windows = new TimeWindows(database.connection(), allocator);
         long first = windows.firstNanos();
         this.tickEnd = first;
@@ -231,6 +233,11 @@ public final class Replay implements EventSource {
     @Override
     public Optional<Footer.Detail> detail() {
         return detail;
+    }
+
+    @Override
+    public Facts facts() {
+        return facts;
     }
 
     @Override

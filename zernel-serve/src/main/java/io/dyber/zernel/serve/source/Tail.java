@@ -3,11 +3,9 @@ package io.dyber.zernel.serve.source;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.format.Footer;
-import io.dyber.zernel.format.FooterFile;
 import io.dyber.zernel.format.LiveFolder;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
-import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -17,24 +15,22 @@ import java.util.Optional;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 
 /// Follows a recording that is still being written: what it already holds as fast as possible, then each batch as
 /// the recorder writes it. Ends when the recorder has finished and removed its folder.
 public final class Tail implements EventSource {
-    private static final System.Logger LOG = System.getLogger(Tail.class.getName());
     private static final Duration POLL = Duration.ofMillis(20);
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     private final LiveFolder folder;
     private final Optional<Object> folderKey;
+    private final LiveDescription description;
     private final BufferAllocator allocator = new RootAllocator();
     private @Nullable Database segment;
     private @Nullable TimeWindows segmentWindows;
     private @Nullable JournalReader journal;
     private int number;
     private volatile Heard heard = new Heard(wallNanos(), System.nanoTime());
-    private volatile Optional<Footer.Detail> detail = Optional.empty();
     private volatile boolean missed;
     private volatile String why = "stopped";
     private volatile boolean closed;
@@ -50,6 +46,7 @@ public final class Tail implements EventSource {
             throw new NoSuchFileException(folder.path().toString());
         }
         this.folderKey = folder.key();
+        this.description = new LiveDescription(folder.description());
     }
 
     @Override
@@ -151,15 +148,14 @@ public final class Tail implements EventSource {
                 + (missed ? "; events from before were moved to a file of their own before they were read" : "");
     }
 
-    /// As the recorder writes it each second. A file that it is just replacing says what it said before.
     @Override
     public Optional<Footer.Detail> detail() {
-        try {
-            detail = Footer.detail(FooterFile.read(Files.readAllBytes(folder.description())));
-        } catch (IOException | JacksonException | RecordingException e) {
-            LOG.log(Level.DEBUG, "reading when detail was recorded", e);
-        }
-        return detail;
+        return description.detail();
+    }
+
+    @Override
+    public Facts facts() {
+        return description.facts();
     }
 
     /// The next batch of what is open; empty when that is used up, which closes it.

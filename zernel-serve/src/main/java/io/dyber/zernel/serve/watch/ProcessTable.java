@@ -12,14 +12,20 @@ import tools.jackson.databind.JsonNode;
 
 /// The training processes of a snapshot as rows.
 final class ProcessTable {
+    private static final String FACTS = "%-8s %-13.13s %7s %9s %9s";
+    private static final String TIMES = " %9s %10s %5s";
+
     private final JsonNode more;
     private final JsonNode memory;
     private final Order order;
+    private final int first;
 
-    /// What the table may be ordered by, largest first.
+    /// What the table may be ordered by, largest first; ranks from the first on.
     enum Order {
         STEPS('s', "steps"),
+        RANK('r', "rank"),
         TIME('t', "step time"),
+        LATE('a', "late"),
         WAIT('w', "data wait"),
         LAUNCH('l', "launch");
 
@@ -43,19 +49,23 @@ final class ProcessTable {
         }
     }
 
-    ProcessTable(JsonNode snapshot, Order order) {
+    /// @param first how many rows are scrolled away
+    ProcessTable(JsonNode snapshot, Order order, int first) {
         this.more = snapshot.path("zernel");
         this.memory = snapshot.path("gpu_utilization");
         this.order = order;
+        this.first = first;
     }
 
     /// The processes of the part `zernel` of a snapshot.
     static List<JsonNode> sorted(JsonNode more, Order order) {
         ToDoubleFunction<JsonNode> size = switch (order) {
             case STEPS -> process -> process.path("steps").asDouble(0);
+            case RANK -> process -> process.path("rank").isString() ? -Long.parseLong(process.path("rank").asString()) : Double.NEGATIVE_INFINITY;
             case TIME -> process -> process.at("/step/p50_ms").asDouble(0);
-            case WAIT -> process -> quantile(more, "zernel_dataloader_wait_seconds", process, "p50_ms").asDouble(0);
-            case LAUNCH -> process -> quantile(more, "zernel_cuda_launch_latency_seconds", process, "p99_ms").asDouble(0);
+            case LATE -> process -> process.path("late_p50_ms").asDouble(0);
+            case WAIT -> process -> process.path("data_wait_p50_ms").asDouble(0);
+            case LAUNCH -> process -> process.path("launch_p99_ms").asDouble(0);
         };
         return StreamSupport.stream(more.path("processes").spliterator(), false)
                 .sorted(Comparator.comparingDouble(size).reversed())
@@ -69,28 +79,37 @@ final class ProcessTable {
             return;
         }
         lines.add(empty.get());
-        lines.add(empty.get().add(Style.BOLD, "%-8s %-13.13s %7s %9s %9s %9s %10s %5s".formatted(
-                "pid", "process", "steps", "step p50", "step p99", "wait p50", "launch p99", "GiB")));
-        processes.stream().limit(Math.max(1, rows - 2)).forEach(process -> lines.add(empty.get().add(
-                "%-8s %-13.13s %,7d %9s %9s %9s %10s %5s".formatted(
-                        process.path("pid").asString("?"),
-                        process.path("comm").asString(""),
-                        (long) process.path("steps").asDouble(0),
-                        Glyphs.millis(process.at("/step/p50_ms")),
-                        Glyphs.millis(process.at("/step/p99_ms")),
-                        Glyphs.millis(quantile(more, "zernel_dataloader_wait_seconds", process, "p50_ms")),
-                        Glyphs.millis(quantile(more, "zernel_cuda_launch_latency_seconds", process, "p99_ms")),
-                        Glyphs.gibibytes(memoryOf(process.path("pid").asString("?")))))));
+        boolean ranked = processes.stream().anyMatch(ProcessTable::isRanked);
+        lines.add(empty.get()
+                .add(Style.BOLD, (ranked ? "rank " : "") + FACTS.formatted("pid", "process", "steps", "step p50", "step p99"))
+                .add(Style.BOLD, ranked ? " late p50" : "")
+                .add(Style.BOLD, TIMES.formatted("wait p50", "launch p99", "GiB")));
+        processes.stream().skip(Math.min(first, processes.size() - 1)).limit(Math.max(1, rows - 2)).forEach(process -> lines.add(
+                empty.get()
+                        .add(ranked ? "%4s ".formatted(process.path("rank").asString("")) : "")
+                        .add(FACTS.formatted(
+                                process.path("pid").asString("?"),
+                                process.path("comm").asString(""),
+                                "%,d".formatted((long) process.path("steps").asDouble(0)),
+                                Glyphs.millis(process.at("/step/p50_ms")),
+                                Glyphs.millis(process.at("/step/p99_ms"))))
+                        .add(lateness(process), ranked ? "%9s".formatted(Glyphs.millis(process.path("late_p50_ms"))) : "")
+                        .add(TIMES.formatted(
+                                Glyphs.millis(process.path("data_wait_p50_ms")),
+                                Glyphs.millis(process.path("launch_p99_ms")),
+                                Glyphs.gibibytes(memoryOf(process.path("pid").asString("?")))))));
     }
 
-    private static JsonNode quantile(JsonNode more, String metric, JsonNode process, String quantile) {
-        for (JsonNode timing : more.path("timings")) {
-            if (timing.path("metric").asString("").equals(metric)
-                    && timing.at("/labels/pid").equals(process.path("pid"))) {
-                return timing.path(quantile);
-            }
-        }
-        return more.path("no such timing");
+    private static boolean isRanked(JsonNode process) {
+        return process.path("rank").isString() || process.path("late_p50_ms").isNumber();
+    }
+
+    private static Style lateness(JsonNode process) {
+        return switch (process.path("lateness").asString("")) {
+            case "very_late" -> Style.RED;
+            case "late" -> Style.YELLOW;
+            default -> Style.PLAIN;
+        };
     }
 
     private double memoryOf(String pid) {

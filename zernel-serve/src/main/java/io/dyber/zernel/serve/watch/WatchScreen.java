@@ -33,6 +33,7 @@ public final class WatchScreen {
     private String connection = "connecting";
     private boolean connected;
     private ProcessTable.Order order = ProcessTable.Order.STEPS;
+    private int firstRow;
 
     /// How a phase is drawn: by colour, and for those who see none by character.
     private enum PhaseLook {
@@ -83,8 +84,15 @@ public final class WatchScreen {
         connected = false;
     }
 
-    /// Takes a key that the user has pressed: `p` holds the screen still, others order the table.
+    /// Takes a key that the user has pressed: `p` holds the screen still, `j` and `k` scroll the table, others order it.
     public void key(int key) {
+        if (key == 'j') {
+            int rows = latest == null ? 0 : latest.path("zernel").path("processes").size();
+            firstRow = Math.min(firstRow + 1, Math.max(0, rows - 1));
+        }
+        if (key == 'k') {
+            firstRow = Math.max(0, firstRow - 1);
+        }
         if (key == 'p' || key == ' ') {
             held = held == null ? latest : null;
         }
@@ -112,7 +120,7 @@ public final class WatchScreen {
                 lines.add(line(width));
             }
             lines.subList(Math.max(1, height - 1), lines.size()).clear();
-            lines.add(line(width).add(Style.DIM, "q quit  p pause  order by: " + ProcessTable.Order.help(order)));
+            lines.add(line(width).add(Style.DIM, "q quit  p pause  j k scroll  order by: " + ProcessTable.Order.help(order)));
         }
         return lines.stream().limit(Math.max(1, height)).map(ScreenLine::toString).toList();
     }
@@ -134,7 +142,7 @@ public final class WatchScreen {
         }
         addGpus(now, lines, width, large ? 8 : 2);
         addFindings(more.path("findings"), lines, width, large ? 8 : 3, large);
-        new ProcessTable(now, order).addTo(lines, () -> line(width), large ? height / 3 : Math.max(3, height - 1 - lines.size()));
+        new ProcessTable(now, order, firstRow).addTo(lines, () -> line(width), large ? height / 3 : Math.max(3, height - 1 - lines.size()));
         addTimings(more.path("timings"), lines, width);
     }
 

@@ -14,12 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.ObjDoubleConsumer;
 import org.junit.jupiter.api.Test;
 
 final class AlertEngineTest {
     private final List<String> told = new ArrayList<>();
     private final Map<List<String>, Double> values = new HashMap<>();
+    private final Map<String, String> also = new TreeMap<>();
     private final AlertEngine engine = engine(Map.of());
 
     @Test
@@ -65,6 +67,29 @@ final class AlertEngineTest {
     }
 
     @Test
+    void anAlertEndsWithTheLabelsWithWhichItFired() {
+        for (int second = 1; second <= 6; second++) {
+            look(second, 0.97);
+        }
+        also.put("rank", "3");
+        look(7, 0.97);
+        look(8, 0.1);
+        assertThat(told).containsExactly("6 firing {gpu_id=0} since 1", "8 resolved {gpu_id=0} since 1");
+    }
+
+    @Test
+    void aRuleMayAskForALabelThatWasAdded() {
+        also.put("rank", "3");
+        AlertEngine ofRank = engine(Map.of("rank", "3"));
+        AlertEngine ofAnother = engine(Map.of("rank", "4"));
+        values.put(List.of("0"), 0.97);
+        ofRank.evaluate(1, readings());
+        ofAnother.evaluate(1, readings());
+        assertThat(ofRank.active()).hasSize(1);
+        assertThat(ofAnother.active()).isEmpty();
+    }
+
+    @Test
     void onlySeriesWithTheLabelsCount() {
         AlertEngine ofTheFirst = engine(Map.of("gpu_id", "0"));
         values.put(List.of("0"), 0.1);
@@ -91,6 +116,13 @@ final class AlertEngineTest {
 
     private Readings readings() {
         return new Readings() {
+            @Override
+            public Map<String, String> labels(Metric metric, List<String> labelValues) {
+                Map<String, String> labels = metric.labelled(labelValues);
+                labels.putAll(also);
+                return labels;
+            }
+
             @Override
             public void numbers(Metric metric, ObjDoubleConsumer<List<String>> series) {
                 values.forEach(series::accept);

@@ -51,6 +51,15 @@ final class RuleFileTest {
     }
 
     @Test
+    void aRuleMayChooseARank() throws RuleFileException {
+        AlertRules rules = RuleFile.parse("rules.yaml", """
+                rules:
+                  - {name: stuck, metric: zernel_step_age_seconds, labels: {rank: "0"}, comparison: ">", threshold: 60}
+                """);
+        assertThat(rules.rules().getFirst().expression()).isEqualTo("zernel_step_age_seconds{rank=\"0\"} > 60");
+    }
+
+    @Test
     void jsonIsReadToo() throws RuleFileException {
         AlertRules rules = RuleFile.parse("rules.json", """
                 {"rules": [{"name": "lost", "metric": "zernel_lost_events_total", "comparison": ">", "threshold": 0}]}

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.dyber.zernel.serve.alert.AlertRule.Action;
 import io.dyber.zernel.serve.alert.AlertRule.Comparison;
 import io.dyber.zernel.serve.alert.AlertRule.Severity;
+import io.dyber.zernel.serve.metric.CommonLabels;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -89,6 +91,15 @@ final class WebhookTest {
             assertThat(resolved.path("alerts").path(0).path("endsAt").asString()).isEqualTo("2023-11-14T22:13:25Z");
             assertThat(resolved.path("alerts").path(0).path("fingerprint"))
                     .isEqualTo(firing.path("alerts").path(0).path("fingerprint"));
+        }
+    }
+
+    @Test
+    void labelsOfTheUserAreAmongAnAlertsInAlertmanagersPayload() throws InterruptedException {
+        try (Webhook webhook = webhook("/", AlertPayload.ALERTMANAGER, 0)) {
+            webhook.accept(alert(Alert.State.FIRING).with(CommonLabels.parse(List.of("cluster=a"))));
+            assertThat(json().path("commonLabels")).isEqualTo(new JsonMapper().readTree("""
+                    {"alertname":"full","severity":"critical","gpu_id":"0","cluster":"a"}"""));
         }
     }
 

@@ -84,6 +84,19 @@ final class RuleOptionsTest {
     }
 
     @Test
+    void rulesForHistogramsTakeTheirQuantilesFromBuckets() throws IOException {
+        Path rules = Files.writeString(folder.resolve("rules.yaml"), """
+                rules:
+                  - {name: slow, metric: zernel_io_seconds, labels: {quantile: "0.99", rank: "0"}, comparison: ">", threshold: 0.1}
+                  - {name: lost, metric: zernel_lost_events_total, comparison: ">", threshold: 0}
+                """);
+        assertThat(run("serve", "--generate", "prometheus-rules", "--rules", rules.toString(), "--histograms")).isZero();
+        assertThat(out.toString()).contains(
+                "expr: \"histogram_quantile(0.99, rate(zernel_io_seconds_bucket{rank=\\\"0\\\"}[1m])) > 0.1\"",
+                "expr: \"zernel_lost_events_total > 0\"");
+    }
+
+    @Test
     void somethingElseCannotBeGenerated() {
         assertThat(run("serve", "--generate", "poetry")).isEqualTo(2);
         assertThat(err.toString())

@@ -15,7 +15,7 @@ final class DemoTextTest {
         assertThat(DemoText.found(VERDICT)).containsExactly(
                 "FOUND   Training waits for data.",
                 "        pid 4711 loses 9.2 ms of a step of 19.6 ms; fixing it gains at most",
-                "        1.89x",
+                "        1.89x, all else as it is",
                 "  why   mean of 142 steps: 9.2 ms waiting of 19.6 ms; all in next_batch, which",
                 "        is asleep or blocked for 99 % of it",
                 "  try   fetch the next batch in a thread or process of its own while this one",

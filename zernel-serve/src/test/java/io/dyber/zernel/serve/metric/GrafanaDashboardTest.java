@@ -17,12 +17,87 @@ final class GrafanaDashboardTest {
         dashboard.path("panels").forEach(panel -> panel.path("targets")
                 .forEach(target -> expressions.add(target.path("expr").asString())));
         assertThat(Metrics.ALL).allSatisfy(metric -> assertThat(expressions)
-                .anyMatch(expression -> expression.matches("(rate\\()?" + metric.name() + "([{\\[].*)?")));
+                .anyMatch(expression -> expression.contains(metric.name() + "{")));
         assertThat(expressions)
                 .contains(
-                        "zernel_gpu_power_watts",
-                        "rate(zernel_steps_total[$__rate_interval])",
-                        "zernel_step_seconds{quantile=\"0.99\"}");
+                        "zernel_gpu_power_watts{job=~\"$job\",instance=~\"$instance\",gpu_id=~\"$gpu\"}",
+                        "rate(zernel_steps_total{job=~\"$job\",instance=~\"$instance\",rank=~\"$rank\"}[$__rate_interval])",
+                        "zernel_step_seconds{job=~\"$job\",instance=~\"$instance\",rank=~\"$rank\",quantile=\"0.99\"} or "
+                                + "histogram_quantile(0.99, rate(zernel_step_seconds_bucket"
+                                + "{job=~\"$job\",instance=~\"$instance\",rank=~\"$rank\"}[$__rate_interval]))");
+    }
+
+    @Test
+    void theOverviewBeginsWithTheVerdict() {
+        assertThat(dashboard.at("/panels/0/title").asString()).isEqualTo("Overview");
+        assertThat(dashboard.at("/panels/1/title").asString()).isEqualTo("Verdict");
+        assertThat(dashboard.at("/panels/1/targets/0/expr").asString()).startsWith("topk(5, zernel_finding_lost_seconds{");
+        assertThat(titles("status-history")).containsExactly("Step time by rank", "Late at collectives by rank");
+    }
+
+    @Test
+    void legendsSayWho() {
+        dashboard.path("panels").forEach(panel -> {
+            boolean lines = panel.path("type").asString().equals("timeseries");
+            panel.path("targets").forEach(target -> {
+                String legend = target.path("legendFormat").asString();
+                if (lines && !target.path("expr").asString().startsWith("sum by (phase)")) {
+                    assertThat(legend).as("%s", panel.path("title")).startsWith("{{instance}}");
+                }
+            });
+        });
+        assertThat(panel("zernel_step_age_seconds").at("/targets/0/legendFormat").asString())
+                .isEqualTo("{{instance}} pid {{pid}} rank {{rank}}");
+        assertThat(panel("zernel_gpu_power_watts").at("/targets/0/legendFormat").asString())
+                .isEqualTo("{{instance}} GPU {{gpu_id}}");
+    }
+
+    @Test
+    void whatIsStackedIsSharesOfOneWhole() {
+        List<String> stacked = new ArrayList<>();
+        dashboard.path("panels").forEach(panel -> {
+            if (panel.at("/fieldConfig/defaults/custom/stacking/mode").asString("none").equals("normal")) {
+                stacked.add(panel.path("title").asString());
+                assertThat(panel.at("/targets/0/expr").asString()).matches("sum by \\(phase\\) \\((.*)\\) / scalar\\(sum\\(\\1\\)\\)");
+                assertThat(panel.at("/fieldConfig/defaults/max").asInt()).isEqualTo(1);
+            }
+        });
+        assertThat(stacked).containsExactly("What steps are spent on", "zernel_phase_seconds_total", "zernel_phase_ratio");
+    }
+
+    @Test
+    void jobInstanceRankAndGpuAreChosen() {
+        JsonNode variables = dashboard.at("/templating/list");
+        assertThat(variables.valueStream().map(variable -> variable.path("name").asString()))
+                .containsExactly("datasource", "job", "instance", "rank", "gpu");
+        assertThat(variables.valueStream().skip(1)).allSatisfy(variable -> {
+            assertThat(variable.path("allValue").asString()).isEqualTo(".*");
+            assertThat(variable.path("definition").asString()).isEqualTo(variable.at("/query/query").asString());
+        });
+        assertThat(variables.at("/3/definition").asString())
+                .isEqualTo("label_values(zernel_process_info{job=~\"$job\",instance=~\"$instance\"}, rank)");
+    }
+
+    @Test
+    void findingsAndAlertsAreMarked() {
+        assertThat(dashboard.at("/annotations/list").valueStream().map(one -> one.path("name").asString()))
+                .containsExactly("Findings", "Alerts");
+        assertThat(dashboard.at("/annotations/list/1/expr").asString()).isEqualTo(
+                "zernel_alerts{job=~\"$job\",instance=~\"$instance\",alertstate=\"firing\"} > 0");
+    }
+
+    private List<String> titles(String type) {
+        return dashboard.path("panels").valueStream()
+                .filter(panel -> panel.path("type").asString().equals(type))
+                .map(panel -> panel.path("title").asString())
+                .toList();
+    }
+
+    private JsonNode panel(String title) {
+        return dashboard.path("panels").valueStream()
+                .filter(panel -> panel.path("title").asString().equals(title))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -40,7 +115,8 @@ final class GrafanaDashboardTest {
                 }
             }
         });
-        assertThat(ids).doesNotHaveDuplicates().hasSize(Metrics.ALL.size() + Metrics.GROUPS.size());
+        int overview = 1 + GrafanaOverview.panels().size();
+        assertThat(ids).doesNotHaveDuplicates().hasSize(overview + Metrics.ALL.size() + Metrics.GROUPS.size());
     }
 
     @Test
@@ -75,11 +151,16 @@ final class GrafanaDashboardTest {
                         .containsExactlyInAnyOrder("id", "type", "title", "collapsed", "gridPos", "panels");
                 assertThat(panel.path("panels").isArray()).isTrue();
             } else {
-                assertThat(panel.propertyNames()).containsExactlyInAnyOrder("id", "type", "title", "description",
-                        "datasource", "gridPos", "fieldConfig", "options", "targets");
+                assertThat(panel.propertyNames()).contains("id", "type", "title", "description", "datasource", "gridPos",
+                        "fieldConfig", "options", "targets");
+                assertThat(List.of("id", "type", "title", "description", "datasource", "gridPos", "fieldConfig", "options",
+                                "targets", "maxDataPoints", "transformations"))
+                        .containsAll(panel.propertyNames());
                 assertThat(panel.path("datasource").propertyNames()).containsExactlyInAnyOrder("type", "uid");
                 assertThat(panel.path("fieldConfig").propertyNames()).containsExactlyInAnyOrder("defaults", "overrides");
-                assertThat(panel.at("/fieldConfig/defaults").propertyNames()).containsExactlyInAnyOrder("unit", "custom");
+                assertThat(panel.at("/fieldConfig/defaults").propertyNames()).contains("unit", "custom");
+                assertThat(List.of("unit", "custom", "min", "max", "color"))
+                        .containsAll(panel.at("/fieldConfig/defaults").propertyNames());
             }
         });
         dashboard.at("/templating/list").forEach(variable -> assertThat(variable.path("type").asString())

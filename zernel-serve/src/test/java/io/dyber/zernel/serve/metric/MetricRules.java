@@ -55,10 +55,13 @@ record MetricRules(Map<String, Metric> constants, List<Metrics.Group> groups, Ma
         if (name.endsWith("_total") != (metric.type() == Metric.Type.COUNTER)) {
             breaches.add(name + ": counters and only they end in _total");
         }
+        if (name.endsWith("_info") != (metric.type() == Metric.Type.INFO)) {
+            breaches.add(name + ": infos and only they end in _info");
+        }
         if (!metric.help().matches("[A-Z1].{10,}\\.")) {
             breaches.add(name + ": its help is no sentence");
         }
-        metric.labels().stream()
+        metric.allLabels().stream()
                 .filter(label -> !labels.containsKey(label))
                 .forEach(label -> breaches.add(name + ": Metrics.LABELS does not explain '" + label + "'"));
         if (!page.contains(MetricsReference.row(metric))) {

@@ -29,7 +29,7 @@ final class MetricsReference {
     /// The line of one metric.
     static String row(Metric metric) {
         return "| `" + metric.name() + "` | " + metric.type().name().toLowerCase(Locale.ROOT) + " | "
-                + code(metric.labels()) + " | " + metric.help() + " | " + source(metric) + " |\n";
+                + code(metric.allLabels()) + " | " + metric.help() + " | " + source(metric) + " |\n";
     }
 
     private static String source(Metric metric) {

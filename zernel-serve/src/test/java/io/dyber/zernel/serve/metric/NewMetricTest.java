@@ -65,6 +65,13 @@ class NewMetricTest {
     }
 
     @Test
+    void anInfoThatIsNoneIsNamed() throws IOException {
+        Metric metric = dummies("zernel_dummies_info", Metric.Type.GAUGE, "mood");
+        assertThat(breaches(metric, List.of(metric), MOOD, ROW.replace("_total` | counter", "_info` | gauge")))
+                .containsExactly("zernel_dummies_info: infos and only they end in _info");
+    }
+
+    @Test
     void aLabelThatIsNotExplainedIsNamed() throws IOException {
         assertThat(breaches(DUMMIES, List.of(DUMMIES), Map.of(), ROW))
                 .containsExactly("zernel_dummies_total: Metrics.LABELS does not explain 'mood'");

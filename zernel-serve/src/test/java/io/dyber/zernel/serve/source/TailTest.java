@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.source;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.format.Footer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -139,6 +140,20 @@ final class TailTest {
             await("io a 1");
         }
         reading.get(2, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whatTheRecorderSaysOfProcessesIsThatOfItsLastWholeFile() throws Exception {
+        try (Tail tail = new Tail(output)) {
+            assertThat(tail.facts().processes()).isEmpty();
+            Path description = live.resolve("meta.json");
+            Files.writeString(description, "{\"zernel.processes\": [{\"pid\": 7, \"environment\": {\"RANK\": \"3\"}}]}");
+            assertThat(tail.facts().processes()).extracting(Footer.ProcessInfo::pid).containsExactly(7L);
+            Files.writeString(description, "{\"zernel.processes\": [");
+            assertThat(tail.facts().processes()).extracting(Footer.ProcessInfo::pid).containsExactly(7L);
+            Files.writeString(description, "{\"zernel.processes\": [{\"pid\": 7}, {\"pid\": 8}]}");
+            assertThat(tail.facts().processes()).extracting(Footer.ProcessInfo::pid).containsExactly(7L, 8L);
+        }
     }
 
     private Path journal(int number) {

@@ -15,7 +15,7 @@ final class WatchScreenTest {
              "zernel":{"version":1,
               "source":{"mode":"replay","path":"run.parquet","speed":"10x","ended":false,"note":"round 2"},
               "event_time_ms":1700000000000.0,"measured":{"dataloader_wait":"pid 4242"},"events":1234567.0,"lost":3.0,
-              "processes":[{"pid":"4242","comm":"python3","steps":50.0,
+              "processes":[{"pid":"4242","rank":"1","comm":"python3","steps":50.0,"late_p50_ms":2.5,"lateness":"late","data_wait_p50_ms":30.0,"launch_p99_ms":null,
                 "step":{"metric":"zernel_step_seconds","labels":{"pid":"4242"},"count":50,"sum_seconds":5.0,
                         "p50_ms":100.0,"p99_ms":120.0},
                 "phases":{"data_loading":0.3,"gpu_compute":0.5,"unknown":0.2}}],
@@ -51,8 +51,8 @@ final class WatchScreenTest {
                               62 % of the loading: data.py:7 load -> read
                               use workers
 
-                pid      process         steps  step p50  step p99  wait p50 launch p99   GiB
-                4242     python3            50   50.0 ms  120.0 ms         -          -   3.0
+                rank pid      process         steps  step p50  step p99 late p50  wait p50 launch p99   GiB
+                   1 4242     python3            50   50.0 ms  120.0 ms   2.5 ms   30.0 ms          -   3.0
 
                 timings of the last minute                      count         p50         p99
                   io 4243                                       9,000      200 us           -
@@ -65,7 +65,7 @@ final class WatchScreenTest {
         assertThat(screen.draw(80, 24))
                 .hasSize(24)
                 .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80))
-                .last().asString().startsWith("q quit  p pause  order by: s steps*");
+                .last().asString().startsWith("q quit  p pause  j k scroll  order by: s steps*");
         assertThat(screen.draw(200, 50)).hasSize(50).contains(" ".repeat(14) + "use workers");
     }
 
@@ -90,6 +90,14 @@ final class WatchScreenTest {
         screen.key('t');
         assertThat(rows()).containsExactly("9", "4242");
         assertThat(screen.draw(100, 24)).last().asString().contains("t step time*");
+        screen.key('r');
+        assertThat(rows()).containsExactly("4242", "9");
+        screen.key('j');
+        assertThat(rows()).containsExactly("9");
+        screen.key('j');
+        assertThat(rows()).containsExactly("9");
+        screen.key('k');
+        assertThat(rows()).containsExactly("4242", "9");
     }
 
     @Test
@@ -109,8 +117,11 @@ final class WatchScreenTest {
 
     private List<String> rows() {
         List<String> lines = screen.draw(100, 24);
-        int header = lines.indexOf(lines.stream().filter(line -> line.startsWith("pid ")).findFirst().orElseThrow());
-        return lines.subList(header + 1, header + 3).stream().map(line -> line.split(" ")[0]).toList();
+        int header = lines.indexOf(lines.stream().filter(line -> line.startsWith("rank ")).findFirst().orElseThrow());
+        return lines.subList(header + 1, header + 3).stream()
+                .filter(line -> !line.isBlank())
+                .map(line -> line.substring(5).split(" ", 2)[0])
+                .toList();
     }
 
     @Test

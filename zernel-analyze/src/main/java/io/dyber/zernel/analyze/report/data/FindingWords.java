@@ -27,7 +27,8 @@ public final class FindingWords {
         return (number + " " + finding.unit()).strip();
     }
 
-    /// What it costs a step, and what fixing it can gain, each after a semicolon; empty where neither is known.
+    /// What it costs a step, and what fixing it can gain, each after a semicolon; empty where neither is known. The gain is a bound
+    /// for a step whose other parts take as long as before: they can get faster, too, as on a CPU that is no longer shared.
     public static String gain(Finding finding) {
         Double lost = finding.lostMillisPerStep();
         Double speedup = finding.maxSpeedup();
@@ -40,7 +41,7 @@ public final class FindingWords {
                         StepWords.step(finding),
                         atLeast(finding, lost));
         return perStep
-                + (speedup == null ? "" : String.format(Locale.ROOT, "; fixing it gains at most %.2fx", speedup));
+                + (speedup == null ? "" : String.format(Locale.ROOT, "; fixing it gains at most %.2fx, all else as it is", speedup));
     }
 
     /// The lines that a text names: those with most of what the finding tells of, of each rule the first before others.

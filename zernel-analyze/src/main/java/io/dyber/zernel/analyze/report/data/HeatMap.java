@@ -12,16 +12,22 @@ import java.util.TreeMap;
 ///
 /// @param nodes machines; each has its ranks in the order of their places
 public record HeatMap(List<Node> nodes) {
-    /// From this share of a step on a rank counts as late, and from the second as very late.
-    private static final double LATE = 0.02;
-
-    private static final double VERY_LATE = 0.1;
-
     /// How late a rank comes.
     public enum Level {
+        /// By less than 2 % of a step.
         IN_TIME,
+        /// By 2 % or more.
         LATE,
-        VERY_LATE
+        /// By 10 % or more.
+        VERY_LATE;
+
+        private static final double LEAST_LATE = 0.02;
+        private static final double LEAST_VERY_LATE = 0.1;
+
+        /// By the share of a step by which it comes late.
+        public static Level of(double share) {
+            return share >= LEAST_VERY_LATE ? VERY_LATE : share >= LEAST_LATE ? LATE : IN_TIME;
+        }
     }
 
     /// A machine.
@@ -36,7 +42,7 @@ public record HeatMap(List<Node> nodes) {
     /// @param share by how much of a step it comes after the middle rank, in the median
     public record Cell(String label, double share) {
         public Level level() {
-            return share >= VERY_LATE ? Level.VERY_LATE : share >= LATE ? Level.LATE : Level.IN_TIME;
+            return Level.of(share);
         }
     }
 

@@ -50,6 +50,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "memory_curve",
             "collectives",
             "late_ranks",
+            "critical_ranks",
             "rank_delays",
             "dist_waits",
             "preemption",

@@ -22,7 +22,7 @@ class VerdictTest {
         Verdict verdict = verdict(null, SLOW);
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.BOTTLENECK);
         assertThat(verdict.sentence())
-                .isEqualTo("Training waits for data: pid 100 loses 15.0 ms per step; fixing it gains at most 1.43x");
+                .isEqualTo("Training waits for data: pid 100 loses 15.0 ms per step; fixing it gains at most 1.43x, all else as it is");
         assertThat(verdict.reason()).isEmpty();
     }
 
@@ -172,7 +172,7 @@ class VerdictTest {
         assertThat(reworded.evidence()).isEqualTo("median of 528 engine steps: 9.4 ms of an engine step");
         assertThat(reworded.nextCommand()).isEqualTo("zernel-analyze steps x.parquet");
         assertThat(FindingWords.gain(reworded))
-                .isEqualTo("; loses 8.00 ms per engine step; fixing it gains at most 2.00x");
+                .isEqualTo("; loses 8.00 ms per engine step; fixing it gains at most 2.00x, all else as it is");
         Table others = table(List.of("pid", "purpose"), 10L, "inference");
         assertThat(StepWords.of(Map.of("training_threads", others)).in(new Diagnosis(List.of(slow), List.of())).findings())
                 .containsExactly(slow);

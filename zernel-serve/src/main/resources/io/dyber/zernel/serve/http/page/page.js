@@ -61,7 +61,7 @@ function show(snapshot) {
   $("source").textContent = `${doing} ${source.path} · ${new Date(z.event_time_ms).toLocaleString()}`
       + (source.note ? ` · ${source.note}` : "");
   showTiles(snapshot);
-  showProcesses(z.processes);
+  showProcesses(z.processes, z.process_count);
   showFindings(z.findings);
   showLines(z.findings);
   showGpus(z.gpus ?? [], snapshot.gpu_utilization);
@@ -80,9 +80,9 @@ function showTiles(s) {
   $("step-tail").textContent = tail(process?.step);
   $("wait-tail").textContent = tail(timing("zernel_dataloader_wait_seconds", focus));
   $("wait").textContent = focus === null ? measured("dataloader_wait", s.dataloader_wait_p50_ms)
-      : millis(timing("zernel_dataloader_wait_seconds", focus)?.p50_ms);
+      : millis(process?.data_wait_p50_ms);
   $("launch").textContent = focus === null ? measured("cuda_latency", s.cuda_latency_p99_us / 1000)
-      : millis(timing("zernel_cuda_launch_latency_seconds", focus)?.p99_ms);
+      : millis(process?.launch_p99_ms);
   $("reduce").textContent = measured("nccl_allreduce", s.nccl_allreduce_p99_ms);
   const now = performance.now();
   const rate = lastEvents ? Math.max(0, (z.events - lastEvents.events) / (now - lastEvents.at) * 1000) : 0;
@@ -97,21 +97,72 @@ const phaseBar = phases => shareBar(PHASES.map(phase => {
   return {label: `${words(phase)} ${percent(share)}`, share, color: `var(--${phase})`};
 }));
 
-function showProcesses(processes) {
+const byNumber = (a, b) => a.localeCompare(b, undefined, {numeric: true});
+
+/// Columns of the table: what they are called, their cell, and what they are ordered by, which is largest first but for names.
+const COLUMNS = [
+  {id: "rank", title: "rank", cell: p => p.rank ?? "", order: (a, b) => byNumber(a.rank ?? "~", b.rank ?? "~"), ranked: true},
+  {id: "process", title: "process", cell: processButton, order: (a, b) => byNumber(`${a.comm} ${a.pid}`, `${b.comm} ${b.pid}`)},
+  {id: "steps", title: "steps", value: p => p.steps, text: count},
+  {id: "p50", title: "step p50", value: p => p.step.p50_ms, text: millis},
+  {id: "p99", title: "p99", value: p => p.step.p99_ms, text: millis},
+  {id: "late", title: "late p50", value: p => p.late_p50_ms, text: millis, ranked: true, style: p => p.lateness},
+  {id: "wait", title: "data wait p50", value: p => p.data_wait_p50_ms, text: millis},
+  {id: "launch", title: "launch p99", value: p => p.launch_p99_ms, text: millis},
+  {id: "phases", title: "where a step goes", cell: p => phaseBar(p.phases), style: () => "wide"}];
+let orderedBy = "steps", showsAll = false;
+
+function processButton(p) {
+  const button = element("button", "", `${p.comm || "process"} ${p.pid}`);
+  button.dataset.pid = p.pid;
+  button.setAttribute("aria-pressed", p.pid === focus);
+  button.title = "show this process in the charts";
+  button.onclick = () => { focus = p.pid; show(latest); };
+  return button;
+}
+
+/// Made again only where it is another one: a click must find the button on which it began.
+let shownHead = "";
+function showHead(columns) {
+  const text = [orderedBy, ...columns.map(column => column.id)].join(" ");
+  if (text === shownHead) return;
+  shownHead = text;
+  $("processes").tHead.rows[0].replaceChildren(...columns.map(column => {
+    if (column.id === "phases") return element("th", "wide", column.title);
+    const head = element("th"), button = element("button", "", column.title);
+    head.setAttribute("aria-sort", column.id !== orderedBy ? "none" : column.order ? "ascending" : "descending");
+    button.dataset.column = column.id;
+    button.onclick = () => { orderedBy = column.id; show(latest); };
+    head.append(button);
+    return head;
+  }));
+}
+
+function showProcesses(processes, all) {
   $("no-process").hidden = processes.length > 0;
   $("processes").hidden = processes.length === 0;
-  const pressed = document.activeElement?.dataset?.pid;
-  $("processes").tBodies[0].replaceChildren(...processes.slice(0, PROCESSES).map(p => {
-    const button = element("button", "", `${p.comm || "process"} ${p.pid}`);
-    button.dataset.pid = p.pid;
-    button.setAttribute("aria-pressed", p.pid === focus);
-    button.title = "show this process in the charts";
-    button.onclick = () => { focus = p.pid; show(latest); };
-    return row([button, count(p.steps), millis(p.step.p50_ms), millis(p.step.p99_ms),
-      millis(timing("zernel_dataloader_wait_seconds", p.pid)?.p50_ms),
-      millis(timing("zernel_cuda_launch_latency_seconds", p.pid)?.p99_ms), phaseBar(p.phases)]);
+  $("process-filter").hidden = processes.length < 2;
+  const columns = COLUMNS.filter(c => !c.ranked || processes.some(p => p.rank !== null || p.late_p50_ms !== null));
+  const pressed = document.activeElement?.dataset;
+  showHead(columns);
+  const {order, value} = COLUMNS.find(column => column.id === orderedBy);
+  const wanted = $("process-filter").value.toLowerCase();
+  const found = processes.filter(p => `${p.rank === null ? "" : `rank ${p.rank} `}${p.comm} ${p.pid}`.toLowerCase().includes(wanted))
+      .sort(order ?? ((a, b) => (value(b) ?? -1) - (value(a) ?? -1)));
+  const shown = showsAll ? found : found.slice(0, PROCESSES);
+  $("processes").tBodies[0].replaceChildren(...shown.map(p => {
+    const line = element("tr");
+    for (const {cell, text, value, style} of columns) {
+      const td = element("td", style?.(p) ?? "");
+      td.append(cell ? cell(p) : text(value(p)));
+      line.append(td);
+    }
+    return line;
   }));
-  if (pressed) document.querySelector(`[data-pid="${CSS.escape(pressed)}"]`)?.focus();
+  $("more-processes").hidden = found.length <= PROCESSES;
+  $("more-processes").textContent = showsAll ? `only the first ${PROCESSES}` : `${count(found.length - PROCESSES)} more`;
+  $("processes-of").textContent = all > processes.length ? `the busiest ${processes.length} of ${count(all)}` : "";
+  for (const [key, value] of Object.entries(pressed ?? {})) document.querySelector(`[data-${key}="${CSS.escape(value)}"]`)?.focus();
   const shares = processes.find(p => p.pid === focus)?.phases;
   $("phase-key").replaceChildren(...(shares ? PHASES : []).map(phase => {
     const item = element("li", "", `${words(phase)} ${percent(shares[phase] ?? 0)}`);
@@ -119,6 +170,8 @@ function showProcesses(processes) {
     return item;
   }));
 }
+$("process-filter").oninput = () => latest && show(latest);
+$("more-processes").onclick = () => { showsAll = !showsAll; show(latest); };
 
 let shownFindings = "";
 function showFindings(found) {
