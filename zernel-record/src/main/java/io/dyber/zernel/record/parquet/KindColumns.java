@@ -74,11 +74,13 @@ final class KindColumns {
         return narrow[column];
     }
 
+    /// The values by chunk, up to the last chunk that has one; where none is present there is no value to read.
     long[][] longs(int column) {
         store(column);
         return longs[column];
     }
 
+    /// As [#longs].
     int[][] ints(int column) {
         store(column);
         return ints[column];

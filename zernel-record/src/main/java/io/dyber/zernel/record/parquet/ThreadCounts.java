@@ -188,9 +188,11 @@ public final class ThreadCounts {
         }
         int first = chunk << KindColumns.CHUNK_BITS;
         for (int row = 0; row < count; row++) {
-            boolean present = rows.isComplete(column) || rows.isPresent(column, first + row);
-            long value = narrow ? rows.ints(column)[chunk][row] : rows.longs(column)[chunk][row];
-            scratch[row] = present ? value : NULL;
+            if (!rows.isComplete(column) && !rows.isPresent(column, first + row)) {
+                scratch[row] = NULL;
+            } else {
+                scratch[row] = narrow ? rows.ints(column)[chunk][row] : rows.longs(column)[chunk][row];
+            }
         }
         return scratch;
     }

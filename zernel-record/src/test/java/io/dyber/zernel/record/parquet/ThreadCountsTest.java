@@ -68,6 +68,22 @@ class ThreadCountsTest {
     }
 
     @Test
+    void eventsAreCountedWhereTheLastOfManyHaveNoDurationAndNoName() {
+        try (RecordingFile file = record(
+                50_000,
+                50_000,
+                row -> new Object[] {
+                    "function", row, row < 9_000 ? row : null, 1L, row < 20_000 ? row % 7 : null, row < 9_000 ? "a" + row % 2 : null
+                })) {
+            file.finish(Map.of());
+        }
+
+        assertThat(Duck.query(output, "SELECT count(*), count(dur_ns), count(tid) FROM $file"))
+                .containsExactly(asList(50_000L, 9_000L, 20_000L));
+        assertThat(Duck.query(output, SAID)).hasSize(22).containsExactlyInAnyOrderElementsOf(Duck.query(output, COUNTED));
+    }
+
+    @Test
     void whatIsRecoveredIsCounted() {
         record(2_500, row -> new Object[] {"io", row, 5L, 1L, row % 7, "python3"}).close();
         assertThat(Recovery.recover(output).journalEvents()).isEqualTo(500);
@@ -108,11 +124,14 @@ class ThreadCountsTest {
         assertThat(ThreadCounts.parse(null)).isEmpty();
     }
 
-    /// In segments of 1,000 rows.
     private RecordingFile record(long rows, LongFunction<Object[]> row) {
+        return record(rows, 1_000, row);
+    }
+
+    private RecordingFile record(long rows, int segmentRows, LongFunction<Object[]> row) {
         StringDictionary texts = new StringDictionary();
         RecordingFile file =
-                RecordingFile.create(output, COLUMNS, texts, new RecordingFile.Options(1000, Optional.empty()));
+                RecordingFile.create(output, COLUMNS, texts, new RecordingFile.Options(segmentRows, Optional.empty()));
         Events.write(file, COLUMNS, texts, rows, 100, row);
         return file;
     }
