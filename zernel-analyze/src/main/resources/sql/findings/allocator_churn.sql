@@ -7,7 +7,7 @@
 -- idle by the driver's samples.
 -- Does not apply while shapes still change for the first time, such as in a short recording of the begin of a job.
 --
--- needs: _rare_events, _launched, step_work, gpu_busy, _detail, _window_buckets
+-- needs: _rare_events, _launched, step_work, _step_spans, gpu_busy, _detail, _window_buckets
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: PyTorch counts its retries in torch.cuda.memory_stats()["num_alloc_retries"]
 -- lines: these calls WHERE kind IN ('gpu_alloc', 'gpu_free', 'gpu_map') AND step_kind = 'train'
@@ -45,17 +45,22 @@ WITH
         WHERE 2 * step > last_step
         GROUP BY recording, pid
     ),
-    calls AS (
+    managed AS (
         SELECT
             calls.recording,
             calls.pid,
-            calls.tid,
+            calls.tid AS caller,
             calls.kind,
-            calls.ts_ns AS start_ns,
+            calls.ts_ns AS at_ns,
             calls.ts_ns + coalesce(calls.dur_ns, 0) AS end_ns
         FROM _rare_events AS calls
         JOIN work ON work.recording = calls.recording AND work.pid = calls.pid
         WHERE calls.kind IN ('gpu_alloc', 'gpu_free') AND calls.ts_ns >= work.start_ns AND calls.ts_ns < work.end_ns
+    ),
+    calls AS (
+        SELECT recording, pid, caller AS tid, kind, at_ns AS start_ns, end_ns
+        FROM in_spans(managed, _step_spans)
+        WHERE trains
     ),
     sums AS (
         SELECT

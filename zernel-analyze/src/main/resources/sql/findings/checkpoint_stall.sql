@@ -40,16 +40,16 @@ ORDER BY hits.recording, hits.pid, hits.tid, hits.step;
 --
 -- Counted is the time of these steps over the median of the steps without, and what the two steps after each take more
 -- or less than it: storage may still be busy, and a program that was ahead of the GPU first gets ahead again. In a
--- step that evaluates too, only what comes after the first file was opened. A checkpoint after the last step counts if
--- it comes as many steps after the one before as those do, with what the others took. The mean step that all this is
--- put beside is the one of all steps but warm-up, without evaluation; the report's headline leaves steps with a
--- checkpoint out too. The view checkpoint_steps says what is taken for a checkpoint.
+-- step that evaluates too, only what comes after the first file was opened, without the evaluation. A checkpoint after
+-- the last step counts if it comes as many steps after the one before as those do, with what the others took. The mean
+-- step that all this is put beside is the one of all steps but warm-up, without evaluation; the report's headline
+-- leaves steps with a checkpoint out too. The view checkpoint_steps says what is taken for a checkpoint.
 -- Another thread hides the time in which storage blocks. To copy and to serialise takes a CPU in whatever thread, and
 -- costs as much there unless a CPU is free, so the advice promises the blocked time only
 -- (`advice_saves_ms_per_step`).
 -- Does not apply to files that are read, to what another thread writes while training goes on, nor to the first step.
 --
--- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, step_states, _threads
+-- needs: checkpoint_steps, _checkpoint_opens, _checkpoint_writes, steps, step_states, _threads, _evaluations
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: a checkpoint that is written while training goes on costs only the copy to the host
 -- lines: what such steps have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'checkpoint')
@@ -62,6 +62,31 @@ WITH
             2 AS more_batches, -- fetched in a step that evaluates too
             0.1 AS uneven, -- number of steps between checkpoints: deviation of equal ones, or 1 step
             0.01 AS min_share -- what can be saved, as a share of step time
+    ),
+    -- Evaluation in steps with a checkpoint, after that was opened.
+    evaluated AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            sum(greatest(
+                least(loops.end_ns, steps.end_ns) - greatest(loops.start_ns, hits.opened_ns),
+                0
+            )) AS after_ns
+        FROM checkpoint_steps AS hits
+        JOIN steps
+            ON steps.recording = hits.recording
+            AND steps.pid = hits.pid
+            AND steps.tid = hits.tid
+            AND steps.step = hits.step
+        JOIN _evaluations AS loops
+            ON loops.recording = steps.recording
+            AND loops.pid = steps.pid
+            AND loops.tid = steps.tid
+            AND loops.end_ns > steps.start_ns
+            AND loops.start_ns < steps.end_ns
+        GROUP BY ALL
     ),
     marked AS (
         SELECT
@@ -76,7 +101,8 @@ WITH
             steps.step_kind,
             states.storage_ns,
             hits.opened_ns,
-            hits.path
+            hits.path,
+            coalesce(evaluated.after_ns, 0) AS evaluated_ns
         FROM steps
         JOIN step_states AS states
             ON states.recording = steps.recording
@@ -88,6 +114,11 @@ WITH
             AND hits.pid = steps.pid
             AND hits.tid = steps.tid
             AND hits.step = steps.step
+        LEFT JOIN evaluated
+            ON evaluated.recording = steps.recording
+            AND evaluated.pid = steps.pid
+            AND evaluated.tid = steps.tid
+            AND evaluated.step = steps.step
         WHERE steps.step_kind <> 'warmup'
     ),
     threads AS (
@@ -123,7 +154,11 @@ WITH
             threads.median_ns,
             CASE
                 WHEN marked.batches >= threads.batches + thresholds.more_batches
-                    THEN greatest(least(marked.end_ns - marked.opened_ns, marked.dur_ns) - threads.median_ns, 0)
+                    THEN greatest(
+                        least(marked.end_ns - marked.opened_ns, marked.dur_ns)
+                            - marked.evaluated_ns - threads.median_ns,
+                        0
+                    )
                 ELSE marked.dur_ns - threads.median_ns
             END AS excess_ns,
             greatest(marked.storage_ns - threads.storage_ns, 0) AS blocked_ns,

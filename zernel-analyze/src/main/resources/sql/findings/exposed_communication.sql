@@ -50,6 +50,8 @@ WITH
             AND links.pid = waits.pid
             AND links.place = 1
             AND greatest(links.rx_bytes_per_s, links.tx_bytes_per_s) >= (SELECT min_link_bytes FROM thresholds)
+        -- Processes that do not communicate are no ranks.
+        WHERE greatest(waits.phase_ns, waits.late_ns, waits.exposed_ns, gpu.exposed_communication_ns) > 0
     ),
     least_waiting AS (
         SELECT

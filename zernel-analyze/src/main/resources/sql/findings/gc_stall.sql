@@ -3,11 +3,12 @@
 -- Where the collector was probed, counted are its runs in the training thread, in whichever part of a step they are.
 -- Elsewhere it is inferred: stretches of slow steps in which nothing was called, beyond what is usual (view pauses).
 -- Lost is their time, at most as the GPU is idle by the driver's samples: what is still queued runs meanwhile.
--- Does not apply to short runs over young objects, which are not recorded. What is inferred does not apply to pauses in
--- steps that open a checkpoint (checkpoint_stall), to time off the CPU (cpu_preempted), to pauses in every step, which
--- are no pauses but work (unexplained_time), nor to jobs that launch nothing on a GPU.
+-- Does not apply to runs while it evaluates, nor to short ones over young objects, which are not recorded. What is
+-- inferred does not apply to pauses in steps that open a checkpoint (checkpoint_stall), to time off the CPU
+-- (cpu_preempted), to pauses in every step, which are no pauses but work (unexplained_time), nor to jobs that launch
+-- nothing on a GPU.
 --
--- needs: pauses, gc_runs, steps, gpu_busy
+-- needs: pauses, gc_runs, steps, gpu_busy, _evaluations
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: gc.callbacks tell a program when it runs; `zernel-record probes` says whether its Python can be probed (gc)
 -- lines: the collections WHERE thread = 'training' AND (kind = 'gc' OR waits = 'gc')
@@ -23,12 +24,22 @@ WITH
         WHERE step_kind <> 'warmup'
         GROUP BY ALL
     ),
-    stalls AS (
-        SELECT recording, pid, tid, dur_ns, FALSE AS measured, NULL AS generation, NULL AS asked
+    found AS (
+        SELECT recording, pid, tid, start_ns, dur_ns, FALSE AS measured, NULL AS generation, NULL AS asked
         FROM pauses
         UNION ALL
-        SELECT recording, pid, tid, dur_ns, TRUE, generation, asked
+        SELECT recording, pid, tid, start_ns, dur_ns, TRUE, generation, asked
         FROM gc_runs
+    ),
+    stalls AS (
+        SELECT found.*
+        FROM found
+        ASOF LEFT JOIN _evaluations AS loops
+            ON loops.recording = found.recording
+            AND loops.pid = found.pid
+            AND loops.tid = found.tid
+            AND loops.start_ns <= found.start_ns
+        WHERE coalesce(found.start_ns >= loops.end_ns, TRUE)
     ),
     paused AS (
         SELECT

@@ -2,6 +2,7 @@
 --
 -- The driver says which share of the GPU's time each process had. While the GPU is never idle, the training waits for
 -- the whole share of the others; where it is idle now and then, for as much less as it leaves the GPU idle itself.
+-- Others count for as much of the training as samples list them in.
 -- Samples are few and coarse, so the costs by the lowest and the highest are told too. Where the driver does not say
 -- shares, what it costs is only known to be less than equal turns. A process of the same job counts, and is called so.
 -- Does not apply to processes that only hold memory, under MPS, where kernels run side by side, nor to processes that
@@ -120,8 +121,7 @@ WITH
             recording,
             pid,
             count(*) AS samples,
-            min(ts_ns - span_ns) AS from_ns,
-            max(ts_ns + span_ns) AS to_ns,
+            sum(weight) AS weight,
             least(sum(weight * others) / sum(weight) / 100, any_value(thresholds.most)) AS others,
             least(min(others) / 100, any_value(thresholds.most)) AS least_others,
             least(max(others) / 100, any_value(thresholds.most)) AS most_others,
@@ -130,6 +130,24 @@ WITH
                 least(sum(weight * (own + others)) / sum(weight) / 100, 1)) AS busy
         FROM loads
         CROSS JOIN thresholds
+        GROUP BY ALL
+    ),
+    -- A sample does not list who left since the one before, and so does not say how long they were still there.
+    told AS (
+        SELECT within.recording, within.pid, within.weight
+        FROM within
+        LEFT JOIN loads
+            ON loads.recording = within.recording
+            AND loads.pid = within.pid
+            AND loads.ts_ns = within.ts_ns
+        CROSS JOIN thresholds
+        WHERE within.weight >= thresholds.min_within * within.span_ns
+        QUALIFY loads.ts_ns IS NOT NULL
+            OR lag(loads.ts_ns) OVER (PARTITION BY within.recording, within.pid ORDER BY within.ts_ns) IS NULL
+    ),
+    sampled AS (
+        SELECT recording, pid, sum(weight) AS weight
+        FROM told
         GROUP BY ALL
     ),
     companions AS (
@@ -174,9 +192,8 @@ WITH
             busiest.other,
             busiest.comm,
             busiest.memory_bytes,
-            -- How much of the training's time the other was there.
-            (least(shares.to_ns, trainings.end_ns) - greatest(shares.from_ns, trainings.start_ns))
-                / (trainings.end_ns - trainings.start_ns) * trainings.step_ns AS shared_ns,
+            shares.weight / sampled.weight AS there,
+            there * trainings.step_ns AS shared_ns,
             shares.own / greatest(shares.own + 1 - shares.busy, 0.01) AS waiting,
             shares.least_others,
             CASE
@@ -187,6 +204,7 @@ WITH
             END AS most_others
         FROM trainings
         JOIN shares ON shares.recording = trainings.recording AND shares.pid = trainings.pid
+        JOIN sampled ON sampled.recording = trainings.recording AND sampled.pid = trainings.pid
         JOIN busiest ON busiest.recording = trainings.recording AND busiest.pid = trainings.pid
         CROSS JOIN thresholds
     ),
@@ -234,6 +252,7 @@ SELECT
             WHEN says_shares
                 THEN format('while training, by {} samples of NVML, it has {} of the time and this process {}', samples,
                     pct(others), pct(own))
+                    || CASE WHEN there < 0.995 THEN format(', for {} of the training', pct(there)) ELSE '' END
             ELSE format('NVML lists it in {} samples while training, without its share of the time', samples)
         END
         || format('; the GPU is busy {} of the time; it holds {}; costs {} to {} of a mean step of {}; ', pct(busy),

@@ -6,7 +6,8 @@
 -- copies it, page by page, into each worker.
 -- A memory that is full within the hour, and within ten times as long as it was seen to grow, comes before all that is
 -- only slow: no faster step helps a job that is killed.
--- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop.
+-- Does not apply to caches that fill up and stop, if the recording is long enough to see the stop, nor to workers of a
+-- pass after which they end, where those of the passes before had as much: their end gives it back.
 --
 -- needs: host_memory_use, memory_room, files
 -- severity: high when the memory is full within an hour, or nearly is, else medium
@@ -16,16 +17,37 @@ WITH
         SELECT
             20 AS min_life_s, -- [s] of a process, so that its second half is no warm-up
             0.1 AS min_growth, -- over the second half, as a share of the level
+            5 AS ended_s, -- [s] without a sample before the training's last, after which a process has ended
             1e8 AS min_bytes, -- [bytes] over the second half: what allocators take and keep is less
             0.95 AS min_full, -- share of the memory that is nearly all
             60 AS soon_minutes, -- minutes until the memory is full that are few
             10 AS ahead -- times as long as growth was seen, it is trusted to go on
     ),
-    lives AS (
-        SELECT host_memory_use.*, last_bytes - middle_bytes AS growth_bytes
+    known AS (
+        SELECT
+            host_memory_use.*,
+            last_ns < max(last_ns) OVER (PARTITION BY recording, trainer) - 1e9 * thresholds.ended_s AS has_ended
         FROM host_memory_use
         CROSS JOIN thresholds
-        WHERE life_ns >= 1e9 * thresholds.min_life_s AND last_bytes IS NOT NULL AND middle_bytes IS NOT NULL
+    ),
+    ended AS (
+        SELECT recording, trainer, works, max(last_bytes) AS last_bytes
+        FROM known
+        WHERE has_ended
+        GROUP BY ALL
+    ),
+    lives AS (
+        SELECT known.*, known.last_bytes - known.middle_bytes AS growth_bytes
+        FROM known
+        LEFT JOIN ended
+            ON ended.recording = known.recording
+            AND ended.trainer = known.trainer
+            AND ended.works = known.works
+        CROSS JOIN thresholds
+        WHERE NOT known.has_ended
+            AND known.life_ns >= 1e9 * thresholds.min_life_s
+            AND known.middle_bytes IS NOT NULL
+            AND known.last_bytes > coalesce(ended.last_bytes, 0)
     ),
     sides AS (
         SELECT

@@ -7,7 +7,7 @@
 -- left to their own findings.
 -- Where launches were recorded in windows, gaps are those of detailed steps.
 -- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
--- only a sample of launches was recorded.
+-- no launches were recorded, or only a sample of them.
 --
 -- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
@@ -38,6 +38,7 @@ WITH
             any_value(tid) AS tid,
             count(*) AS steps,
             count(launches) AS detailed_steps,
+            coalesce(sum(launches + graph_launches), 0) AS launches,
             sum(dur_ns) AS all_ns
         FROM step_work
         WHERE step_kind = 'train'
@@ -50,6 +51,7 @@ WITH
         JOIN waits ON waits.recording = work.recording AND waits.pid = work.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
         CROSS JOIN thresholds
+        WHERE work.launches > 0 AND work.recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
         GROUP BY work.recording, work.pid
         HAVING least(sum(waits.dur_ns) / any_value(work.steps), any_value(busy.idle_ns))
             >= any_value(thresholds.min_share * work.all_ns / work.steps)
@@ -58,7 +60,6 @@ WITH
         SELECT _launched.recording, _launched.pid, _launched.at_ns
         FROM _launched
         JOIN suspects ON suspects.recording = _launched.recording AND suspects.pid = _launched.pid
-        WHERE _launched.recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
     ),
     loads AS (
         SELECT recording, pid, start_ns

@@ -116,7 +116,8 @@ WITH
                 FALSE
             ) AS for_collective,
             coalesce(
-                waits.collectives > 0
+                known.pid IS NOT NULL
+                    AND waits.collectives > 0
                     AND coalesce(latest.launches, 0) <= coalesce(kernels.per_call, 0) * waits.collectives,
                 FALSE
             ) AS only_collectives,

@@ -2,7 +2,8 @@
 --
 -- A sample says in which share of the time before it a kernel ran; copies do not count, and a collective that waits
 -- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
--- is at most `idle_ns`. A process's GPU is the one on which the driver lists it, or the only one that was sampled.
+-- is at most `idle_ns`, which is of steps of kind train: while it evaluates or saves, a GPU is idle in another way.
+-- A process's GPU is the one on which the driver lists it, or the only one that was sampled.
 -- Only samples that lie within steps count. Where there is none, those count of which half does: the GPU is taken to be
 -- idle in the rest, and may have been busy in it for the range. Samples vary, so a few of them give a range: the mean's
 -- interval at 95 %, by Student's t, and at most twice the highest sample, which is all that a single one tells. A trace
@@ -14,7 +15,8 @@
 -- have more. Where launches were recorded in windows, waits with the next launch in the same one tell, for all.
 -- `idle_ns` is then the middle of the range.
 --
--- needs: events, _trained, steps, _gpu_spans, gpu_traces, _syncs, _launched, _rare_events, _detail, detail_windows
+-- needs: events, _trained, steps, _step_spans, _gpu_spans, gpu_traces, _syncs, _launched, _rare_events
+-- needs: _detail, detail_windows
 -- digest: kept
 CREATE TABLE gpu_busy AS
 WITH
@@ -77,7 +79,7 @@ WITH
             trained.tid,
             trained.start_ns,
             trained.end_ns,
-            trained.step_ns,
+            trained.train_ns,
             coalesce(listed.device, only_devices.device) AS device
         FROM _trained AS trained
         LEFT JOIN listed ON listed.recording = trained.recording AND listed.pid = trained.pid
@@ -104,7 +106,7 @@ WITH
             devices.recording,
             devices.pid,
             devices.device,
-            devices.step_ns,
+            devices.train_ns,
             devices.start_ns AS trained_from_ns,
             devices.end_ns AS trained_until_ns,
             samples.start_ns,
@@ -143,7 +145,7 @@ WITH
             recording,
             pid,
             device,
-            step_ns,
+            train_ns,
             FALSE AS trains,
             busy,
             active,
@@ -151,7 +153,7 @@ WITH
             (least(end_ns, trained_until_ns) - greatest(start_ns, trained_from_ns)) / (end_ns - start_ns) AS share
         FROM ended
         UNION ALL
-        SELECT recording, pid, device, step_ns, TRUE, busy, active, end_ns - start_ns, trained_ns / (end_ns - start_ns)
+        SELECT recording, pid, device, train_ns, TRUE, busy, active, end_ns - start_ns, trained_ns / (end_ns - start_ns)
         FROM ended
     ),
     counted AS (
@@ -173,7 +175,7 @@ WITH
             pid,
             trains,
             any_value(device) AS device,
-            any_value(step_ns) AS step_ns,
+            any_value(train_ns) AS train_ns,
             count(*) AS samples,
             least(sum(busy * span_ns) / sum(share * span_ns), 1) AS busy,
             avg(least_inside) AS least_busy,
@@ -209,7 +211,7 @@ WITH
             coalesce(training.least_busy, 0) AS least_train_busy,
             coalesce(training.most_busy, 1) AS most_train_busy,
             NULL AS exposed,
-            ranges.step_ns
+            ranges.train_ns
         FROM ranges
         LEFT JOIN ranges AS training
             ON training.recording = ranges.recording
@@ -228,6 +230,7 @@ WITH
             trained.recording,
             trained.pid,
             trained.step_ns,
+            trained.train_ns,
             spans.device,
             spans.compute,
             spans.communication,
@@ -244,7 +247,7 @@ WITH
             recording,
             pid,
             device,
-            any_value(step_ns) AS step_ns,
+            any_value(train_ns) AS train_ns,
             coalesce(sum(dur_ns) FILTER (WHERE compute OR communication), 0) / sum(dur_ns) AS busy,
             coalesce(sum(dur_ns) FILTER (WHERE communication AND NOT compute), 0) / sum(dur_ns) AS exposed
         FROM clipped
@@ -264,21 +267,32 @@ WITH
             max(busy) AS least_train_busy,
             max(busy) AS most_train_busy,
             arg_max(exposed, busy) AS exposed,
-            any_value(step_ns) AS step_ns
+            any_value(train_ns) AS train_ns
         FROM traced_devices
         GROUP BY recording, pid
     ),
     unsampled AS (
-        SELECT trained.recording, trained.pid, trained.steps, trained.step_ns, trained.start_ns, trained.end_ns
+        SELECT trained.recording, trained.pid, trained.train_ns, trained.train_steps * trained.train_ns AS all_ns
         FROM _trained AS trained
-        WHERE (trained.recording, trained.pid) NOT IN (SELECT (recording, pid) FROM traced)
+        WHERE trained.train_steps > 0
+            AND (trained.recording, trained.pid) NOT IN (SELECT (recording, pid) FROM traced)
             AND (trained.recording, trained.pid) NOT IN (SELECT (recording, pid) FROM ranges)
     ),
-    waits AS (
-        SELECT _syncs.recording, _syncs.pid, _syncs.end_ns, _syncs.dur_ns, _syncs.name LIKE '%emcpy%' AS copies
+    blocked AS (
+        SELECT
+            _syncs.recording,
+            _syncs.pid,
+            _syncs.start_ns AS at_ns,
+            _syncs.end_ns,
+            _syncs.dur_ns,
+            _syncs.name LIKE '%emcpy%' AS copies
         FROM _syncs
         JOIN unsampled ON unsampled.recording = _syncs.recording AND unsampled.pid = _syncs.pid
-        WHERE _syncs.start_ns >= unsampled.start_ns AND _syncs.end_ns <= unsampled.end_ns
+    ),
+    waits AS (
+        SELECT recording, pid, end_ns, dur_ns, copies
+        FROM in_spans(blocked, _step_spans)
+        WHERE trains
     ),
     -- Until when it is known what was launched after a wait; in how much of the time that is so.
     followed AS (
@@ -300,7 +314,7 @@ WITH
         FROM steps
         JOIN unsampled ON unsampled.recording = steps.recording AND unsampled.pid = steps.pid
         SEMI JOIN _detail ON _detail.recording = steps.recording AND _detail.kind = 'cuda_launch'
-        WHERE steps.start_ns >= unsampled.start_ns AND steps.end_ns <= unsampled.end_ns
+        WHERE steps.step_kind = 'train'
         GROUP BY steps.recording, steps.pid
     ),
     launched AS (
@@ -337,12 +351,9 @@ WITH
         SELECT
             unsampled.recording,
             unsampled.pid,
-            unsampled.step_ns,
-            least(
-                coalesce(drained.idle_ns / coalesce(watched.share, 1), 0) / (unsampled.steps * unsampled.step_ns),
-                1
-            ) AS least_idle,
-            least(coalesce(worked.busy_ns, 0) / (unsampled.steps * unsampled.step_ns), 1) AS least_busy
+            unsampled.train_ns,
+            least(coalesce(drained.idle_ns / coalesce(watched.share, 1), 0) / unsampled.all_ns, 1) AS least_idle,
+            least(coalesce(worked.busy_ns, 0) / unsampled.all_ns, 1) AS least_busy
         FROM unsampled
         JOIN launching ON launching.recording = unsampled.recording AND launching.pid = unsampled.pid
         LEFT JOIN drained ON drained.recording = unsampled.recording AND drained.pid = unsampled.pid
@@ -358,7 +369,7 @@ WITH
             least(least_busy, 1 - least_idle) AS least_train_busy,
             1 - least_idle AS most_train_busy,
             TRUE AS unsampled,
-            step_ns
+            train_ns
         FROM limits
     ),
     best AS (
@@ -383,11 +394,12 @@ SELECT
     train_busy, -- share of the time of steps of kind train in which one ran; NULL where no sample tells
     least_train_busy, -- the same at least
     most_train_busy, -- the same at most
-    greatest(1 - coalesce(busy, (least_busy + most_busy) / 2), 0) * step_ns
-        AS idle_ns, -- [ns] of a mean step in which none ran; the middle of what is possible where only calls tell
-    CASE WHEN unsampled THEN (1 - most_busy) * step_ns END
+    greatest(1 - coalesce(train_busy, busy, (least_train_busy + most_train_busy) / 2), 0) * train_ns
+        AS idle_ns, -- [ns] of a mean step of kind train in which none ran; the middle where only calls tell
+    CASE WHEN unsampled THEN (1 - most_train_busy) * train_ns END
         AS least_idle_ns, -- [ns] the same at least, where only calls tell; NULL where a trace or samples do
-    (1 - least_busy) * step_ns AS most_idle_ns, -- [ns] the same at most, for bounds
-    exposed * step_ns AS exposed_communication_ns -- [ns] in which only communication ran; NULL without a trace
+    (1 - CASE WHEN train_busy IS NULL AND busy IS NOT NULL THEN least_busy ELSE least_train_busy END) * train_ns
+        AS most_idle_ns, -- [ns] the same at most, for bounds
+    exposed * train_ns AS exposed_communication_ns -- [ns] in which only communication ran; NULL without a trace
 FROM best
 ORDER BY recording, pid

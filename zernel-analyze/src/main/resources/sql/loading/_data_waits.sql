@@ -271,6 +271,7 @@ WITH
         SELECT
             measured.*,
             least(rest_ns, coalesce(idle_ns, rest_ns)) AS wait_ns,
+            least(rest_ns, coalesce(most_idle_ns, rest_ns)) AS most_wait_ns,
             -- What loading a step's data takes, of a worker's time and of a CPU's.
             CASE
                 WHEN loads_in_process THEN data_ns - data_runq_ns
@@ -331,6 +332,13 @@ WITH
             reached.*,
             greatest(least(step_ns - reached_ns, wait_ns), 0) AS few_ns,
             greatest(least(step_ns - coalesce(most_reached_ns, reached_ns), wait_ns), 0) AS least_few_ns,
+            greatest(
+                least(
+                    step_ns - greatest(step_ns - most_wait_ns, job_cpu_ns / job_cpus, 0.01 * step_ns),
+                    most_wait_ns
+                ),
+                0
+            ) AS most_few_ns,
             CASE WHEN loads_in_process AND reading >= reading_share THEN reading * rest_ns ELSE rest_ns END AS slow_ns,
             greatest(
                 CASE WHEN loads_in_process THEN 1 ELSE at_once + 1 END,
@@ -367,6 +375,7 @@ SELECT
     wait_ns, -- [ns] that a step waits for data while the GPU is idle
     few_ns, -- [ns] of it, that workers enough save
     least_few_ns, -- [ns] the same at least, if two CPUs share a core
+    most_few_ns, -- [ns] the same at most, where the use of the GPU is a range
     slow_ns, -- [ns] that loading takes too long
     crowd_ns, -- [ns] ready to run while the workers had the CPUs
     names, -- functions with the role data_wait; NULL where a DataLoader tells it

@@ -42,7 +42,7 @@ SELECT
         ELSE own_lost_ns
     END AS lost_ns, -- [ns] what a step can lose of its length by what the cause asks for, at most as the GPU is idle
     CASE cause
-        WHEN 'few' THEN few_ns
+        WHEN 'few' THEN most_few_ns
         WHEN 'transform' THEN least(data_ns + crowd_ns, coalesce(most_idle_ns, data_ns + crowd_ns), step_ns)
         ELSE least(data_ns, coalesce(most_idle_ns, data_ns))
     END AS bound_ns, -- [ns] the same, at the very most

@@ -84,6 +84,7 @@ WITH
             any_value(trainer) AS trainer,
             any_value(works) AS works,
             max(last_ns) - min(first_ns) AS life_ns,
+            max(last_ns) AS last_ns,
             max(value) FILTER (name = 'rss') AS peak_rss,
             arg_max(value, ts_ns) FILTER (name = 'rss') AS last_rss,
             arg_max(value, ts_ns) FILTER (name = 'pss') AS last_pss,
@@ -102,6 +103,7 @@ SELECT
     sizes.trainer, -- process that trains: itself, or the one that started this worker
     sizes.works, -- whether it is a DataLoader worker
     sizes.life_ns, -- [ns] between its first and its last sample while training went on
+    sizes.last_ns, -- [ns] its last sample while training went on
     sizes.peak_rss AS peak_rss_bytes, -- [bytes] in place at most, shared or not
     sizes.last_rss AS rss_bytes, -- [bytes] at the end
     sizes.last_pss AS pss_bytes, -- [bytes] at the end, shared pages by their part; NULL where not sampled

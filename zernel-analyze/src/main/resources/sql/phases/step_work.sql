@@ -3,7 +3,7 @@
 -- A step is one of the process's training thread with the most steps. Work of other threads, such as backward's, counts
 -- where it began. Times are those of calls on the CPU, summed over threads. Where only a sample of launches was
 -- recorded, their number and time are scaled up; where they were recorded in windows of time, they are known of
--- detailed steps.
+-- detailed steps; where they were only counted, of none.
 --
 -- needs: _rare_events, _step_launches, steps, _step_counts, _step_spans, _syncs, _sampled, _detail
 -- digest: kept
@@ -21,9 +21,14 @@ WITH
             steps.step_kind,
             steps.detailed,
             steps.detail_share,
-            CASE WHEN steps.detailed OR detail.kind IS NULL THEN 0 END AS no_launches
+            CASE
+                WHEN sampled.stored = 0 THEN NULL
+                WHEN steps.detailed OR detail.kind IS NULL THEN 0
+            END AS no_launches,
+            coalesce(sampled.calls / nullif(sampled.stored, 0), 1) AS stands_for
         FROM steps
         LEFT JOIN _detail AS detail ON detail.recording = steps.recording AND detail.kind = 'cuda_launch'
+        LEFT JOIN _sampled AS sampled ON sampled.recording = steps.recording AND sampled.kind = 'cuda_launch'
         JOIN _step_counts AS counts
             ON counts.recording = steps.recording
             AND counts.pid = steps.pid
@@ -79,9 +84,9 @@ SELECT
     spans.step_kind, -- warmup, train, evaluation or checkpoint
     spans.detailed, -- whether detail was recorded all through it
     spans.detail_share, -- share of it with detail, 0 to 1
-    CAST(round(coalesce(launched.launches, no_launches) * coalesce(_sampled.calls / _sampled.stored, 1)) AS BIGINT)
+    CAST(round(coalesce(launched.launches, no_launches) * stands_for) AS BIGINT)
         AS launches, -- kernel launches; NULL where they are not known
-    CAST(coalesce(launched.launch_ns, no_launches) * coalesce(_sampled.calls / _sampled.stored, 1) AS BIGINT)
+    CAST(coalesce(launched.launch_ns, no_launches) * stands_for AS BIGINT)
         AS launch_ns, -- [ns] time to enqueue them; NULL where that is not known
     coalesce(work.graph_launches, 0) AS graph_launches, -- launches of CUDA graphs
     coalesce(work.copies, 0) AS copies, -- copies and fills
@@ -104,6 +109,5 @@ LEFT JOIN _step_launches AS launched
     AND launched.step = spans.step
     AND spans.no_launches = 0
 LEFT JOIN work ON work.recording = spans.recording AND work.pid = spans.pid AND work.step = spans.step
-LEFT JOIN _sampled ON _sampled.recording = spans.recording AND _sampled.kind = 'cuda_launch'
 LEFT JOIN waits ON waits.recording = spans.recording AND waits.pid = spans.pid AND waits.step = spans.step
 ORDER BY spans.recording, spans.pid, spans.step

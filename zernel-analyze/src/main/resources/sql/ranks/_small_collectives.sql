@@ -108,7 +108,7 @@ SELECT
         WHEN costs.alone
             THEN least(
                 costs.each_ns,
-                greatest(costs.call_ns / costs.collectives, coalesce(costs.round_trip_ns, costs.each_ns))
+                greatest(costs.call_ns / costs.collectives, coalesce(costs.round_trip_ns, constants.round_trip_ns))
             )
         ELSE greatest(costs.call_ns / costs.collectives, coalesce(costs.round_trip_ns, constants.round_trip_ns))
     END AS lost_ns, -- [ns] of a step, of those that are too many

@@ -10,6 +10,8 @@ SELECT
     min(steps.start_ns) AS start_ns, -- [ns] begin of the first
     max(steps.end_ns) AS end_ns, -- [ns] end of the last
     avg(steps.dur_ns) AS step_ns, -- [ns] mean step
+    count(*) FILTER (steps.step_kind = 'train') AS train_steps, -- steps of kind train
+    avg(steps.dur_ns) FILTER (steps.step_kind = 'train') AS train_ns, -- [ns] mean of those; NULL without one
     avg(steps.nccl_collective_ns) AS nccl_collective_ns -- [ns] of it in the phase NcclCollective
 FROM steps
 JOIN _step_counts AS counts

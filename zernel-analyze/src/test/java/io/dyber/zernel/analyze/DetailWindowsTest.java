@@ -64,6 +64,19 @@ class DetailWindowsTest {
     }
 
     @Test
+    void launchesThatWereOnlyCountedAreKnownOfNoStep() {
+        RecordingFixture fixture = RecordingFixture.recording().training(8, 5);
+        for (int second = 0; second < 3; second++) {
+            fixture.event("cuda_launch", "cuLaunchKernel", second * 100, 80.0, "depth = 0, count = 27");
+        }
+        try (Database database = Recordings.open(fixture.write(folder.resolve("run.parquet")).toString())) {
+            assertThat(database.query("SELECT DISTINCT launches, launch_ns, syncs FROM step_work").toString())
+                    .isEqualTo("launches\tlaunch_ns\tsyncs\nnull\tnull\t0");
+            assertThat(Diagnosis.of(database).skippedText()).isEmpty();
+        }
+    }
+
+    @Test
     void aStepIsDetailedThatLiesInOneWindow() {
         RecordingFixture fixture = launching(6).footer("zernel.detail", detail(30, 90, 100, 160));
         assertThat(query(fixture, "SELECT step, detailed, round(detail_share, 3) AS share FROM steps").toString())

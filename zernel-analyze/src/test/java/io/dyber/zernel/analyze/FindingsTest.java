@@ -137,6 +137,20 @@ class FindingsTest {
     }
 
     @Test
+    void tooFewWorkersIsBoundByTheWholeWaitWhereTheUseOfTheGpuIsNotKnown() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 50, 40)
+                    .launch("gemm", i * 50 + 41, 0.01)
+                    .region(STEP, i * 50 + 45, 5);
+        }
+        Finding finding = only("too_few_workers", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(25.0); // idle for anything from 0 to 50 ms
+        // Two CPUs take as long for what loads as the thread for the rest.
+        assertThat(finding.maxSpeedup()).isEqualTo(5.0);
+    }
+
+    @Test
     void tooFewWorkersFiresWithARangeWhereTheCpusMayShareACore() {
         RecordingFixture fixture = recording().footer("zernel.recording", "{\"cpus\":2}");
         for (int i = 0; i < 11; i++) {
@@ -536,6 +550,26 @@ class FindingsTest {
                 + "the host has 8.00 GB left of 32.00 GB, full in about 7 minutes at this rate");
         assertThat(finding.advice())
                 .isEqualTo("keep what workers read in NumPy arrays or tensors, not in lists and dicts; or use fewer workers");
+    }
+
+    @Test
+    void hostMemoryIsSilentForWorkersOfPassesThatEachEndWithAsMuch() {
+        RecordingFixture fixture = recording().training(3600, 15)
+                .hostSample("memory_total", "", 0, 32_000_000_000L)
+                .hostSample("memory_available", "", 179_000, 8_000_000_000L);
+        StringBuilder processes = new StringBuilder("[{\"pid\":100,\"ppid\":1,\"comm\":\"python3\"}");
+        for (int pass = 0; pass < 3; pass++) {
+            for (int worker = 101 + 2 * pass; worker <= 102 + 2 * pass; worker++) {
+                processes.append(",{\"pid\":" + worker + ",\"ppid\":100,\"comm\":\"pt_data_worker\"}");
+                fixture.on(worker, worker, "pt_data_worker").waiting("poll", pass * 60_000, 59_000);
+                for (int second = 0; second < 60; second++) {
+                    double at = (pass * 60 + second) * 1000.0;
+                    fixture.processSample(worker, "rss", "", at, 2_000_000_000L)
+                            .processSample(worker, "private", "", at, (200 + 10L * second) * 1_000_000);
+                }
+            }
+        }
+        assertThat(run("host_memory", fixture.footer("zernel.processes", processes + "]"))).isEmpty();
     }
 
     @Test

@@ -210,6 +210,28 @@ class GpuFindingsTest {
     }
 
     @Test
+    void whatEvaluationLeavesIdleIsNotSavedInTrainingSteps() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int pass = 0; pass < 5; pass++) {
+            for (int i = 0; i < 100; i++) {
+                fixture.region(NEXT, at, 1).launch("gemm", at + 2, 1).backward(at + 5, 10).region(STEP, at + 20, 30);
+                at += 50;
+            }
+            for (int batch = 0; batch < 10; batch++) {
+                fixture.region(NEXT, at, 5);
+                at += 500;
+            }
+        }
+        for (int second = 0; second <= 50; second++) {
+            fixture.gpuSample("utilization", second * 1000, second % 10 >= 1 && second % 10 <= 5 ? 80 : 20, "percent");
+        }
+        Finding finding = only("slow_optimizer", fixture);
+        // The GPU is idle for 20 % of 50 ms, and a sample speaks of 49 in 50 ms of training.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(9.596);
+    }
+
+    @Test
     void hostBoundFiresForWorkBetweenTheCalls() {
         Finding finding = only("host_bound", hostWork(4, 3));
         // 15 ms outside Optimizer.step, less 4 ms of sleep; without samples, half of the step is what the GPU may be idle.
@@ -285,6 +307,16 @@ class GpuFindingsTest {
         for (int i = 0; i < 11; i++) {
             double at = i * 50;
             fixture.region(NEXT, at, 10).launch("gemm", at + 11, 0.01).region(STEP, at + 15, 5).sync(at + 21, 28.5);
+        }
+        assertThat(run("sync_bound", fixture)).isEmpty();
+    }
+
+    @Test
+    void syncBoundIsSilentWhereItIsNotKnownWhatWasLaunched() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            fixture.region(NEXT, at, 1).copy("DtoH", "pageable", at + 3, 10, 4).sync(at + 20, 10).region(STEP, at + 45, 5);
         }
         assertThat(run("sync_bound", fixture)).isEmpty();
     }
@@ -385,6 +417,12 @@ class GpuFindingsTest {
     }
 
     @Test
+    void exposedCommunicationIsSilentWhereItIsNotKnownWhatWasEnqueued() {
+        assertThat(run("exposed_communication", syncsBehindCollectives(false).alter("DELETE FROM events WHERE kind = 'cuda_launch'")))
+                .isEmpty();
+    }
+
+    @Test
     void exposedCommunicationFiresWithWhatFollowsADrainedGpu() {
         Finding finding = only("exposed_communication", syncsBehindCollectives(true));
         assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
@@ -409,6 +447,14 @@ class GpuFindingsTest {
                     .isEqualTo("mean of 10 steps: 10.0 ms of 50.0 ms in which the GPU communicates and computes nothing, "
                             + "by its trace; saves at most 10.0 ms: 50.0 / (50.0 - 10.0) = 1.25x");
         }
+    }
+
+    @Test
+    void exposedCommunicationIsNotSilencedByAProcessThatDoesNotCommunicate() {
+        RecordingFixture fixture = syncsBehindCollectives(true).on(300, 300, "python3").training(11, 15);
+        Finding finding = only("exposed_communication", fixture);
+        assertThat(finding.subject()).isEqualTo("pid 100");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
     }
 
     @Test
@@ -494,6 +540,26 @@ class GpuFindingsTest {
         RecordingFixture fixture = recording().training(20, 15);
         for (int i = 0; i < 9; i++) {
             fixture.gpuAlloc(i * 50 + 20, 5, 2 * MIB, 0);
+        }
+        assertThat(run("allocator_churn", fixture)).isEmpty();
+    }
+
+    @Test
+    void allocatorChurnIsSilentForWhatEvaluationAllocates() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 100; i++) {
+            if (i % 10 == 0) {
+                for (int batch = 0; batch < 6; batch++) {
+                    fixture.region(NEXT, at, 5);
+                    for (int call = 0; call < 10; call++) {
+                        fixture.gpuAlloc(at + 6 + call * 4, 2, 2 * MIB, 0).gpuFree(at + 8 + call * 4, 2, "" + 2 * MIB);
+                    }
+                    at += 50;
+                }
+            }
+            fixture.region(NEXT, at, 5).backward(at + 10, 20).region(STEP, at + 45, 5);
+            at += 50;
         }
         assertThat(run("allocator_churn", fixture)).isEmpty();
     }
@@ -781,6 +847,25 @@ class GpuFindingsTest {
     }
 
     @Test
+    void gcStallIsSilentForCollectionsWhileItEvaluates() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 100; i++) {
+            if (i % 20 == 0) {
+                for (int batch = 0; batch < 6; batch++) {
+                    fixture.region(NEXT, at, 5).event("gc", "collection", at + 10, 300.0, "generation = 2");
+                    at += 500;
+                }
+                fixture.region(NEXT, at, 0.1); // there are no more
+                at += 1;
+            }
+            fixture.region(NEXT, at, 5).backward(at + 10, 5).region(STEP, at + 15, 5);
+            at += 20;
+        }
+        assertThat(run("gc_stall", fixture)).isEmpty();
+    }
+
+    @Test
     void gcStallLeavesOutTimeInWhichAnotherThreadHadTheCpu() {
         RecordingFixture fixture = collections("automatic", 100)
                 .alter("INSERT INTO events (kind, name, ts_ns, dur_ns, pid, tid, state, runq_ns) "
@@ -928,6 +1013,26 @@ class GpuFindingsTest {
     }
 
     @Test
+    void checkpointStallLeavesOutAnEvaluationAfterIt() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 21; i++) {
+            if (i % 10 == 0) {
+                fixture.event("io_open", "openat", at, 0.1, "status = 0, path = '/out/step-" + i + ".ckpt'");
+                at += 200;
+                for (int batch = 0; batch < 6; batch++) {
+                    fixture.region(NEXT, at, 5);
+                    at += 50;
+                }
+            }
+            fixture.region(NEXT, at, 5).backward(at + 10, 20).region(STEP, at + 45, 5);
+            at += 50;
+        }
+        // Of the last batch of an evaluation only its wait is told from training: 45 ms.
+        assertThat(only("checkpoint_stall", fixture).lostMillisPerStep()).isEqualTo(24.5);
+    }
+
+    @Test
     void gpuSharedFiresForAnotherProcessWithItsShare() {
         Finding finding = only("gpu_shared", shared(40, 60).footer("zernel.processes", null));
         assertThat(finding.subject()).isEqualTo("pid 100");
@@ -939,6 +1044,24 @@ class GpuFindingsTest {
                 .isEqualTo("pid 777 (python3) on GPU 0 is not recorded; while training, by 10 samples of NVML, it has 40 % of the "
                         + "time and this process 60 %; the GPU is busy 100 % of the time; it holds 900 B; costs 20.0 ms to "
                         + "20.0 ms of a mean step of 50.0 ms; saves at most 20.0 ms: 50.0 / (50.0 - 20.0) = 1.67x");
+    }
+
+    @Test
+    void gpuSharedCountsTheTimeBetweenTwoVisitsForNothing() {
+        RecordingFixture fixture = recording().training(200, 15);
+        for (int second = 1; second <= 9; second++) {
+            boolean visited = second == 2 || second == 8;
+            double at = second * 1000.0;
+            fixture.gpuSample("utilization", at, 100, "percent")
+                    .event("gpu_process", "sm", at, null, "device = 0, value = " + (visited ? 50 : 100) + ", unit = 'percent'");
+            if (visited) {
+                fixture.event("gpu_process", "sm", at, null, "device = 0, pid = 777, value = 50, unit = 'percent'");
+            }
+        }
+        Finding finding = only("gpu_shared", fixture);
+        // A half of two in seven seconds: when it left in two more is not known.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(7.194);
+        assertThat(finding.evidence()).contains("it has 50 % of the time and this process 50 %, for 29 % of the training; ");
     }
 
     @Test
