@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.FollowedFolder;
 import io.dyber.zernel.serve.source.Moment;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Speed;
@@ -28,7 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Steps of a recording that is being written, and of a replay that goes round, as a scrape sees them.
+/// A recording that is being written, those that begin one after the other in a folder, and a replay that goes round, as a
+/// scrape sees them.
 @Timeout(120)
 final class FollowedStepsTest {
     private static final long START = 1_700_000_000_000_000_000L;
@@ -80,6 +82,34 @@ final class FollowedStepsTest {
     }
 
     @Test
+    void stepsComeAgainWhenARecorderBeginsAnewUnderTheSameName() throws Exception {
+        training("000000.parquet", 0, 50);
+        try (MetricsServer server = start(new FollowedFolder(folder))) {
+            await(server, STEPS, 40);
+            WrittenRecording.training(output, START, 50);
+            deleteLive();
+            awaitWaiting(server);
+            Thread.sleep(500);
+            Files.createDirectory(live);
+            training("000000.parquet", 50, 50);
+            await(server, STEPS, 90);
+            assertThat(values(server).getOrDefault(STEPS, 0.0)).isLessThanOrEqualTo(100.0);
+        }
+    }
+
+    @Test
+    void theEndOfASeriesWhoseLastFileHasAnotherNameIsNoMistake() throws Exception {
+        training("000000.parquet", 0, 50);
+        try (MetricsServer server = start(new Tail(output))) {
+            await(server, STEPS, 40);
+            WrittenRecording.training(folder.resolve("run-20260101T000000Z.parquet"), START, 50);
+            deleteLive();
+            assertThat(server.awaitEnd()).isTrue();
+            assertThat(server.state().note()).isEqualTo("the recording has ended: " + output);
+        }
+    }
+
+    @Test
     void aReplayThatLoopsCountsTheStepsOfEachRound() throws Exception {
         WrittenRecording.training(output, START, 20);
         try (MetricsServer server = start(new Replay(output, new Replay.Options(Speed.MAX, true, Optional.empty(), Optional.empty())))) {
@@ -104,6 +134,12 @@ final class FollowedStepsTest {
     private void training(String name, int from, int count) throws IOException {
         Path written = WrittenRecording.training(folder.resolve(name), START + 100_000_000L * from, count);
         Files.move(written, live.resolve(name));
+    }
+
+    private static void awaitWaiting(MetricsServer server) throws InterruptedException {
+        while (!server.state().note().contains("waiting for a recording to begin")) {
+            Thread.sleep(50);
+        }
     }
 
     private void deleteLive() throws IOException {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -58,6 +59,7 @@ public final class Analysis implements AutoCloseable {
     private volatile boolean interrupted;
     private volatile @Nullable Thread thread;
     private EventSource.@Nullable Recorded current;
+    private @Nullable EventSource currentFrom;
     private @Nullable GrowingInferences growing;
     private int failures;
     private long inferenceDueNanos;
@@ -140,7 +142,7 @@ public final class Analysis implements AutoCloseable {
         try {
             while (closed.getCount() > 0) {
                 boolean ended = sourceEnded;
-                infer(source.recorded().orElse(null), ended);
+                infer(source.current().orElse(null), ended);
                 begun.countDown();
                 if (ended) {
                     settled.countDown();
@@ -158,12 +160,15 @@ public final class Analysis implements AutoCloseable {
         }
     }
 
-    private void infer(EventSource.@Nullable Recorded recorded, boolean ended) {
+    private void infer(@Nullable EventSource from, boolean ended) {
         EventSource.Recorded before = current;
-        if (before != null && !before.equals(recorded)) {
+        EventSource.Recorded recorded = from == null ? null : from.recorded().orElse(null);
+        if (before != null && (!Objects.equals(from, currentFrom) || !before.equals(recorded))) {
             settle(before);
+            current = null;
         }
-        if (recorded != null && !recorded.equals(before)) {
+        currentFrom = from;
+        if (recorded != null && current == null) {
             begin(recorded, before);
         } else if (growing != null && before != null && System.nanoTime() - inferenceDueNanos >= 0) {
             inferGrowing(growing, before.path(), false);
@@ -173,12 +178,14 @@ public final class Analysis implements AutoCloseable {
         }
     }
 
-    /// A recording that grew grows no more.
+    /// A recording that grew grows no more. Of a series, whose last file has a name of its own, the last steps stay untold.
     private void settle(EventSource.Recorded recorded) {
-        if (growing != null) {
-            inferGrowing(growing, recorded.path(), true);
-            growing = null;
+        LiveFolder folder = LiveFolder.of(recorded.path());
+        Path left = folder.isAbandoned() ? folder.path() : folder.output();
+        if (growing != null && Files.exists(left)) {
+            inferGrowing(growing, left, true);
         }
+        growing = null;
     }
 
     private void begin(EventSource.Recorded recorded, EventSource.@Nullable Recorded before) {
@@ -192,10 +199,9 @@ public final class Analysis implements AutoCloseable {
         }
     }
 
-    private void inferGrowing(GrowingInferences inference, Path folder, boolean ended) {
+    private void inferGrowing(GrowingInferences inference, Path path, boolean ended) {
         long start = cpuNanos();
         long eventNanos = source.nowNanos();
-        Path path = Files.isDirectory(folder) ? folder : LiveFolder.of(folder).output();
         try {
             inferences.add(inference.ask(from -> open(path, MODEST.withEventsFrom(from)), ended));
             inferences.knownUntil(ended ? Long.MAX_VALUE : eventNanos);

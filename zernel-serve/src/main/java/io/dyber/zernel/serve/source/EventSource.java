@@ -49,6 +49,11 @@ public interface EventSource extends AutoCloseable {
     /// The recording that events come from now.
     Optional<Recorded> recorded();
 
+    /// The source of that recording, where this one opens others: one that begins later may have the same name.
+    default Optional<EventSource> current() {
+        return Optional.of(this);
+    }
+
     /// A recording that can be opened.
     ///
     /// @param growing it is still being written

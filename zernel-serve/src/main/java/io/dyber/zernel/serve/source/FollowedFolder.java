@@ -107,6 +107,11 @@ public final class FollowedFolder implements EventSource {
     }
 
     @Override
+    public Optional<EventSource> current() {
+        return Optional.ofNullable(current);
+    }
+
+    @Override
     public Optional<Footer.Detail> detail() {
         EventSource source = current;
         return source == null ? Optional.empty() : source.detail();

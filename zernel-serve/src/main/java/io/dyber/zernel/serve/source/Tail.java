@@ -126,8 +126,10 @@ public final class Tail implements EventSource {
 
     @Override
     public Optional<Recorded> recorded() {
-        return Optional.of(
-                isSameFolder() ? new Recorded(folder.path(), true) : new Recorded(folder.output(), false));
+        if (isSameFolder()) {
+            return Optional.of(new Recorded(folder.path(), true));
+        }
+        return Files.exists(folder.output()) ? Optional.of(new Recorded(folder.output(), false)) : Optional.empty();
     }
 
     @Override
