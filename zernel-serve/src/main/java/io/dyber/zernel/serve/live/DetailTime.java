@@ -1,13 +1,15 @@
 package io.dyber.zernel.serve.live;
 
 import io.dyber.zernel.format.Footer;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// For how long launches and the like were recorded: all of the time, or windows of it that a recording tells, while it
-/// grows each second.
+/// grows each second. A series and a flight recorder tell only those that are in the file to come.
 ///
 /// Not thread-safe.
 final class DetailTime {
@@ -15,6 +17,8 @@ final class DetailTime {
 
     private Supplier<Optional<Footer.Detail>> source = Optional::empty;
     private Optional<Footer.Detail> detail = Optional.empty();
+    /// Those that were told last, by their start: one that is open is told with another end each time.
+    private Map<Long, Footer.DetailWindow> windows = Map.of();
     private long askedNanos;
     private boolean asked;
     private long startNanos;
@@ -22,8 +26,8 @@ final class DetailTime {
     private long earlierNanos;
     private long reachedNanos;
 
-    void source(Supplier<Optional<Footer.Detail>> windows) {
-        source = windows;
+    void source(Supplier<Optional<Footer.Detail>> newSource) {
+        source = newSource;
         asked = false;
     }
 
@@ -54,20 +58,28 @@ final class DetailTime {
     }
 
     private long within(long nowNanos) {
-        @Nullable List<Footer.DetailWindow> windows = detail.map(Footer.Detail::windows).orElse(null);
-        long sum = 0;
-        for (Footer.DetailWindow window : windows == null ? List.<Footer.DetailWindow>of() : windows) {
-            sum += Math.max(0, Math.min(window.endNs(), nowNanos) - window.startNs());
-        }
-        return sum;
+        return windows.values().stream()
+                .mapToLong(window -> Math.max(0, Math.min(window.endNs(), nowNanos) - window.startNs()))
+                .sum();
     }
 
     private void ask() {
         long now = System.nanoTime();
         if (!asked || now - askedNanos >= ASKED_AGAIN_NANOS) {
-            detail = source.get();
+            source.get().ifPresent(this::told);
             asked = true;
             askedNanos = now;
         }
+    }
+
+    private void told(Footer.Detail news) {
+        detail = Optional.of(news);
+        Map<Long, Footer.DetailWindow> before = windows;
+        windows = new HashMap<>();
+        @Nullable List<Footer.DetailWindow> all = news.windows();
+        for (Footer.DetailWindow window : all == null ? List.<Footer.DetailWindow>of() : all) {
+            windows.put(window.startNs(), window);
+        }
+        before.forEach((start, window) -> earlierNanos += windows.containsKey(start) ? 0 : window.endNs() - start);
     }
 }

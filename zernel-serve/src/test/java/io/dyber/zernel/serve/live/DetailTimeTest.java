@@ -48,4 +48,27 @@ class DetailTimeTest {
         time.startOver(20 * SECOND);
         assertThat(time.secondsUntil(131 * SECOND)).isEqualTo(3.0);
     }
+
+    @Test
+    void windowsThatAreNoLongerToldCountOn() {
+        DetailTime time = new DetailTime();
+        time.source(() -> windows(110, 112));
+        time.start(100 * SECOND);
+        assertThat(time.secondsUntil(115 * SECOND)).isEqualTo(2.0);
+        time.source(() -> windows(120, 122));
+        assertThat(time.secondsUntil(125 * SECOND)).isEqualTo(4.0);
+        time.source(() -> windows(120, 123));
+        assertThat(time.secondsUntil(126 * SECOND)).as("a window that was open").isEqualTo(5.0);
+    }
+
+    @Test
+    void aRecordingThatSaysNothingAnyMoreAddsNoTime() {
+        DetailTime time = new DetailTime();
+        time.source(() -> windows(110, 112));
+        time.start(100 * SECOND);
+        assertThat(time.secondsUntil(115 * SECOND)).isEqualTo(2.0);
+        time.source(Optional::empty);
+        assertThat(time.secondsUntil(160 * SECOND)).isEqualTo(2.0);
+        assertThat(time.isWhole("cuda_launch")).isFalse();
+    }
 }
