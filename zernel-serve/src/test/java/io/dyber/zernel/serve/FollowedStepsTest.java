@@ -28,6 +28,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// A recording that is being written, those that begin one after the other in a folder, and a replay that goes round, as a
 /// scrape sees them.
@@ -35,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class FollowedStepsTest {
     private static final long START = 1_700_000_000_000_000_000L;
     private static final String STEPS = "zernel_steps_total{pid=\"4242\"}";
+    private static final String MARKS = "zernel_events_total{kind=\"mark\"}";
     private static final String SECONDS = "zernel_step_seconds_sum{pid=\"4242\"}";
 
     @TempDir
@@ -110,6 +113,24 @@ final class FollowedStepsTest {
     }
 
     @Test
+    void timeBeginsWithTheFirstEvent() throws Exception {
+        deleteLive();
+        try (MetricsServer server = start(new FollowedFolder(folder))) {
+            assertThat(values(server)).containsEntry("zernel_detail_seconds_total", 0.0);
+            Thread.sleep(500);
+            Files.createDirectory(live);
+            segment("000000.parquet", """
+                    SELECT 'mark' AS kind, 'begin' AS name, %d AS ts_ns, 4300 AS pid, 4300 AS tid
+                    """.formatted(START));
+            await(server, MARKS, 1);
+            assertThat(values(server).getOrDefault("zernel_detail_seconds_total", 0.0)).isLessThan(60.0);
+            JsonNode points = new JsonMapper().readTree(get(server, "/api/charts")).path("points");
+            assertThat(points.valueStream().map(point -> point.path("t").asLong()))
+                    .allMatch(millis -> millis > START / 1_000_000);
+        }
+    }
+
+    @Test
     void aReplayThatLoopsCountsTheStepsOfEachRound() throws Exception {
         WrittenRecording.training(output, START, 20);
         try (MetricsServer server = start(new Replay(output, new Replay.Options(Speed.MAX, true, Optional.empty(), Optional.empty())))) {
@@ -136,6 +157,11 @@ final class FollowedStepsTest {
         Files.move(written, live.resolve(name));
     }
 
+    /// A row group of these events.
+    private void segment(String name, String select) throws IOException {
+        Files.move(WrittenRecording.write(folder.resolve(name), select), live.resolve(name));
+    }
+
     private static void awaitWaiting(MetricsServer server) throws InterruptedException {
         while (!server.state().note().contains("waiting for a recording to begin")) {
             Thread.sleep(50);
@@ -158,8 +184,12 @@ final class FollowedStepsTest {
     }
 
     private Map<String, Double> values(MetricsServer server) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.metricsPort() + "/metrics")).build();
-        return PrometheusText.parse(http.send(request, HttpResponse.BodyHandlers.ofString()).body()).values();
+        return PrometheusText.parse(get(server, "/metrics")).values();
+    }
+
+    private String get(MetricsServer server, String page) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.metricsPort() + page)).build();
+        return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
     }
 
     private static MetricsServer start(EventSource source) throws IOException {

@@ -21,7 +21,7 @@ final class DetailTime {
     private Map<Long, Footer.DetailWindow> windows = Map.of();
     private long askedNanos;
     private boolean asked;
-    private long startNanos;
+    private long startNanos = Long.MIN_VALUE;
     private long shiftNanos;
     private long earlierNanos;
     private long reachedNanos;
@@ -46,6 +46,9 @@ final class DetailTime {
 
     /// How long until a moment of event time, which never gets less.
     double secondsUntil(long nowNanos) {
+        if (startNanos == Long.MIN_VALUE) {
+            return 0;
+        }
         ask();
         long all = detail.isEmpty() ? nowNanos - startNanos : earlierNanos + within(nowNanos - shiftNanos);
         reachedNanos = Math.max(reachedNanos, all);

@@ -151,20 +151,26 @@ public final class LiveMetrics {
             detail.startOver(batch.shiftNanos());
         }
         for (int row = 0; row < batch.rows(); row++) {
-            moveTo(batch.number(LongColumn.TS_NS, row));
+            advance(batch.number(LongColumn.TS_NS, row));
             route(batch, row);
             observe(batch, row);
         }
         if (batch.untilNanos() != NULL) {
-            moveTo(batch.untilNanos());
+            advance(batch.untilNanos());
         }
         if (batch.rows() > 0) {
             updatedMillis = System.currentTimeMillis();
         }
     }
 
-    /// Event time has passed without events.
+    /// Event time has passed without events. It begins with the first of them, whatever a clock says before.
     public synchronized void moveTo(long nanos) {
+        if (startNanos != NULL) {
+            advance(nanos);
+        }
+    }
+
+    private void advance(long nanos) {
         if (startNanos == NULL) {
             startNanos = nanos;
             nextSecondNanos = nanos + SECOND_NANOS;

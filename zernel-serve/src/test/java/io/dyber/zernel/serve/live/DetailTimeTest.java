@@ -71,4 +71,12 @@ class DetailTimeTest {
         assertThat(time.secondsUntil(160 * SECOND)).isEqualTo(2.0);
         assertThat(time.isWhole("cuda_launch")).isFalse();
     }
+
+    @Test
+    void beforeTheFirstEventNoTimeHasPassed() {
+        DetailTime time = new DetailTime();
+        assertThat(time.secondsUntil(160 * SECOND)).isZero();
+        time.start(100 * SECOND);
+        assertThat(time.secondsUntil(160 * SECOND)).isEqualTo(60.0);
+    }
 }
