@@ -37,6 +37,8 @@ import tools.jackson.databind.json.JsonMapper;
 final class FollowedStepsTest {
     private static final long START = 1_700_000_000_000_000_000L;
     private static final String STEPS = "zernel_steps_total{pid=\"4242\"}";
+    private static final String MEMORY = "zernel_gpu_memory_used_bytes{gpu_id=\"0\",pid=\"4242\"}";
+    private static final String AGE = "zernel_step_age_seconds{pid=\"4242\"}";
     private static final String MARKS = "zernel_events_total{kind=\"mark\"}";
     private static final String SECONDS = "zernel_step_seconds_sum{pid=\"4242\"}";
 
@@ -92,7 +94,7 @@ final class FollowedStepsTest {
             WrittenRecording.training(output, START, 50);
             deleteLive();
             awaitWaiting(server);
-            Thread.sleep(500);
+            await(server, STEPS, 50);
             Files.createDirectory(live);
             training("000000.parquet", 50, 50);
             await(server, STEPS, 90);
@@ -109,6 +111,30 @@ final class FollowedStepsTest {
             deleteLive();
             assertThat(server.awaitEnd()).isTrue();
             assertThat(server.state().note()).isEqualTo("the recording has ended: " + output);
+        }
+    }
+
+    @Test
+    void whatRanInARecordingThatHasEndedIsOverWhenTheNextOneBegins() throws Exception {
+        training("000000.parquet", 0, 50);
+        segment("000001.parquet", """
+                SELECT 'gpu_alloc' AS kind, 'cuMemAlloc_v2' AS name, %d AS ts_ns, 10 AS dur_ns, 4242 AS pid, 4242 AS tid,
+                       1 AS addr, 3000 AS bytes, 0 AS device
+                """.formatted(START + 5_000_000_000L));
+        try (MetricsServer server = start(new FollowedFolder(folder))) {
+            await(server, STEPS, 40);
+            await(server, MEMORY, 3000);
+            assertThat(values(server)).containsKey(AGE);
+            WrittenRecording.training(output, START, 50);
+            deleteLive();
+            awaitWaiting(server);
+            Files.createDirectory(live);
+            segment("000000.parquet", """
+                    SELECT 'mark' AS kind, 'begin' AS name, %d AS ts_ns, 4300 AS pid, 4300 AS tid
+                    """.formatted(START + 600_000_000_000L));
+            await(server, MARKS, 1);
+            await(server, STEPS, 50);
+            assertThat(values(server)).doesNotContainKeys(AGE, MEMORY).containsEntry(STEPS, 50.0);
         }
     }
 

@@ -31,9 +31,18 @@ final class DetailTime {
         asked = false;
     }
 
-    /// The first event began.
+    /// The first event of a recording began.
     void start(long nanos) {
         startNanos = nanos;
+    }
+
+    /// The recording has ended. The next one may tell windows where this one told none, or the other way round.
+    void end() {
+        earlierNanos = reachedNanos;
+        startNanos = Long.MIN_VALUE;
+        detail = Optional.empty();
+        windows = Map.of();
+        asked = false;
     }
 
     /// A replay begins anew, its events by so much later.
@@ -46,12 +55,11 @@ final class DetailTime {
 
     /// How long until a moment of event time, which never gets less.
     double secondsUntil(long nowNanos) {
-        if (startNanos == Long.MIN_VALUE) {
-            return 0;
+        if (startNanos != Long.MIN_VALUE) {
+            ask();
+            long all = detail.isEmpty() ? nowNanos - startNanos : within(nowNanos - shiftNanos);
+            reachedNanos = Math.max(reachedNanos, earlierNanos + all);
         }
-        ask();
-        long all = detail.isEmpty() ? nowNanos - startNanos : earlierNanos + within(nowNanos - shiftNanos);
-        reachedNanos = Math.max(reachedNanos, all);
         return reachedNanos / 1e9;
     }
 

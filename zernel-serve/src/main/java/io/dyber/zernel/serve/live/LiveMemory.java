@@ -78,6 +78,11 @@ public final class LiveMemory {
         }
     }
 
+    void clear() {
+        uses.clear();
+        alive.clear();
+    }
+
     boolean knows(long pid) {
         return uses.keySet().stream().anyMatch(place -> place.pid() == pid);
     }

@@ -57,6 +57,8 @@ public final class LiveMetrics {
     private final Instant since = Instant.now();
     private long startNanos = NULL;
     private long nextSecondNanos;
+    private long lastEndNanos;
+    private boolean betweenRecordings;
 
     /// Hears each second of event time, whatever the speed, so that what it finds does not depend on that.
     public interface Watcher {
@@ -150,22 +152,42 @@ public final class LiveMetrics {
             inferred.startOver(batch.shiftNanos());
             detail.startOver(batch.shiftNanos());
         }
+        if (batch.rows() > 0 && betweenRecordings) {
+            betweenRecordings = false;
+            detail.start(batch.number(LongColumn.TS_NS, 0));
+        }
         for (int row = 0; row < batch.rows(); row++) {
             advance(batch.number(LongColumn.TS_NS, row));
+            lastEndNanos = Math.max(lastEndNanos, endNanos(batch, row));
             route(batch, row);
             observe(batch, row);
         }
         if (batch.untilNanos() != NULL) {
             advance(batch.untilNanos());
         }
+        if (batch.endsRecording()) {
+            endRecording();
+        }
         if (batch.rows() > 0) {
             updatedMillis = System.currentTimeMillis();
         }
     }
 
+    /// Nobody says any more what runs and what it holds. Counters stay.
+    private void endRecording() {
+        betweenRecordings = true;
+        history.exitAll(lastEndNanos);
+        gpuMemory.clear();
+        torchMemory.clear();
+        workers.clear();
+        detail.end();
+    }
+
     /// Event time has passed without events. It begins with the first of them, whatever a clock says before.
     public synchronized void moveTo(long nanos) {
-        if (startNanos != NULL) {
+        if (betweenRecordings) {
+            inferred.readUntil(Long.MAX_VALUE, this::infer);
+        } else if (startNanos != NULL) {
             advance(nanos);
         }
     }

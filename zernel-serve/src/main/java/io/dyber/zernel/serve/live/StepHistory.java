@@ -31,6 +31,8 @@ final class StepHistory {
         }
     };
 
+    private long allExitedNanos = Long.MIN_VALUE;
+
     private static final class Trainer {
         private final Deque<Ended> steps = new ArrayDeque<>();
         /// Of all `steps`.
@@ -64,7 +66,7 @@ final class StepHistory {
         Trainer trainer = processes.computeIfAbsent(pid, _ -> new Trainer());
         trainer.add(new Ended(endNanos, phaseNanos));
         // A new process may get the number of an old one.
-        trainer.exited = trainer.lastNanos <= exits.getOrDefault(pid, Long.MIN_VALUE);
+        trainer.exited = trainer.lastNanos <= Math.max(allExitedNanos, exits.getOrDefault(pid, Long.MIN_VALUE));
     }
 
     /// A process has ended. Its steps count until they are a minute old, so a replay ends with what there was to see.
@@ -74,6 +76,13 @@ final class StepHistory {
         if (trainer != null) {
             trainer.exited = true;
         }
+    }
+
+    /// As if all processes had ended: nobody will say when they do.
+    void exitAll(long nanos) {
+        allExitedNanos = nanos;
+        exits.clear();
+        processes.values().forEach(trainer -> trainer.exited = true);
     }
 
     /// Gives each process that has not ended and the end of its last step.

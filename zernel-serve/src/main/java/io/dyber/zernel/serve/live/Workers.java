@@ -87,6 +87,13 @@ final class Workers {
         orphans.remove(pid);
     }
 
+    /// All may have ended. What the recording said holds until the next one says something.
+    void clear() {
+        parents.clear();
+        owners.clear();
+        orphans.clear();
+    }
+
     private void adopt(long worker, long parent) {
         long owner = ownerOf(parent);
         if (!apart && owner != worker) {

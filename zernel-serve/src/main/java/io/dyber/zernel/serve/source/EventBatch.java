@@ -19,6 +19,7 @@ public final class EventBatch {
     private final long[][] longs;
     private final @Nullable String[][] texts;
     private final boolean startsOver;
+    private final boolean endsRecording;
     private final long untilNanos;
     private long shiftNanos;
     /// Where the first row lies in the columns.
@@ -33,28 +34,35 @@ public final class EventBatch {
         this.longs = longs;
         this.texts = texts;
         this.startsOver = false;
+        this.endsRecording = false;
         this.untilNanos = NULL;
         this.offset = offset;
         this.rows = rows;
     }
 
     /// A batch without rows.
-    private EventBatch(boolean startsOver, long untilNanos) {
+    private EventBatch(boolean startsOver, boolean endsRecording, long untilNanos) {
         this.longs = new long[0][];
         this.texts = new @Nullable String[0][];
         this.startsOver = startsOver;
+        this.endsRecording = endsRecording;
         this.untilNanos = untilNanos;
         this.offset = 0;
     }
 
     /// A batch without rows that says: what comes next is the recording from its start, so forget what was.
     public static EventBatch startOver() {
-        return new EventBatch(true, NULL);
+        return new EventBatch(true, false, NULL);
     }
 
     /// A batch without rows that says: up to this event time there are no more.
     public static EventBatch silentUntil(long nanos) {
-        return new EventBatch(false, nanos);
+        return new EventBatch(false, false, nanos);
+    }
+
+    /// A batch without rows that says: what comes next is of another recording.
+    public static EventBatch endOfRecording() {
+        return new EventBatch(false, true, NULL);
     }
 
     /// The rows from `from` up to `to`, for reading only: they stay where they are.
@@ -67,6 +75,11 @@ public final class EventBatch {
     /// Whether everything handed out before is void.
     public boolean startsOver() {
         return startsOver;
+    }
+
+    /// Whether the recording has ended that everything before is of.
+    public boolean endsRecording() {
+        return endsRecording;
     }
 
     /// The event time up to which nothing happens, or [#NULL].

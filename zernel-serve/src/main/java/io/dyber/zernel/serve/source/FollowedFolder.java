@@ -52,6 +52,7 @@ public final class FollowedFolder implements EventSource {
             reachedNanos = source.nowNanos();
             source.close();
             current = null;
+            return Optional.of(EventBatch.endOfRecording());
         }
         return Optional.empty();
     }

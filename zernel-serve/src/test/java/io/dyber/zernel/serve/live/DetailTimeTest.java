@@ -73,6 +73,19 @@ class DetailTimeTest {
     }
 
     @Test
+    void theTimeBetweenTwoRecordingsIsNone() {
+        DetailTime time = new DetailTime();
+        time.source(() -> windows(110, 112));
+        time.start(100 * SECOND);
+        assertThat(time.secondsUntil(115 * SECOND)).isEqualTo(2.0);
+        time.end();
+        time.source(Optional::empty);
+        assertThat(time.secondsUntil(500 * SECOND)).isEqualTo(2.0);
+        time.start(600 * SECOND);
+        assertThat(time.secondsUntil(610 * SECOND)).isEqualTo(12.0);
+    }
+
+    @Test
     void beforeTheFirstEventNoTimeHasPassed() {
         DetailTime time = new DetailTime();
         assertThat(time.secondsUntil(160 * SECOND)).isZero();

@@ -37,6 +37,16 @@ final class StepHistoryTest {
         assertThat(recent(12)).isEqualTo(Map.of(7L, Map.of(Phase.DATA_LOADING, 1.0)));
     }
 
+    @Test
+    void whenARecordingEndsAllHaveEndedAlsoThoseWhoseStepsAreToldLater() {
+        history.add(7, 10 * SECOND, Map.of(Phase.DATA_LOADING, 1L));
+        history.exitAll(12 * SECOND);
+        history.add(8, 12 * SECOND, Map.of(Phase.DATA_LOADING, 1L));
+        assertThat(last()).isEmpty();
+        history.add(7, 600 * SECOND, Map.of(Phase.DATA_LOADING, 1L));
+        assertThat(last()).isEqualTo(Map.of(7L, 600 * SECOND));
+    }
+
     private Map<Long, Map<Phase, Double>> recent(long nowSeconds) {
         Map<Long, Map<Phase, Double>> shares = new HashMap<>();
         history.forEachRecent(nowSeconds * SECOND, shares::put);
