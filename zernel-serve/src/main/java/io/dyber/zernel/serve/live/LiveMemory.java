@@ -5,6 +5,7 @@ import io.dyber.zernel.serve.source.LongColumn;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ public final class LiveMemory {
     public static final class Use {
         private long bytes;
         private long peakBytes;
+        private boolean ended;
 
         public long bytes() {
             return bytes;
@@ -53,7 +55,7 @@ public final class LiveMemory {
         Place place = new Place(pid, batch.number(LongColumn.DEVICE, row, 0));
         Allocation replaced = alive.put(new Address(pid, addr), new Allocation(place, bytes));
         release(replaced);
-        Use use = uses.computeIfAbsent(place, _ -> new Use());
+        Use use = uses.compute(place, (_, known) -> known == null || known.ended ? new Use() : known);
         use.bytes += bytes;
         use.peakBytes = Math.max(use.peakBytes, use.bytes);
     }
@@ -74,8 +76,18 @@ public final class LiveMemory {
     void exit(long pid) {
         if (knows(pid)) {
             alive.keySet().removeIf(address -> address.pid() == pid);
-            uses.forEach((place, use) -> use.bytes = place.pid() == pid ? 0 : use.bytes);
+            uses.forEach((place, use) -> {
+                if (place.pid() == pid) {
+                    use.bytes = 0;
+                    use.ended = true;
+                }
+            });
         }
+    }
+
+    /// Forgets the processes that have ended, but these.
+    void forgetEndedExcept(Set<Long> pids) {
+        uses.entrySet().removeIf(entry -> entry.getValue().ended && !pids.contains(entry.getKey().pid()));
     }
 
     void clear() {

@@ -176,6 +176,7 @@ public final class LiveMetrics {
     /// Nobody says any more what runs and what it holds. Counters stay.
     private void endRecording() {
         betweenRecordings = true;
+        pids.exitAll(lastEndNanos);
         history.exitAll(lastEndNanos);
         gpuMemory.clear();
         torchMemory.clear();
@@ -320,6 +321,7 @@ public final class LiveMetrics {
             case null, default -> {}
         }
         long pid = batch.number(LongColumn.PID, row);
+        pids.runs(pid, batch.number(LongColumn.TS_NS, row));
         String comm = batch.text(TextColumn.COMM, row);
         if (comm != null && pid == batch.number(LongColumn.TID, row) && comms.size() < 10_000) {
             comms.put(pid, comm);
@@ -332,10 +334,12 @@ public final class LiveMetrics {
         if ("fork".equals(batch.text(TextColumn.NAME, row))) {
             workers.forked(pid, batch.number(LongColumn.CHILD_PID, row));
         } else if ("exit".equals(batch.text(TextColumn.NAME, row)) && pid == batch.number(LongColumn.TID, row)) {
+            long nanos = batch.number(LongColumn.TS_NS, row);
             workers.exit(pid);
+            pids.exit(pid, nanos);
             gpuMemory.exit(pid);
             torchMemory.exit(pid);
-            history.exit(pid, batch.number(LongColumn.TS_NS, row));
+            history.exit(pid, nanos);
         }
     }
 
@@ -377,6 +381,8 @@ public final class LiveMetrics {
     }
 
     private void deriveMemory() {
+        gpuMemory.forgetEndedExcept(pids.chosen());
+        torchMemory.forgetEndedExcept(pids.chosen());
         series.numbers(Metrics.GPU_MEMORY_RATIO).clear();
         series.numbers(Metrics.GPU_DEVICE_MEMORY).forEach((labels, used) -> {
             SeriesTable.Sum capacity = series.numbers(Metrics.GPU_MEMORY_CAPACITY).get(labels);

@@ -9,9 +9,15 @@ import java.util.function.Consumer;
 
 /// Decides which processes have series of their own: the busiest ones, up to a limit. The others share `pid="other"`
 /// until one of them becomes busier than the least busy of the chosen, which it then replaces. So thousands of
-/// short-lived processes cost nothing and push nobody out.
+/// short-lived processes cost nothing and push nobody out that runs. One that has ended gives its place to the first that
+/// wants it.
 final class PidLabels {
+    /// What a process did before it ended may come a little later.
+    private static final long LATE_NANOS = 1_000_000_000L;
+
     private static final int CANDIDATES = 4096;
+    private static final Comparator<Slot> ENDED_OR_LEAST_BUSY =
+            Comparator.<Slot>comparingLong(slot -> slot.endedNanos).thenComparingLong(slot -> slot.events);
 
     private final int limit;
     private final Consumer<String> fold;
@@ -27,9 +33,15 @@ final class PidLabels {
     private static final class Slot {
         final String label;
         long events;
+        /// When the process ended; [Long#MAX_VALUE] while it runs.
+        long endedNanos = Long.MAX_VALUE;
 
         Slot(String label) {
             this.label = label;
+        }
+
+        boolean isEnded() {
+            return endedNanos != Long.MAX_VALUE;
         }
     }
 
@@ -61,6 +73,27 @@ final class PidLabels {
         return chosen.remove(pid) != null;
     }
 
+    /// A process has ended.
+    void exit(long pid, long nanos) {
+        Slot slot = chosen.get(pid);
+        if (slot != null) {
+            slot.endedNanos = nanos;
+        }
+    }
+
+    /// As if all processes had ended.
+    void exitAll(long nanos) {
+        chosen.values().forEach(slot -> slot.endedNanos = nanos);
+    }
+
+    /// A process does something: it runs on after all, or another one has got its number.
+    void runs(long pid, long nanos) {
+        Slot slot = chosen.get(pid);
+        if (slot != null && slot.isEnded() && nanos > slot.endedNanos + LATE_NANOS) {
+            slot.endedNanos = Long.MAX_VALUE;
+        }
+    }
+
     /// The processes that have series of their own.
     Set<Long> chosen() {
         return chosen.keySet();
@@ -79,10 +112,9 @@ final class PidLabels {
             folded++;
         }
         challenger.events++;
-        Map.Entry<Long, Slot> weakest = chosen.entrySet().stream()
-                .min(Comparator.comparingLong(entry -> entry.getValue().events))
-                .orElseThrow();
-        if (challenger.events <= 2 * weakest.getValue().events) {
+        Map.Entry<Long, Slot> weakest =
+                chosen.entrySet().stream().min(Map.Entry.comparingByValue(ENDED_OR_LEAST_BUSY)).orElseThrow();
+        if (!weakest.getValue().isEnded() && challenger.events <= 2 * weakest.getValue().events) {
             return SeriesTable.OTHER;
         }
         chosen.remove(weakest.getKey());
