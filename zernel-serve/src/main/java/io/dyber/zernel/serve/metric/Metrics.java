@@ -179,7 +179,7 @@ public final class Metrics {
     public static final Metric ALERT_NOTIFICATIONS = counter("zernel_alert_notifications_total",
             "Alerts that a webhook was told of, by how that went.", "result");
     public static final Metric OTLP_FAILURES = counter("zernel_otlp_failures_total",
-            "Pushes to --otlp that did not arrive, and log records that were dropped because too many waited.",
+            "Pushes to --otlp that did not arrive, and log records that were dropped: too many waited, or they were refused.",
             "signal", "result");
     public static final Metric OVERHEAD = gauge("zernel_recorder_overhead_ratio",
             "CPU time that recording cost the recorded threads, of one CPU; known of finished recordings.");
@@ -253,7 +253,7 @@ public final class Metrics {
             Map.entry("alertstate", "`pending` or `firing`"),
             Map.entry("severity", "of an alert `info`, `warning` or `critical`; of a finding `low`, `medium` or `high`"),
             Map.entry("signal", "`metrics` or `logs`"),
-            Map.entry("result", "`sent`, `failed` or `dropped` because the queue was full"),
+            Map.entry("result", "`sent`, `failed` or `dropped`: the queue was full, or, of log records, they were refused"),
             Map.entry("kind", "kind of event, as in the recording"));
 
     /// Metrics of one subject.

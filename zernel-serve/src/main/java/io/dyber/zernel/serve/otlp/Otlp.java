@@ -129,7 +129,7 @@ public final class Otlp implements AutoCloseable {
         try {
             List<MetricData> metrics = new ArrayList<>();
             live.read(view -> metrics.addAll(OtlpMetrics.of(view, resource, scope)));
-            boolean _ = metricDelivery.arrived(metricExporter.export(metrics), longestAnswer);
+            OtlpDelivery.Outcome _ = metricDelivery.await(metricExporter.export(metrics), longestAnswer);
             logs.tell(findings.get());
             pushLogs();
         } catch (RuntimeException e) {
@@ -137,20 +137,23 @@ public final class Otlp implements AutoCloseable {
         }
     }
 
-    /// In batches, in order; one that did not arrive is the first of the next push.
+    /// In batches, in order; one that did not arrive is the first of the next push, unless it was refused.
     private void pushLogs() {
-        boolean arrived = true;
-        while (arrived) {
+        while (true) {
             if (undelivered.isEmpty()) {
                 logs.drainTo(undelivered);
             }
             if (undelivered.isEmpty()) {
                 return;
             }
-            arrived = logDelivery.arrived(logExporter.export(List.copyOf(undelivered)), longestAnswer);
-            if (arrived) {
-                undelivered.clear();
+            switch (logDelivery.await(logExporter.export(List.copyOf(undelivered)), longestAnswer)) {
+                case TAKEN -> {}
+                case REFUSED -> logs.drop(undelivered.size());
+                case NOT_YET -> {
+                    return;
+                }
             }
+            undelivered.clear();
         }
     }
 

@@ -9,6 +9,7 @@ import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -17,10 +18,22 @@ import org.jspecify.annotations.Nullable;
 
 /// Whether requests to one address arrive: counts those that do not, and says so when that begins and when it ends.
 final class OtlpDelivery {
+    /// After which OTLP has the same data sent again.
+    private static final Set<Integer> TRY_AGAIN = Set.of(429, 502, 503, 504);
+
     private final String what;
     private final Consumer<String> log;
     private final AtomicLong failures = new AtomicLong();
     private boolean fails;
+
+    /// What became of a request.
+    enum Outcome {
+        TAKEN,
+        /// It may be taken later.
+        NOT_YET,
+        /// It will never be taken.
+        REFUSED
+    }
 
     /// @param signal `metrics` or `logs`
     /// @param log told one line when requests no longer arrive, and when they do again
@@ -33,8 +46,8 @@ final class OtlpDelivery {
         return failures.get();
     }
 
-    /// Waits for the answer; whether the data was taken.
-    boolean arrived(CompletableResultCode answer, Duration longest) {
+    /// Waits for the answer.
+    Outcome await(CompletableResultCode answer, Duration longest) {
         boolean taken = answer.join(longest.toMillis(), TimeUnit.MILLISECONDS).isSuccess();
         if (taken && fails) {
             log.accept(what + ": works again");
@@ -45,11 +58,19 @@ final class OtlpDelivery {
             }
         }
         fails = !taken;
-        return taken;
+        return taken ? Outcome.TAKEN : outcome(response(answer.getFailureThrowable()));
+    }
+
+    private static Outcome outcome(@Nullable HttpResponse response) {
+        return response == null || TRY_AGAIN.contains(response.getStatusCode()) ? Outcome.NOT_YET : Outcome.REFUSED;
+    }
+
+    private static @Nullable HttpResponse response(@Nullable Throwable failure) {
+        return failure instanceof HttpExportException answered ? answered.getResponse() : null;
     }
 
     private static String why(@Nullable Throwable failure) {
-        HttpResponse response = failure instanceof HttpExportException refused ? refused.getResponse() : null;
+        HttpResponse response = response(failure);
         if (response != null) {
             return "status " + response.getStatusCode();
         }

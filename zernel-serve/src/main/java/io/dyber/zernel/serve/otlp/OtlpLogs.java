@@ -49,6 +49,11 @@ final class OtlpLogs {
         }
     }
 
+    /// So many records were refused.
+    void drop(int records) {
+        dropped.addAndGet(records);
+    }
+
     long dropped() {
         return dropped.get();
     }

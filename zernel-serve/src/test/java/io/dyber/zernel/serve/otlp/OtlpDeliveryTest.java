@@ -160,6 +160,21 @@ final class OtlpDeliveryTest {
     }
 
     @Test
+    void aRecordThatIsRefusedIsDroppedAndHoldsUpNone() throws InterruptedException {
+        collector.answer(400);
+        Otlp otlp = start(collector.base(), Duration.ofMillis(20));
+        otlp.tell(alert(Alert.State.FIRING));
+        awaitFailures("logs", 1);
+        collector.answer(200);
+        otlp.tell(alert(Alert.State.RESOLVED));
+        assertThat(bodies(1)).containsExactly("Resolved: A device is almost full (gpu_id 0): 0.9700 > 0.95 for 5 s");
+        otlp.close();
+        assertThat(collector.records()).isEmpty();
+        assertThat(failures("logs", "failed")).isEqualTo(1);
+        assertThat(failures("logs", "dropped")).isEqualTo(1);
+    }
+
+    @Test
     void aCollectorThatIsNotThereIsSaidOnceAndHoldsNobodyUp() throws Exception {
         int port = collector.port();
         collector.close();
