@@ -1,5 +1,6 @@
 package io.dyber.zernel.serve;
 
+import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.serve.analysis.Analysis;
 import io.dyber.zernel.serve.analysis.Findings;
 import io.dyber.zernel.serve.http.AccessToken;
@@ -197,11 +198,15 @@ public final class MetricsServer implements AutoCloseable {
     /// Waits until the source has ended; false when this server was closed before.
     ///
     /// @throws IOException what ended it, when it did not end well
+    /// @throws RecordingException if that is the recording's fault
     public boolean awaitEnd() throws IOException, InterruptedException {
         ended.await();
         Exception bad = failure.get();
         if (bad instanceof IOException io) {
             throw io;
+        }
+        if (bad instanceof RecordingException known) {
+            throw known;
         }
         if (bad != null) {
             throw new IllegalStateException("reading events", bad);

@@ -1,7 +1,9 @@
 package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.http.AccessToken;
 import io.dyber.zernel.serve.http.HttpEndpoint.Answer;
@@ -9,7 +11,6 @@ import io.dyber.zernel.serve.http.HttpEndpoint.Asked;
 import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.SourceState;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +27,7 @@ final class HealthTest {
     @Test
     void aServerWhoseSourceFailsIsNotWellAndSaysSoToWhoHasNoToken() throws Exception {
         try (MetricsServer server = MetricsServer.start(
-                new Broken(),
+                new Broken(new RecordingException("the disk is on fire", null)),
                 new MetricsServer.Options(InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(100), 100, false,
                         Optional.of(new AccessToken("0123456789abcdef")), Set.of()),
                 new Alerting(AlertRules.defaults(), _ -> {}))) {
@@ -38,6 +39,18 @@ final class HealthTest {
                 }
             }
             assertThat(answer).endsWith("\r\n\r\nsource: events are no longer read; the log says why\n");
+        }
+    }
+
+    @Test
+    void whatIsWrongWithARecordingIsToldAsItIs() throws Exception {
+        RecordingException damaged = new RecordingException("reading 'run.parquet': damaged", "record it again");
+        try (MetricsServer server = MetricsServer.start(
+                new Broken(damaged),
+                new MetricsServer.Options(InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(100), 100, false,
+                        Optional.empty(), Set.of()),
+                new Alerting(AlertRules.defaults(), _ -> {}))) {
+            assertThatThrownBy(server::awaitEnd).isSameAs(damaged);
         }
     }
 
@@ -55,10 +68,10 @@ final class HealthTest {
     }
 
     /// A source that cannot be read.
-    private static final class Broken implements EventSource {
+    private record Broken(RuntimeException why) implements EventSource {
         @Override
-        public Optional<EventBatch> next() throws IOException {
-            throw new IOException("the disk is on fire");
+        public Optional<EventBatch> next() {
+            throw why;
         }
 
         @Override

@@ -35,8 +35,11 @@ final class SeriesOptions {
         return histograms;
     }
 
-    /// @throws CommandLine.ParameterException if one of them is no label
+    /// @throws CommandLine.ParameterException if one of them is no label, or no process would have series
     SeriesPolicy policy() {
+        if (pidLimit < 1) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "--max-pids is 1 or more");
+        }
         try {
             return new SeriesPolicy(pidLimit, workersApart, histograms, CommonLabels.parse(labels));
         } catch (IllegalArgumentException e) {

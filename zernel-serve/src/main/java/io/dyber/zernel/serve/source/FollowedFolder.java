@@ -22,6 +22,7 @@ public final class FollowedFolder implements EventSource {
     private final Path folder;
     private boolean begun;
     private volatile @Nullable EventSource current;
+    /// What became of the last recording, for people.
     private volatile String last = "";
     private volatile long reachedNanos;
     private volatile boolean closed;
@@ -48,7 +49,7 @@ public final class FollowedFolder implements EventSource {
             if (batch.isPresent()) {
                 return batch;
             }
-            last = source.state().path();
+            last = source.state().path() + " has ended; ";
             reachedNanos = source.nowNanos();
             source.close();
             current = null;
@@ -65,9 +66,19 @@ public final class FollowedFolder implements EventSource {
         if (live.isPresent()) {
             current = new Tail(live.get());
         } else if (finished.isPresent()) {
-            current = new Replay(finished.get(), Replay.Options.at(Speed.MAX));
+            current = replay(finished.get());
         }
         return current != null;
+    }
+
+    /// Null where the file cannot be read, which is no reason not to wait for better ones.
+    private @Nullable EventSource replay(Path file) throws IOException {
+        try {
+            return new Replay(file, Replay.Options.at(Speed.MAX));
+        } catch (RecordingException e) {
+            last = e.getMessage() + "; ";
+            return null;
+        }
     }
 
     private static boolean isAlive(LiveFolder live) {
@@ -98,7 +109,7 @@ public final class FollowedFolder implements EventSource {
             return new SourceState("follow", state.path(), "1x", false, state.note());
         }
         return new SourceState("follow", folder.toString(), "1x", closed,
-                (last.isEmpty() ? "" : last + " has ended; ") + "waiting for a recording to begin in " + folder);
+                last + "waiting for a recording to begin in " + folder);
     }
 
     @Override

@@ -25,6 +25,18 @@ final class SeriesOptionsTest {
                 .startsWith("zernel serve: reading label 'rank=3': series have a label 'rank' already; give another name\n");
     }
 
+    @Test
+    void seriesAreOfOneProcessAtLeast() {
+        for (String number : new String[] {"0", "-1"}) {
+            err.getBuffer().setLength(0);
+            assertThat(run("serve", "run.parquet", "--max-pids", number)).isEqualTo(2);
+            assertThat(err.toString()).isEqualTo("""
+                    zernel serve: --max-pids is 1 or more
+                    hint: 'zernel serve --help' lists the options
+                    """);
+        }
+    }
+
     private int run(String... arguments) {
         return Zernel.run(new PrintWriter(new StringWriter()), new PrintWriter(err, true), arguments);
     }

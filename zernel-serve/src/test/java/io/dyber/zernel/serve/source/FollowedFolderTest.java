@@ -57,6 +57,27 @@ final class FollowedFolderTest {
     }
 
     @Test
+    void aFileThatIsNoRecordingIsLeftOutAndSaid() throws Exception {
+        Path file = Files.writeString(folder.resolve("x.parquet"), "garbage");
+        CompletableFuture<Void> reading;
+        try (FollowedFolder followed = new FollowedFolder(folder)) {
+            reading = CompletableFuture.runAsync(() -> read(followed));
+            for (int i = 0; i < 1000 && followed.state().note().startsWith("waiting"); i++) {
+                Thread.sleep(10);
+            }
+            assertThat(followed.state().note())
+                    .startsWith("opening '" + file + "': ")
+                    .endsWith("; waiting for a recording to begin in " + folder);
+            Path begun = Files.createDirectory(folder.resolve("run.parquet.live"));
+            try (WrittenJournal journal = new WrittenJournal(begun.resolve("journal-000000.arrows"), 0)) {
+                journal.add("mark", "first", START, 1, 1).flush();
+                awaitSeen("first");
+            }
+        }
+        reading.get(5, TimeUnit.SECONDS);
+    }
+
+    @Test
     void aFileIsNoFolderToFollow() throws IOException {
         Path file = Files.writeString(folder.resolve("a.parquet"), "");
         assertThatThrownBy(() -> new FollowedFolder(file).close())
