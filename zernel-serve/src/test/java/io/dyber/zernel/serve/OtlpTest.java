@@ -76,6 +76,15 @@ final class OtlpTest {
     }
 
     @Test
+    void aCounterOfADeviceBeganNobodyKnowsWhen() throws Exception {
+        NumberDataPoint energy = Collector.family(push(live(SeriesPolicy.of(3))), "zernel_gpu_energy_joules_total")
+                .getSum()
+                .getDataPoints(0);
+        assertThat(energy.getAsDouble()).isEqualTo(5000);
+        assertThat(energy.getStartTimeUnixNano()).isZero();
+    }
+
+    @Test
     void aGaugeHasItsUnitAndTheRankOfItsProcess() throws Exception {
         ExportMetricsServiceRequest pushed = push(live(SeriesPolicy.of(3)));
         Metric used = Collector.family(pushed, "zernel_gpu_memory_used_bytes");

@@ -13,6 +13,7 @@ import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.resources.Resource;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -43,6 +44,7 @@ public final class Otlp implements AutoCloseable {
     private final OtlpDelivery metricDelivery;
     private final OtlpDelivery logDelivery;
     private final List<LogRecordData> undelivered = new ArrayList<>();
+    private final Instant started = Instant.now();
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread;
 
@@ -128,7 +130,7 @@ public final class Otlp implements AutoCloseable {
     private void push() {
         try {
             List<MetricData> metrics = new ArrayList<>();
-            live.read(view -> metrics.addAll(OtlpMetrics.of(view, resource, scope)));
+            live.read(view -> metrics.addAll(OtlpMetrics.of(view, resource, scope, started)));
             OtlpDelivery.Outcome _ = metricDelivery.await(metricExporter.export(metrics), longestAnswer);
             logs.tell(findings.get());
             pushLogs();

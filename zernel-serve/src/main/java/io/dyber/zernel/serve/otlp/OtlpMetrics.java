@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -32,22 +33,30 @@ import java.util.stream.IntStream;
 final class OtlpMetrics {
     private static final List<Double> QUANTILES =
             Metrics.QUANTILES.stream().map(Double::valueOf).toList();
+    /// As OTLP says that nobody knows since when something counts.
+    private static final long UNKNOWN = 0;
+
+    /// What the server counts itself, also when a replay begins anew.
+    private static final Set<Metric> OF_SERVER = Set.of(Metrics.ALERT_NOTIFICATIONS, Metrics.OTLP_FAILURES);
 
     private final Resource resource;
     private final InstrumentationScopeInfo scope;
+    private final long serverStartNanos;
     private final long startNanos;
     private final long nowNanos;
 
-    /// @param start when all counters were 0
-    private OtlpMetrics(Resource resource, InstrumentationScopeInfo scope, Instant start) {
+    private OtlpMetrics(Resource resource, InstrumentationScopeInfo scope, Instant serverStart, Instant start) {
         this.resource = resource;
         this.scope = scope;
+        this.serverStartNanos = nanos(serverStart);
         this.startNanos = nanos(start);
         this.nowNanos = nanos(Instant.now());
     }
 
-    static List<MetricData> of(LiveMetrics.View view, Resource resource, InstrumentationScopeInfo scope) {
-        OtlpMetrics metrics = new OtlpMetrics(resource, scope, view.since());
+    /// @param serverStart when what the server counts itself was 0
+    static List<MetricData> of(
+            LiveMetrics.View view, Resource resource, InstrumentationScopeInfo scope, Instant serverStart) {
+        OtlpMetrics metrics = new OtlpMetrics(resource, scope, serverStart, view.since());
         return Family.all(view).map(metrics::family).toList();
     }
 
@@ -61,7 +70,7 @@ final class OtlpMetrics {
         return switch (family.series().getFirst()) {
             case Family.Value _ when metric.type() == Metric.Type.COUNTER -> ImmutableMetricData.createDoubleSum(
                     resource, scope, metric.name(), metric.help(), metric.ucum(),
-                    SumData.createDoubleSumData(true, CUMULATIVE, points(family, Family.Value.class, this::count)));
+                    SumData.createDoubleSumData(true, CUMULATIVE, points(family, Family.Value.class, counter -> count(metric, counter))));
             case Family.Value _ -> ImmutableMetricData.createDoubleGauge(
                     resource, scope, metric.name(), metric.help(), metric.ucum(),
                     GaugeData.createDoubleGaugeData(points(family, Family.Value.class, this::value)));
@@ -78,9 +87,17 @@ final class OtlpMetrics {
         return family.series().stream().map(kind::cast).map(point).toList();
     }
 
-    private DoublePointData count(Family.Value counter) {
+    private DoublePointData count(Metric metric, Family.Value counter) {
         return DoublePointData.create(
-                startNanos, nowNanos, attributes(counter.labels()), counter.value(), List.of());
+                startNanos(metric), nowNanos, attributes(counter.labels()), counter.value(), List.of());
+    }
+
+    /// When a counter was 0. What a device counts, it does since its driver was loaded.
+    private long startNanos(Metric counter) {
+        if (counter.isSampled()) {
+            return UNKNOWN;
+        }
+        return OF_SERVER.contains(counter) ? serverStartNanos : startNanos;
     }
 
     private DoublePointData value(Family.Value gauge) {

@@ -13,6 +13,7 @@ import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.live.SeriesTable;
 import io.dyber.zernel.serve.metric.CommonLabels;
 import io.dyber.zernel.serve.metric.Metrics;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
 import io.opentelemetry.proto.logs.v1.LogRecord;
 import io.opentelemetry.proto.logs.v1.SeverityNumber;
 import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
@@ -40,18 +41,8 @@ final class OtlpDeliveryTest {
     private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
     private final AtomicReference<Findings> findings = new AtomicReference<>(findings());
     private final AtomicReference<@Nullable Otlp> pushing = new AtomicReference<>();
-    private final LiveMetrics live = new LiveMetrics(3, new Inferences(true), new LiveMetrics.Watcher() {
-        @Override
-        public void second(LiveMetrics.View view) {}
+    private volatile LiveMetrics live = metrics();
 
-        @Override
-        public void export(SeriesTable series) {
-            Otlp otlp = pushing.get();
-            if (otlp != null) {
-                otlp.export(series);
-            }
-        }
-    });
     @AutoClose
     private final Collector collector = Collector.start(0);
 
@@ -175,6 +166,24 @@ final class OtlpDeliveryTest {
     }
 
     @Test
+    void whatTheServerCountsBeganWithItAlsoWhenAReplayIsSentBack() throws InterruptedException {
+        collector.answer(503);
+        Otlp otlp = start(collector.base(), Duration.ofMillis(20));
+        awaitFailures("metrics", 1);
+        live = metrics();
+        collector.answer(200);
+        collector.nextMetrics();
+        ExportMetricsServiceRequest pushed = collector.nextMetrics();
+        otlp.close();
+        long since = startNanos(pushed, "zernel_detail_seconds_total");
+        assertThat(startNanos(pushed, "zernel_otlp_failures_total")).isLessThan(since);
+    }
+
+    private static long startNanos(ExportMetricsServiceRequest pushed, String counter) {
+        return Collector.family(pushed, counter).getSum().getDataPoints(0).getStartTimeUnixNano();
+    }
+
+    @Test
     void aCollectorThatIsNotThereIsSaidOnceAndHoldsNobodyUp() throws Exception {
         int port = collector.port();
         collector.close();
@@ -222,6 +231,21 @@ final class OtlpDeliveryTest {
                 .isEqualTo(1.7e9);
         assertThat(otlp.works()).isFalse();
         otlp.close();
+    }
+
+    private LiveMetrics metrics() {
+        return new LiveMetrics(3, new Inferences(true), new LiveMetrics.Watcher() {
+            @Override
+            public void second(LiveMetrics.View view) {}
+
+            @Override
+            public void export(SeriesTable series) {
+                Otlp otlp = pushing.get();
+                if (otlp != null) {
+                    otlp.export(series);
+                }
+            }
+        });
     }
 
     private Otlp start(URI base, Duration interval) {
