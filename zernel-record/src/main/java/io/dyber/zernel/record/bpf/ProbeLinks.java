@@ -5,30 +5,35 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/// Probes that were attached together and end together. Not thread-safe.
+/// Probes that were attached together and end together. One thread adds; any thread may take them away.
 public final class ProbeLinks {
-    private final List<Integer> links = new ArrayList<>();
-    private final List<MemorySegment> perfLinks = new ArrayList<>();
+    private final List<Runnable> closers = new ArrayList<>();
+    private volatile boolean gone;
 
     ProbeLinks() {}
 
     void add(int link) {
-        links.add(link);
+        add(() -> Libc.close(link));
     }
 
     void add(MemorySegment perfLink) {
-        perfLinks.add(perfLink);
+        add(() -> LibBpf.destroy(perfLink));
     }
 
-    /// Whether they were taken away.
-    boolean isEmpty() {
-        return links.isEmpty() && perfLinks.isEmpty();
+    /// Adds a probe that ends when this is run.
+    void add(Runnable closer) {
+        closers.add(closer);
+    }
+
+    /// Whether they were taken away. Does not wait for a thread that is doing so.
+    boolean isGone() {
+        return gone;
     }
 
     /// Takes many away, in threads of their own: for each the kernel waits until no thread runs its program any more, some
     /// tens of milliseconds, and so it waits for all at once. They no longer cost anything before that.
     ///
-    /// @return done when all are gone; till then they are nobody else's
+    /// @return done when all are gone
     public static CompletableFuture<Void> detachAll(List<ProbeLinks> all) {
         return CompletableFuture.allOf(all.stream()
                 .map(one -> CompletableFuture.runAsync(
@@ -37,11 +42,11 @@ public final class ProbeLinks {
                 .toArray(CompletableFuture[]::new));
     }
 
-    /// Takes the probes away; a second call does nothing.
-    public void detach() {
-        links.forEach(Libc::close);
-        links.clear();
-        perfLinks.forEach(LibBpf::destroy);
-        perfLinks.clear();
+    /// Takes the probes away. A second call does nothing but wait for the first: when the recording ends, those of a detail
+    /// window may be on their way out.
+    public synchronized void detach() {
+        closers.forEach(Runnable::run);
+        closers.clear();
+        gone = true;
     }
 }

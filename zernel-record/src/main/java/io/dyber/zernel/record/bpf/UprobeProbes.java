@@ -108,7 +108,7 @@ public final class UprobeProbes implements AutoCloseable {
             links.detach();
             throw e;
         }
-        attached.removeIf(ProbeLinks::isEmpty);
+        attached.removeIf(ProbeLinks::isGone);
         attached.add(links);
         return links;
     }
