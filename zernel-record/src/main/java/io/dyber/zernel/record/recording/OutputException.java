@@ -46,7 +46,7 @@ public final class OutputException extends RecordingException {
     }
 
     /// Names an input/output error the way the user would.
-    static OutputException of(String doing, IOException e) {
+    public static OutputException of(String doing, IOException e) {
         String detail = Objects.requireNonNullElse(
                 e instanceof FileSystemException f && f.getReason() != null ? f.getReason() : e.getMessage(), "");
         if (detail.contains("No space left") || detail.contains("quota exceeded")) {

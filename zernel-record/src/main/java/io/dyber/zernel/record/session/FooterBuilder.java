@@ -206,6 +206,9 @@ final class FooterBuilder {
         if (stop.equals(Session.DISK_FULL)) {
             reasons.add("no space left on the disk");
         }
+        if (stop.equals(Session.FAILED)) {
+            reasons.add("an error of the recorder ended it");
+        }
         return reasons;
     }
 }

@@ -43,6 +43,7 @@ import java.util.stream.Collectors;
 public final class Session {
     public static final int BATCH_ROWS = 32_768;
     static final String DISK_FULL = "disk-full";
+    static final String FAILED = "failed";
 
     private static final long TICK_MILLIS = 20;
     private static final long STATUS_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -195,7 +196,7 @@ public final class Session {
     /// Finishes the file also after a failure, and then says which. A full disk is none: that ends a recording.
     private void finish(Optional<RuntimeException> loopFailure) {
         try {
-            end();
+            end(loopFailure);
         } catch (RuntimeException e) {
             throw pump.failure().or(() -> loopFailure).filter(first -> !isFullDisk(first)).orElse(e);
         }
@@ -351,7 +352,7 @@ public final class Session {
             throw holding.failure().get();
         }
         if (pump.failure().isPresent()) {
-            return ends(isFullDisk(pump.failure().get()) ? DISK_FULL : "failed");
+            return false; // the reason is the failure
         }
         try {
             return !controls.awaitStop(TICK_MILLIS) || ends(controls.stopReason());
@@ -366,7 +367,7 @@ public final class Session {
         return false;
     }
 
-    private void end() {
+    private void end(Optional<RuntimeException> loopFailure) {
         marking.stop();
         windows.end();
         try {
@@ -385,6 +386,7 @@ public final class Session {
         kernelNames.resolve();
         pump.finish();
         workload.ifPresent(Workload::terminate);
+        stopReason = reason(stopReason, loopFailure, pump.failure());
         written = parts.finish(stopReason);
         sayNotices();
         attachments.functions().unmatched().forEach(progress::notice);
@@ -402,6 +404,16 @@ public final class Session {
                 parts.incompleteBecause(stopReason),
                 stopReason.equals(DISK_FULL),
                 status);
+    }
+
+    /// What the footer has as `stop`. A failure is it also where it came after the recording was to end: what was read of the
+    /// rings after that is not in the file.
+    ///
+    /// @param stop what ended the recording, empty where that was a failure
+    /// @param loop how the recording's thread failed
+    /// @param pump how the pump failed
+    static String reason(String stop, Optional<RuntimeException> loop, Optional<RuntimeException> pump) {
+        return pump.or(() -> loop).map(failure -> isFullDisk(failure) ? DISK_FULL : FAILED).orElse(stop);
     }
 
     private static boolean isFullDisk(RuntimeException failure) {
