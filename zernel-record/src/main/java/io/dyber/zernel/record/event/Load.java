@@ -45,6 +45,6 @@ public record Load(int pid, long nanos, int device, long inode, String path, boo
 
     /// As `/proc/PID/maps` names the file.
     public String identity() {
-        return String.format("%02x:%02x:%d", device >>> 20, device & 0xfffff, inode);
+        return String.format("%02x:%02x:%s", device >>> 20, device & 0xfffff, Long.toUnsignedString(inode));
     }
 }

@@ -75,7 +75,7 @@ public final class MappedFiles {
         try (FileChannel channel = FileChannel.open(opened, StandardOpenOption.READ)) {
             // The last link of a way through /proc leads into our own root.
             String real = opened.startsWith(PROC) ? path : opened.toRealPath().toString();
-            String inode = Files.getAttribute(opened, "unix:ino").toString();
+            String inode = inodeOf(opened);
             String name = "/" + opened.getFileName();
             MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 1);
             try (Stream<String> lines = Files.lines(PROC.resolve("self/maps"))) {
@@ -125,10 +125,15 @@ public final class MappedFiles {
 
     private static String inode(Path path) {
         try {
-            return Files.isRegularFile(path) ? Files.getAttribute(path, "unix:ino").toString() : "";
+            return Files.isRegularFile(path) ? inodeOf(path) : "";
         } catch (IOException _) {
             return "";
         }
+    }
+
+    /// As `maps` has it: overlayfs, NFS and FUSE use all 64 bits.
+    private static String inodeOf(Path path) throws IOException {
+        return Long.toUnsignedString((Long) Files.getAttribute(path, "unix:ino"));
     }
 
     /// The files that a process maps as code, each once.
