@@ -29,7 +29,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /// The loaded BPF objects of one recording and the maps they share. Closing unloads everything. Not thread-safe.
-public final class BpfPrograms implements AutoCloseable {
+public final class BpfPrograms implements Targets, AutoCloseable {
     public static final Path KERNEL_TYPES = Path.of("/sys/kernel/btf/vmlinux");
     public static final String NEEDS_BTF =
             "use a kernel built with CONFIG_DEBUG_INFO_BTF; every current distribution's is";
@@ -264,7 +264,7 @@ public final class BpfPrograms implements AutoCloseable {
         return loads;
     }
 
-    /// Whether that is so.
+    @Override
     public boolean hearsOfLoads() {
         return probes.watchesLoads();
     }
@@ -293,9 +293,15 @@ public final class BpfPrograms implements AutoCloseable {
         probes.attach();
     }
 
+    @Override
     public void addTarget(int pid) {
         targets.add(pid);
         process.map("code_changed").put(pid, PRESENT);
+    }
+
+    @Override
+    public void removeTarget(int pid) {
+        targets.remove(pid);
     }
 
     /// Does something while this process is recorded, and drops what was. Only while nobody reads the rings.
@@ -311,12 +317,12 @@ public final class BpfPrograms implements AutoCloseable {
         }
     }
 
-    /// The processes recorded now: those added, and their children.
+    @Override
     public Set<Integer> targets() {
         return targets.pids();
     }
 
-    /// The processes that have started, or mapped new code, since the last call.
+    @Override
     public Set<Integer> takeCodeChanges() {
         Set<Integer> changed = process.map("code_changed").keys();
         changed.forEach(pid -> process.map("code_changed").remove(pid));

@@ -71,7 +71,7 @@ public final class RingBuffer implements AutoCloseable {
     }
 
     /// A ring over memory that is not mapped; for reading a ring image.
-    static RingBuffer over(MemorySegment consumer, MemorySegment producer, MemorySegment data) {
+    public static RingBuffer over(MemorySegment consumer, MemorySegment producer, MemorySegment data) {
         return new RingBuffer(-1, Arena.ofShared(), consumer, producer, data, data.byteSize() / 2);
     }
 

@@ -1,7 +1,7 @@
 package io.dyber.zernel.record.session;
 
 import io.dyber.zernel.format.Footer;
-import io.dyber.zernel.record.attach.BpfPrograms;
+import io.dyber.zernel.record.attach.Targets;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.option.CommandLines;
@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /// The processes being recorded: the chosen ones and their children, or every process that loads a probed library.
@@ -24,7 +25,7 @@ final class TargetSet {
     /// the oldest first.
     private static final int MOST = 10_000;
 
-    private final BpfPrograms kernel;
+    private final Targets kernel;
     private final RecordOptions options;
     private final EventPump pump;
     private final EventWriter writer;
@@ -34,7 +35,7 @@ final class TargetSet {
     private long forgotten;
     private long swept = System.nanoTime() - SWEEP_NANOS;
 
-    TargetSet(BpfPrograms kernel, RecordOptions options, EventPump pump, EventWriter writer, Job job) {
+    TargetSet(Targets kernel, RecordOptions options, EventPump pump, EventWriter writer, Job job) {
         this.kernel = kernel;
         this.options = options;
         this.pump = pump;
@@ -50,18 +51,22 @@ final class TargetSet {
         }
     }
 
-    /// The recorder itself is never recorded: each event would bring on more.
+    /// The recorder itself is never recorded: each event would bring on more. Of a process that ended before it was added
+    /// nobody tells the end: it is taken out again, or whoever gets its number next would be recorded.
     private void adopt(int pid) {
         if (pid == ProcessHandle.current().pid()) {
             return;
         }
         kernel.addTarget(pid);
+        Optional<ProcessFacts> facts = ProcessFacts.of(pid);
+        if (facts.isEmpty()) {
+            kernel.removeTarget(pid);
+            return;
+        }
         learnMapped(pid);
         pump.later(_ -> job.adopted(pid));
-        ProcessFacts.of(pid).ifPresent(facts -> {
-            known.put(pid, facts);
-            writeRunning(pid, facts);
-        });
+        known.put(pid, facts.get());
+        writeRunning(pid, facts.get());
     }
 
     private void learnMapped(int pid) {
@@ -72,8 +77,10 @@ final class TargetSet {
 
     /// Without chosen processes, those that use a probed library are recorded.
     void addUsers(Set<Integer> pids) {
-        if (options.everyone()) {
-            pids.stream().filter(pid -> !known.containsKey(pid)).forEach(this::adopt);
+        if (options.everyone() && !pids.isEmpty()) {
+            // What is known of a process may be of an earlier one with its number.
+            Set<Integer> targets = kernel.targets();
+            pids.stream().filter(pid -> !targets.contains(pid)).forEach(this::adopt);
         }
     }
 
