@@ -489,13 +489,13 @@ public final class Attachments {
         List<Placed> ofRuntime = placed.stream().filter(one -> one.hook().layer() == Layer.RUNTIME).toList();
         List<Placed> others = placed.stream().filter(one -> one.hook().layer() != Layer.RUNTIME).toList();
         if (!ofRuntime.isEmpty()) {
-            runtimes.add(file, ofRuntime);
+            runtimes.add(held(file), ofRuntime);
         }
         List<Placed> frequent = others.stream().filter(one -> Detail.concern(one.hook())).toList();
         List<Placed> rare = others.stream().filter(one -> !Detail.concern(one.hook())).toList();
         int attached = attachInGroups(file, rare, new ArrayList<>());
         if (!frequent.isEmpty()) {
-            MappedFile lasting = lasting(file);
+            MappedFile lasting = detail.detail().inWindows() ? held(file) : file;
             attached += detail.add(links -> attachInGroups(lasting, frequent, links));
         }
         Set<String> driven = new HashSet<>();
@@ -517,12 +517,10 @@ public final class Attachments {
         }
     }
 
-    /// The file as it can be opened again for each window: also when another has taken its name, or the process through
-    /// which it was found has ended.
-    private MappedFile lasting(MappedFile file) {
-        return detail.detail().inWindows()
-                ? new MappedFile(file.identity(), file.path(), kernel.hold(file.opened()), file.program(), file.deleted())
-                : file;
+    /// The file as it can be opened later, for probes that come and go: also when another has taken its name, or the process
+    /// through which it was found has ended.
+    private MappedFile held(MappedFile file) {
+        return new MappedFile(file.identity(), file.path(), kernel.hold(file.opened()), file.program(), file.deleted());
     }
 
     private int attachInGroups(MappedFile file, List<Placed> placed, List<ProbeLinks> links) {
