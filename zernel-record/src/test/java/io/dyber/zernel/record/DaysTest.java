@@ -145,11 +145,23 @@ class DaysTest {
         }
         assertThat(texts.size()).isEqualTo(500_001);
         assertThat(texts.caveats()).singleElement().asString()
-                .endsWith(" names are '<too many texts>': there were more than 500000 different ones");
+                .endsWith(" names are '<too many texts>': there were more than 500000 different ones, or 64 MB of them");
         assertThat(texts.text(500_000)).isEqualTo("<too many texts>");
         decoder.finish();
         assertThat(rows).isEqualTo(NAMES);
         assertThat(decoder.counts().leftOut(CLOSE)).isEqualTo(NAMES);
+    }
+
+    @Test
+    void ofTooManyLongTextsNewOnesShareOne() {
+        long bytes = 0;
+        for (int i = 0; i < 60_000; i++) {
+            bytes += texts.text(texts.idOfMany("x".repeat(5000) + i)).equals("<too many texts>") ? 0 : 5000;
+        }
+        assertThat(bytes).isBetween(60_000_000L, 64L << 20);
+        assertThat(texts.text(texts.size() - 1)).isEqualTo("<too many texts>");
+        assertThat(texts.caveats()).singleElement().asString()
+                .endsWith(" names are '<too many texts>': there were more than 500000 different ones, or 64 MB of them");
     }
 
     private void life(short name, int pid, int newPid, int newTid) {

@@ -1,5 +1,6 @@
 package io.dyber.zernel.record.event;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,9 +15,12 @@ public final class StringDictionary {
     static final String MANY = "<too many texts>";
 
     private static final int MOST = 500_000;
+    /// Every journal begins with all texts, in one message that readers take up to 256 MB of; and the recorder holds them.
+    private static final long MOST_BYTES = 64 << 20;
 
     private final Map<String, Integer> ids = new HashMap<>();
     private final List<String> texts = new ArrayList<>();
+    private long bytes;
     private long replaced;
 
     /// The id of `text`, new or known.
@@ -28,17 +32,18 @@ public final class StringDictionary {
         int id = texts.size();
         texts.add(text);
         ids.put(text, id);
+        bytes += text.getBytes(StandardCharsets.UTF_8).length;
         return id;
     }
 
-    /// The id of a text that the recorded job has made up, known or new. After half a million different texts, a new one
-    /// is recorded as [#MANY]: a job that runs for days may number all its regions.
-    synchronized int idOfMany(String text) {
+    /// The id of a text that the recorded job has made up, known or new. After half a million different texts, or 64 MB of
+    /// them, a new one is recorded as [#MANY]: a job that runs for days may number all its regions, and have many stacks.
+    public synchronized int idOfMany(String text) {
         Integer known = ids.get(text);
         if (known != null) {
             return known;
         }
-        if (texts.size() < MOST) {
+        if (texts.size() < MOST && bytes < MOST_BYTES) {
             return id(text);
         }
         replaced++;
@@ -49,7 +54,8 @@ public final class StringDictionary {
     public synchronized List<String> caveats() {
         return replaced == 0
                 ? List.of()
-                : List.of(replaced + " names are '" + MANY + "': there were more than " + MOST + " different ones");
+                : List.of(replaced + " names are '" + MANY + "': there were more than " + MOST + " different ones, or "
+                        + (MOST_BYTES >> 20) + " MB of them");
     }
 
     public synchronized String text(int id) {

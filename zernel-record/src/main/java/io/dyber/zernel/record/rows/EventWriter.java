@@ -26,7 +26,12 @@ public final class EventWriter {
     ///
     /// @param epochNanos when it began
     public NewEvent event(String kind, String name, long epochNanos) {
-        return new NewEvent(kind).with("name", name).with("ts_ns", epochNanos);
+        return event(kind, epochNanos).with("name", name);
+    }
+
+    /// An event that is still to be named.
+    NewEvent event(String kind, long epochNanos) {
+        return new NewEvent(kind).with("ts_ns", epochNanos);
     }
 
     /// Nanoseconds since the epoch of a moment of the monotonic clock.
@@ -81,6 +86,11 @@ public final class EventWriter {
         /// An empty text is null.
         public NewEvent with(String column, String text) {
             return text.isEmpty() ? this : with(column, texts.id(text));
+        }
+
+        /// The same for a text that the recorded job has made up: there may be many.
+        public NewEvent withOneOfMany(String column, String text) {
+            return text.isEmpty() ? this : with(column, texts.idOfMany(text));
         }
 
         public void write() {

@@ -47,10 +47,11 @@ public final class MarkRows {
         if (ended || writer.hasFailed()) {
             throw new IllegalStateException("the recording of '" + output + "' has ended");
         }
-        writer.event(KIND, mark.text(), writer.epochNanos(mark.monotonicNanos()))
+        writer.event(KIND, writer.epochNanos(mark.monotonicNanos()))
+                .withOneOfMany("name", mark.text())
                 .with("pid", mark.pid())
                 .with("tid", mark.tid())
-                .with("comm", mark.comm())
+                .withOneOfMany("comm", mark.comm())
                 .write();
         return new MarkListener.Reply(output, mark.monotonicNanos() - began);
     }
