@@ -16,16 +16,31 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /// Who may write a recording: makes the `.live` folder of a new one, or takes over a crashed one's, or says why not.
 ///
 /// The lock in the folder dies with its process, so a recorder at work is told from a crashed one for certain.
 final class Claim {
+    /// So often it is tried to lock the folder.
+    private static final int TRIES = 10;
+    private static final Duration BETWEEN = Duration.ofMillis(10);
+
     private Claim() {}
+
+    /// Locks a file, if nobody else has.
+    interface Locking {
+        boolean locks(FileChannel file) throws IOException;
+    }
 
     /// Makes the folder for a new recording.
     static ClaimedFolder create(Path output, Optional<RecordingFile.Owner> owner) {
+        return create(output, owner, Claim::locks);
+    }
+
+    static ClaimedFolder create(Path output, Optional<RecordingFile.Owner> owner, Locking locking) {
         String doing = "recording to '" + output + "'";
         try {
             Folder parent = parent(output, doing);
@@ -42,7 +57,7 @@ final class Claim {
                         output.toAbsolutePath().resolveSibling(name),
                         PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             } catch (FileAlreadyExistsException _) {
-                throw taken(parent, output, doing);
+                throw taken(parent, output, doing, locking);
             }
             Folder live = parent.child(name);
             FileChannel lock = live.create(LiveFolder.LOCK);
@@ -52,10 +67,13 @@ final class Claim {
                 folder.show();
                 folder.give(LiveFolder.LOCK); // Before it is locked: the JDK opens and closes the file for it, which unlocks.
             }
-            if (!ours || !acquired(lock)) {
-                throw new OutputException(Reason.IN_USE, doing + ": another process uses '" + name + "'", "");
+            if (ours && acquired(lock, locking)) {
+                return signed(folder, lock);
             }
-            return signed(folder, lock);
+            if (ours) {
+                folder.discard();
+            }
+            throw new OutputException(Reason.IN_USE, doing + ": another process uses '" + name + "'", "");
         } catch (IOException e) {
             throw OutputException.of(doing, e);
         }
@@ -73,13 +91,17 @@ final class Claim {
 
     /// Takes over the folder of a recorder that is gone.
     static ClaimedFolder adopt(Path output) {
+        return adopt(output, Claim::locks);
+    }
+
+    static ClaimedFolder adopt(Path output, Locking locking) {
         String doing = "recovering '" + output + "'";
         String name = LiveFolder.nameNextTo(output);
         try {
             Folder parent = parent(output, doing);
             Folder live = parent.child(name);
             FileChannel lock = live.readAndWrite(LiveFolder.LOCK);
-            if (!acquired(lock)) {
+            if (!acquired(lock, locking)) {
                 throw inUse(doing, pid(lock));
             }
             Optional<Owners> owners = live.attributes(LiveFolder.LOCK).map(Owners::of);
@@ -126,11 +148,11 @@ final class Claim {
         return folder.isPresent() && file.isPresent() && folder.get().owner().equals(file.get().owner());
     }
 
-    private static OutputException taken(Folder parent, Path output, String doing) throws IOException {
+    private static OutputException taken(Folder parent, Path output, String doing, Locking locking) throws IOException {
         String name = LiveFolder.nameNextTo(output);
         try (Folder live = parent.child(name);
                 FileChannel lock = live.readAndWrite(LiveFolder.LOCK)) {
-            return acquired(lock) ? unfinished(doing, output) : inUse(doing, pid(lock));
+            return acquired(lock, locking) ? unfinished(doing, output) : inUse(doing, pid(lock));
         } catch (NoSuchFileException _) {
             return unfinished(doing, output);
         } catch (AccessDeniedException _) {
@@ -153,7 +175,17 @@ final class Claim {
         return new OutputException(Reason.IN_USE, doing + ": already being recorded by pid " + pid, "");
     }
 
-    private static boolean acquired(FileChannel lock) throws IOException {
+    /// Waits for readers: they hold a shared lock for a moment, to learn whether a recorder lives.
+    private static boolean acquired(FileChannel lock, Locking locking) throws IOException {
+        boolean locked = locking.locks(lock);
+        for (int tries = 1; !locked && tries < TRIES; tries++) {
+            LockSupport.parkNanos(BETWEEN.toNanos());
+            locked = locking.locks(lock);
+        }
+        return locked;
+    }
+
+    static boolean locks(FileChannel lock) throws IOException {
         try {
             return lock.tryLock() != null;
         } catch (OverlappingFileLockException _) {
