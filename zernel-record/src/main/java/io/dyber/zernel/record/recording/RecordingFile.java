@@ -259,8 +259,11 @@ public final class RecordingFile implements AutoCloseable {
         if (exception.reason() != OutputException.Reason.NO_SPACE) {
             return exception;
         }
-        String hint = "nothing is lost: free %,d MB, then run zernel-record recover %s"
-                .formatted((segments.bytes() >> 20) + 1, folder.output());
+        String lost = segments.onlyInMemory() == 0
+                ? "nothing is lost:"
+                : "%,d events are lost; for the others".formatted(segments.onlyInMemory());
+        String hint = "%s free %,d MB, then run zernel-record recover %s"
+                .formatted(lost, (segments.bytes() >> 20) + 1, folder.output());
         return new OutputException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
     }
 

@@ -32,6 +32,7 @@ final class Segments implements AutoCloseable {
     private volatile Optional<Job> job = Optional.empty();
     private final AtomicLong bytes = new AtomicLong();
     private volatile double rowBytes = FIRST_ROW_BYTES;
+    private int onlyInMemory;
 
     private record Job(RowGroup group, int number, Future<?> done) {}
 
@@ -44,6 +45,11 @@ final class Segments implements AutoCloseable {
     /// Bytes of the segments on disk.
     long bytes() {
         return bytes.get();
+    }
+
+    /// Events whose journal was given up for a segment that then could not be written either: they end with this process.
+    int onlyInMemory() {
+        return onlyInMemory;
     }
 
     /// What an event takes in the segments so far.
@@ -94,8 +100,10 @@ final class Segments implements AutoCloseable {
                 throw e;
             }
             folder.delete(LiveFolder.journalName(last.number()));
+            onlyInMemory = last.group().rows();
             encode(last.group(), last.number());
             join(job.get().done());
+            onlyInMemory = 0;
         }
         job = Optional.empty();
     }

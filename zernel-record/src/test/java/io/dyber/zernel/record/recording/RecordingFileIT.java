@@ -3,6 +3,7 @@ package io.dyber.zernel.record.recording;
 import static java.util.Arrays.asList;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.dyber.zernel.record.event.Batch;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +49,42 @@ class RecordingFileIT {
             assertThat(folder).isDirectoryNotContaining("glob:**.live");
         } finally {
             assertThat(run("umount", folder.toString())).isZero();
+        }
+    }
+
+    /// The journal gives up its room for the segment, but something else, here a second name for it, has that.
+    @Test
+    void eventsWhoseJournalMadeRoomInVainAreSaidToBeLost() throws IOException, InterruptedException {
+        assumeThat(run("mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", folder.toString()))
+                .as("needs to mount a tmpfs")
+                .isZero();
+        try {
+            Path output = folder.resolve("run.parquet");
+            StringDictionary texts = new StringDictionary();
+            long accepted;
+            String hint;
+            try (RecordingFile file = RecordingFile.create(
+                    output, Events.COLUMNS, texts, new RecordingFile.Options(20_000, Optional.empty()))) {
+                writeUntilFull(file, output, texts);
+                accepted = file.events();
+                linkJournals(folder.resolve("run.parquet.live"));
+                hint = finishInVain(file);
+            }
+            assertThat(run("mount", "-o", "remount,size=60m", folder.toString())).isZero();
+            long lost = accepted - Recovery.recover(output).events();
+            assertThat(lost).isPositive();
+            assertThat(hint).matches(String.format(
+                    "%,d events are lost; for the others free \\d MB, then run zernel-record recover .*/run.parquet", lost));
+        } finally {
+            assertThat(run("umount", folder.toString())).isZero();
+        }
+    }
+
+    private void linkJournals(Path live) throws IOException {
+        try (Stream<Path> files = Files.list(live)) {
+            for (Path file : files.filter(one -> one.toString().endsWith(".arrows")).toList()) {
+                Files.createLink(folder.resolve(file.getFileName()), file);
+            }
         }
     }
 
@@ -160,32 +198,39 @@ class RecordingFileIT {
     /// Writes until the disk is full, and finds no room to finish either; returns how many events had been accepted.
     private static long fill(Path output) {
         StringDictionary texts = new StringDictionary();
-        Batch batch = new Batch(Events.COLUMNS, 1000);
-        SplittableRandom random = new SplittableRandom(1);
         RecordingFile.Options options = new RecordingFile.Options(20_000, Optional.empty());
         try (RecordingFile file = RecordingFile.create(output, Events.COLUMNS, texts, options)) {
-            assertThatThrownBy(() -> {
-                        while (true) {
-                            batch.clear();
-                            while (!batch.isFull()) {
-                                long n = file.events() + batch.rows();
-                                Events.add(batch, texts, "io", "read", n * 10, random.nextLong(), n % 13, n, null);
-                            }
-                            file.write(batch);
-                        }
-                    })
-                    .isInstanceOfSatisfying(OutputException.class, e -> {
-                        assertThat(e.reason()).isEqualTo(OutputException.Reason.NO_SPACE);
-                        assertThat(e).hasMessage("writing '%s': no space left on the disk", output);
-                    });
-            assertThatThrownBy(() -> file.finish(Map.of()))
-                    .isInstanceOfSatisfying(OutputException.class, e -> {
-                        assertThat(e.reason()).isEqualTo(OutputException.Reason.NO_SPACE);
-                        assertThat(e.hint())
-                                .matches("nothing is lost: free \\d MB, then run zernel-record recover .*/run.parquet");
-                    });
+            writeUntilFull(file, output, texts);
+            assertThat(finishInVain(file))
+                    .matches("nothing is lost: free \\d MB, then run zernel-record recover .*/run.parquet");
             return file.events();
         }
+    }
+
+    private static void writeUntilFull(RecordingFile file, Path output, StringDictionary texts) {
+        Batch batch = new Batch(Events.COLUMNS, 1000);
+        SplittableRandom random = new SplittableRandom(1);
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        batch.clear();
+                        while (!batch.isFull()) {
+                            long n = file.events() + batch.rows();
+                            Events.add(batch, texts, "io", "read", n * 10, random.nextLong(), n % 13, n, null);
+                        }
+                        file.write(batch);
+                    }
+                })
+                .isInstanceOfSatisfying(OutputException.class, e -> {
+                    assertThat(e.reason()).isEqualTo(OutputException.Reason.NO_SPACE);
+                    assertThat(e).hasMessage("writing '%s': no space left on the disk", output);
+                });
+    }
+
+    /// Returns the hint.
+    private static String finishInVain(RecordingFile file) {
+        OutputException refused = catchThrowableOfType(OutputException.class, () -> file.finish(Map.of()));
+        assertThat(refused.reason()).isEqualTo(OutputException.Reason.NO_SPACE);
+        return String.valueOf(refused.hint());
     }
 
     private static String owner(Path file) throws IOException {
