@@ -17,6 +17,7 @@ record ElfLayout(int machine, int type, List<Segment> segments, List<Section> se
     private static final int EXECUTABLE = 2;
     private static final int SHARED = 3;
     private static final int PN_XNUM = 0xffff;
+    private static final int PIECE = 128;
 
     static ElfLayout read(ElfBytes bytes) throws ElfException {
         ByteBuffer header = header(bytes);
@@ -112,13 +113,19 @@ record ElfLayout(int machine, int type, List<Segment> segments, List<Section> se
         if (start < 0 || start >= strings.limit()) {
             return "";
         }
-        int end = start;
-        while (end < strings.limit() && strings.get(end) != 0) {
-            end++;
+        int most = strings.limit() - start;
+        // Not byte by byte: in a mapped file that was cut meanwhile each of them would be a fault.
+        for (int length = Math.min(PIECE, most); ; length = (int) Math.min(2L * length, most)) {
+            byte[] text = new byte[length];
+            strings.get(start, text);
+            int end = 0;
+            while (end < length && text[end] != 0) {
+                end++;
+            }
+            if (end < length || length == most) {
+                return new String(text, 0, end, StandardCharsets.UTF_8);
+            }
         }
-        byte[] text = new byte[end - start];
-        strings.get(start, text);
-        return new String(text, StandardCharsets.UTF_8);
     }
 
     Optional<Section> section(String name) {

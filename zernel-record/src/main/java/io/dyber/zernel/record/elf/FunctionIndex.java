@@ -13,7 +13,7 @@ public final class FunctionIndex {
     private final long[] ends;
     private final int[] names;
     private final List<ByteBuffer> strings;
-    private final byte[] tables;
+    private final int[] tables;
 
     private FunctionIndex(Builder builder) {
         List<Integer> order = new ArrayList<>(builder.size);
@@ -24,7 +24,7 @@ public final class FunctionIndex {
         starts = new long[builder.size];
         ends = new long[builder.size];
         names = new int[builder.size];
-        tables = new byte[builder.size];
+        tables = new int[builder.size];
         strings = List.copyOf(builder.strings);
         for (int i = 0; i < builder.size; i++) {
             int from = order.get(i);
@@ -40,7 +40,7 @@ public final class FunctionIndex {
         private long[] starts = new long[1024];
         private long[] ends = new long[1024];
         private int[] names = new int[1024];
-        private byte[] tables = new byte[1024];
+        private int[] tables = new int[1024];
         private final List<ByteBuffer> strings = new ArrayList<>();
         private int size;
 
@@ -59,7 +59,7 @@ public final class FunctionIndex {
             starts[size] = start;
             ends[size] = end;
             names[size] = name;
-            tables[size++] = (byte) (strings.size() - 1);
+            tables[size++] = strings.size() - 1;
         }
 
         FunctionIndex build() {
@@ -67,13 +67,19 @@ public final class FunctionIndex {
         }
     }
 
-    /// The name of the function that a place of the file is in; none where no function of known size is.
+    /// The name of the function that a place of the file is in; none where no function of known size is, or where the file
+    /// was cut since.
     public Optional<String> at(long offset) {
         int found = Arrays.binarySearch(starts, offset);
         int at = found >= 0 ? found : -found - 2;
         if (at < 0 || offset >= ends[at]) {
             return Optional.empty();
         }
-        return Optional.of(ElfLayout.text(strings.get(tables[at]), names[at]));
+        try {
+            return Optional.of(ElfLayout.text(strings.get(tables[at]), names[at]));
+        } catch (InternalError _) {
+            // As in Damage: the page of the name is no longer in the file.
+            return Optional.empty();
+        }
     }
 }

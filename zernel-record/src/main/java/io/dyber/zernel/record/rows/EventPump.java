@@ -114,6 +114,9 @@ public final class EventPump {
             failure = Optional.of(e);
         } catch (OutOfMemoryError _) {
             failure = Optional.of(MemoryFull.exception());
+        } catch (Throwable e) {
+            // Whoever waits for the pump looks at nothing else.
+            failure = Optional.of(new IllegalStateException("moving events to the file", e));
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import io.dyber.zernel.record.elf.x86.SiteChooser;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -120,5 +121,26 @@ final class ElfDamageTest {
                         .hasMessageEndingWith("its symbol names overlap in an impossible way");
             }
         });
+    }
+
+    @Test
+    void functionsOfHundredsOfSymbolTablesHaveNames() throws Exception {
+        // 200 tables that share one function and its name.
+        int sections = 202;
+        ByteBuffer file = ByteBuffer.allocate(176 + sections * 64).order(ByteOrder.LITTLE_ENDIAN);
+        file.putInt(0, 0x464c457f).put(4, (byte) 2).put(5, (byte) 1).putShort(16, (short) 3).putLong(32, 64);
+        file.putLong(40, 176).putShort(54, (short) 56).putShort(56, (short) 1);
+        file.putShort(58, (short) 64).putShort(60, (short) sections);
+        file.putInt(64, 1).putInt(64 + 4, 5).putLong(64 + 32, 64);
+        file.put(121, "mine".getBytes(StandardCharsets.US_ASCII));
+        file.putInt(152, 1).put(152 + 4, (byte) 2).putShort(152 + 6, (short) 1).putLong(152 + 16, 8);
+        file.putInt(240 + 4, 3).putLong(240 + 24, 120).putLong(240 + 32, 6);
+        for (int at = 304; at < file.limit(); at += 64) {
+            file.putInt(at + 4, 2).putLong(at + 24, 128).putLong(at + 32, 48).putInt(at + 40, 1);
+        }
+        Path path = Files.write(folder.resolve("tables.so"), file.array());
+        try (ElfFile elf = ElfFile.open(path)) {
+            assertThat(elf.functionIndex().at(4)).contains("mine");
+        }
     }
 }

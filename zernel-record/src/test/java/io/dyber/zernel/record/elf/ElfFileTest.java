@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -258,6 +260,27 @@ final class ElfFileTest {
                     .isEqualTo(Map.of(shown, "shown", hidden + 5, "hidden"));
             assertThat(elf.codeAddress(shown).orElseThrow()).isEqualTo(elf.find("shown").symbols().getFirst().address());
         }
+    }
+
+    @Test
+    void aFunctionOfAFileThatWasCutMeanwhileHasNoName() throws Exception {
+        // Of 90 KB of names: more than are copied.
+        Path library = Gcc.compile(folder, "libcut.so", """
+                __asm__(".macro f\\n function_with_a_long_name_\\\\@: ret\\n .type function_with_a_long_name_\\\\@, @function\\n"
+                        ".size function_with_a_long_name_\\\\@, 1\\n .endm\\n .rept 3000\\n f\\n .endr\\n");
+                """, "-shared", "-fPIC");
+        FunctionIndex index;
+        long place;
+        try (ElfFile elf = ElfFile.open(library)) {
+            index = elf.functionIndex();
+            Symbol function = elf.find("function_with_a_long_name_7").symbols().getFirst();
+            place = elf.fileOffset(function.address()).orElseThrow();
+        }
+        assertThat(index.at(place)).contains("function_with_a_long_name_7");
+        try (FileChannel file = FileChannel.open(library, StandardOpenOption.WRITE)) {
+            file.truncate(4096);
+        }
+        assertThat(index.at(place)).isEmpty();
     }
 
     @Test
