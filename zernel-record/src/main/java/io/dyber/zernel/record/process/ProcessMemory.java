@@ -75,18 +75,25 @@ public final class ProcessMemory implements Memory, AutoCloseable {
             long start = 0;
             window.limit(0);
             for (long addr : addrs) {
-                if (addr < start || addr + 8 > start + window.limit()) {
+                if (!holds(window, start, addr)) {
                     start = addr;
                     window.clear();
                     memory.fill(window, addr);
                     window.flip();
                 }
-                if (addr + 8 <= start + window.limit()) {
+                if (holds(window, start, addr)) {
                     values.put(addr, window.getLong((int) (addr - start)));
                 }
             }
         }
         return values;
+    }
+
+    /// Whether the number at an address is in what was read from `start` on. Both may be any at all.
+    private static boolean holds(ByteBuffer window, long start, long addr) {
+        return addr >= start
+                && window.limit() >= Long.BYTES
+                && Long.compareUnsigned(addr - start, window.limit() - Long.BYTES) <= 0;
     }
 
     @Override

@@ -28,6 +28,9 @@ final class GpuKernelSymbolizer {
     private static final String STUB = "__device_stub_";
     private static final String HANDLE = "E8__handle";
 
+    /// Of the length of a name.
+    private static final int MOST_DIGITS = 9;
+
     /// Names that came too late for their first launches and are told in the footer.
     private static final int MOST = 20_000;
 
@@ -101,21 +104,20 @@ final class GpuKernelSymbolizer {
         }
     }
 
-    /// The kernel that a host function launches: its own name, or for a stub the one in it.
-    private static String kernelOf(String function) {
+    /// The kernel that a host function launches: its own name, or for a stub the one in it. Where the length before a stub's
+    /// name does not fit, it is all that follows.
+    static String kernelOf(String function) {
         int stub = function.indexOf(STUB);
         if (stub < 0) {
             return function;
         }
-        int end = stub;
-        while (end > 0 && Character.isDigit(function.charAt(end - 1))) {
-            end--;
+        int digits = stub;
+        while (digits > 0 && Character.isDigit(function.charAt(digits - 1))) {
+            digits--;
         }
-        if (end == stub) {
-            return function.substring(stub + STUB.length());
-        }
-        int length = Integer.parseInt(function, end, stub, 10);
-        return function.substring(stub + STUB.length(), Math.min(stub + length, function.length()));
+        int length = stub - digits > MOST_DIGITS || digits == stub ? 0 : Integer.parseInt(function, digits, stub, 10);
+        boolean fits = length > STUB.length() && length <= function.length() - stub;
+        return function.substring(stub + STUB.length(), fits ? stub + length : function.length());
     }
 
     private void nameHandles(int pid, AddressSpace space, List<Unknown> unknowns) {

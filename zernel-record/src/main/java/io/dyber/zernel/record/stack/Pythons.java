@@ -164,7 +164,7 @@ public final class Pythons {
     /// Looks into a file once.
     private Interpreter known(Region region) {
         return interpreters.computeIfAbsent(region.file().identity(), _ -> {
-            Interpreter interpreter = read(region);
+            Interpreter interpreter = writable(read(region));
             describe(region.file().path(), interpreter);
             return interpreter;
         });
@@ -175,6 +175,18 @@ public final class Pythons {
             return Interpreter.of(elf).orElse(NONE);
         } catch (ElfException e) {
             return new Interpreter.Unknown(Objects.requireNonNullElse(e.getMessage(), "its file is damaged"));
+        }
+    }
+
+    /// What a file says of its interpreter may be anything: one that cannot be told to the kernel side is unknown.
+    private Interpreter writable(Interpreter interpreter) {
+        try {
+            if (interpreter instanceof Interpreter.Known(InterpreterLayout layout)) {
+                byte[] _ = struct.bytes(layout, 0);
+            }
+            return interpreter;
+        } catch (IllegalArgumentException e) {
+            return new Interpreter.Unknown(String.valueOf(e.getMessage()));
         }
     }
 

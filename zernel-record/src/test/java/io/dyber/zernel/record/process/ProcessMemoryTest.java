@@ -72,4 +72,11 @@ final class ProcessMemoryTest {
             assertThat(memory.read(4096, 8)).isEmpty();
         }
     }
+
+    @Test
+    void noNumbersAreAtTheEndsOfAllAddresses() {
+        int self = (int) ProcessHandle.current().pid();
+        assertThat(ProcessMemory.longsAt(self, List.of(Long.MAX_VALUE - 3))).isEmpty();
+        assertThat(ProcessMemory.longsAt(self, List.of(Long.MIN_VALUE, -8L, Long.MAX_VALUE))).isEmpty();
+    }
 }
