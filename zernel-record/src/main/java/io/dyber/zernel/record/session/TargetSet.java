@@ -12,6 +12,7 @@ import io.dyber.zernel.record.rows.EventPump;
 import io.dyber.zernel.record.rows.EventWriter;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,28 +44,49 @@ final class TargetSet {
         this.job = job;
     }
 
-    /// Takes in the chosen processes and what they have already forked.
+    /// Takes in the chosen processes and what they have already forked. What is known of them is read, which takes a while,
+    /// only when no other is left: one that is not yet a target may fork meanwhile, the children of one that is are targets.
     void begin() {
-        for (int pid : options.pids()) {
-            adopt(pid);
-            ProcessFacts.descendantsOf(pid).forEach(this::adopt);
+        Set<Integer> found = new LinkedHashSet<>();
+        Set<Integer> more = others(options.pids());
+        while (!more.isEmpty()) {
+            more.forEach(this::take);
+            found.addAll(more);
+            more = others(descendants());
+            more.removeAll(found);
+            more.removeAll(kernel.targets());
         }
+        found.forEach(this::learn);
     }
 
-    /// The recorder itself is never recorded: each event would bring on more. Of a process that ended before it was added
-    /// nobody tells the end: it is taken out again, or whoever gets its number next would be recorded.
-    private void adopt(int pid) {
-        if (pid == ProcessHandle.current().pid()) {
-            return;
-        }
+    /// Those of the chosen processes.
+    private Set<Integer> descendants() {
+        Set<Integer> descendants = new LinkedHashSet<>();
+        options.pids().forEach(pid -> descendants.addAll(ProcessFacts.descendantsOf(pid)));
+        return descendants;
+    }
+
+    /// The recorder itself is never recorded: each event would bring on more.
+    private static Set<Integer> others(Set<Integer> pids) {
+        Set<Integer> others = new LinkedHashSet<>(pids);
+        others.remove((int) ProcessHandle.current().pid());
+        return others;
+    }
+
+    private void take(int pid) {
+        pump.later(_ -> job.adopted(pid));
         kernel.addTarget(pid);
+    }
+
+    /// Of a process that ended before it was taken in nobody tells the end: it is taken out again, or whoever gets its number
+    /// next would be recorded.
+    private void learn(int pid) {
         Optional<ProcessFacts> facts = ProcessFacts.of(pid);
         if (facts.isEmpty()) {
             kernel.removeTarget(pid);
             return;
         }
         learnMapped(pid);
-        pump.later(_ -> job.adopted(pid));
         known.put(pid, facts.get());
         writeRunning(pid, facts.get());
     }
@@ -79,8 +101,12 @@ final class TargetSet {
     void addUsers(Set<Integer> pids) {
         if (options.everyone() && !pids.isEmpty()) {
             // What is known of a process may be of an earlier one with its number.
-            Set<Integer> targets = kernel.targets();
-            pids.stream().filter(pid -> !targets.contains(pid)).forEach(this::adopt);
+            Set<Integer> users = others(pids);
+            users.removeAll(kernel.targets());
+            for (int pid : users) {
+                take(pid);
+                learn(pid);
+            }
         }
     }
 

@@ -13,12 +13,16 @@ import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.rows.EventPump;
 import io.dyber.zernel.record.rows.EventWriter;
 import io.dyber.zernel.record.schema.Schema;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -27,9 +31,11 @@ final class TargetSetTest {
     /// The kernel's side, of which a process goes only when the test says so.
     private static final class FakeTargets implements Targets {
         final Set<Integer> pids = new LinkedHashSet<>();
+        IntConsumer adding = _ -> {};
 
         @Override
         public void addTarget(int pid) {
+            adding.accept(pid);
             pids.add(pid);
         }
 
@@ -110,6 +116,38 @@ final class TargetSetTest {
             assertThat(kernel.pids).containsExactly(pid);
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void whatIsForkedWhileOthersAreTakenInIsRecorded() throws IOException {
+        String forks = "echo ready; read line; sleep 600 & echo $!; wait";
+        Process process = new ProcessBuilder("sh", "-c", "sleep 600 & sh -c '" + forks + "'; wait").start();
+        BufferedReader lines = process.inputReader();
+        try {
+            assertThat(lines.readLine()).isEqualTo("ready");
+            List<Integer> forked = new ArrayList<>();
+            kernel.adding = pid -> {
+                if (pid != process.pid() && forked.isEmpty()) {
+                    forked.add(Integer.parseInt(answer(process, lines)));
+                }
+            };
+            targets(everyone.attachedTo(Set.of((int) process.pid()))).begin();
+            assertThat(forked).hasSize(1);
+            assertThat(kernel.pids).hasSize(4).containsAll(forked);
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+
+    private static String answer(Process process, BufferedReader lines) {
+        try {
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
+            return lines.readLine();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }
