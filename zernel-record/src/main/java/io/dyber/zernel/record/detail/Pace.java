@@ -88,18 +88,23 @@ final class Pace {
         return sorted.isEmpty() ? 0 : sorted.get(sorted.size() / 2);
     }
 
+    /// How long there has to be no detail after a window to pay for that one, in nanoseconds.
+    double pause(boolean byTime) {
+        double window = window(byTime);
+        if (asked.mode() == Detail.Mode.TURNS) {
+            return window * (asked.every() - asked.steps()) / asked.steps();
+        }
+        return cost <= 0 ? 0 : window * Math.max(1, cost / budget - 1);
+    }
+
     /// When the next window may open: when what was spent is within the budget again.
     long next(long now, boolean byTime) {
-        long window = window(byTime);
-        if (asked.mode() == Detail.Mode.TURNS) {
-            return now + (long) ((double) window * (asked.every() - asked.steps()) / asked.steps());
+        double steady = pause(byTime);
+        if (asked.mode() == Detail.Mode.TURNS || cost <= 0) {
+            return now + (long) steady;
         }
-        if (cost <= 0) {
-            return now;
-        }
-        double steady = window * Math.max(1, cost / budget - 1);
         double paid = began + spentNanos / budget - now;
-        boolean dear = window * cost > 2 * budget * LONGEST_PAUSE;
+        boolean dear = window(byTime) * cost > 2 * budget * LONGEST_PAUSE;
         double latest = dear ? Math.clamp(steady, LONGEST_PAUSE, LONGEST_PAUSE_OF_DEAR_WINDOWS) : LONGEST_PAUSE;
         return now + (long) Math.min(Math.max(steady, paid), latest);
     }

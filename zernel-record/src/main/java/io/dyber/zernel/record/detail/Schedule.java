@@ -46,6 +46,7 @@ final class Schedule {
     private long closedAt;
     private long until;
     private long next;
+    private long nextTriggered;
     private boolean triggered;
     private String why = "";
     private Optional<String> notice = Optional.empty();
@@ -97,11 +98,11 @@ final class Schedule {
         };
     }
 
-    /// Something has happened that is worth a window.
+    /// Something has happened that is worth a window, unless the last window of this kind is not paid for yet.
     void trigger(long now) {
-        if (phase == Phase.WINDOWS || phase == Phase.BY_TIME) {
+        if ((phase == Phase.WINDOWS || phase == Phase.BY_TIME) && !open && now >= nextTriggered) {
             next = now;
-            triggered = !open;
+            triggered = true;
         }
     }
 
@@ -117,7 +118,6 @@ final class Schedule {
     void closed(long now) {
         open = false;
         closedAt = now;
-        triggered = false;
         pace.spend(now - openedAt);
         experiment.ends(now);
         if (phase == Phase.TRIAL) {
@@ -126,6 +126,10 @@ final class Schedule {
             learn();
         }
         next = pace.next(now, phase == Phase.BY_TIME);
+        if (triggered) {
+            nextTriggered = now + (long) pace.pause(phase == Phase.BY_TIME);
+            triggered = false;
+        }
     }
 
     /// The job is as if it was not there from now on.

@@ -197,6 +197,20 @@ final class ScheduleTest {
     }
 
     @Test
+    void triggersWithoutEndKeepTheBudget() {
+        Job job = auto(60 * MILLISECOND, 0.2, 0.2, 0.02);
+        job.run(60 * SECOND);
+        long lost = job.lostNanos;
+        int windows = job.windows;
+        for (long end = job.now + 60 * SECOND; job.now < end; ) {
+            job.schedule.trigger(job.now);
+            job.run(TICK);
+        }
+        assertThat((double) (job.lostNanos - lost) / (60 * SECOND)).isLessThan(1.3 * BUDGET);
+        assertThat(job.windows - windows).isGreaterThan(5);
+    }
+
+    @Test
     void aJobThatBeginsToLaunchMoreIsTriedAgain() {
         Job job = auto(100 * MILLISECOND, 0, 0.01, 0.005);
         job.run(120 * SECOND);
