@@ -300,8 +300,10 @@ public final class Attachments {
         if (wanted.stream().anyMatch(FunctionProbe::isReasonToRecord)) {
             reasons.add(file.identity());
         }
+        // What is found only through a process could else be read, and not probed because that has ended meanwhile.
+        MappedFile lasting = file.opened().startsWith("/proc") ? held(file) : file;
         try (ElfFile elf = ElfFile.open(file.opened())) {
-            attach(file, elf, wanted, functions, found);
+            attach(lasting, elf, wanted, functions, found);
         } catch (RecorderException e) {
             wanted.forEach(hook -> fail(hook, file, "", hook.symbol(), "failed", e.getMessage()));
             say(e);
@@ -520,7 +522,10 @@ public final class Attachments {
     /// The file as it can be opened later, for probes that come and go: also when another has taken its name, or the process
     /// through which it was found has ended.
     private MappedFile held(MappedFile file) {
-        return new MappedFile(file.identity(), file.path(), kernel.hold(file.opened()), file.program(), file.deleted());
+        return file.opened().startsWith("/proc/self")
+                ? file
+                : new MappedFile(
+                        file.identity(), file.path(), kernel.hold(file.opened()), file.program(), file.deleted());
     }
 
     private int attachInGroups(MappedFile file, List<Placed> placed, List<ProbeLinks> links) {
