@@ -491,6 +491,16 @@ static long allocate_memory(int handle, size_t n)
 	return p;
 }
 
+/* As NCCL has it: of no device, whatever its number says. */
+static void use_host_memory(size_t n)
+{
+	CUmemAllocationProp of_a_node = { .type = 1, .location = { 3, 1 } };
+	CUmemGenericAllocationHandle handle = 0;
+
+	CALL(KIND_none, "cuMemCreate", (int)cuMemCreate(&handle, n, &of_a_node, 0), );
+	call_cuMemRelease(handle);
+}
+
 static void alloc(long count)
 {
 	/* Addresses that were freed and are not given out again: those of blocks with an odd size. */
@@ -521,6 +531,9 @@ static void alloc(long count)
 				free_memory(0, p);
 				retired[dice(16)] = p;
 			}
+			break;
+		case 3:
+			use_host_memory(n);
 			break;
 		default:
 			if (dice(2))

@@ -17,6 +17,8 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600 };
 
 #define MEMORY_BASE 0x7e0000000000l
 #define HANDLE_BASE 0
+#define FIRST_HANDLE (1 << 20) /* of the ledger: those before are of memory of the host */
+#define ON_A_DEVICE 1
 #define THREADS_IN_A_BLOCK 1024
 
 struct CUfunc_st {
@@ -76,9 +78,11 @@ static int pitched(CUdeviceptr *p, size_t *pitch, size_t width, size_t height)
 	return allocate(p, width * height);
 }
 
-static int create(CUmemGenericAllocationHandle *handle, size_t n, int device)
+static int create(CUmemGenericAllocationHandle *handle, size_t n, CUmemLocation location)
 {
-	long made = ledger_alloc(HANDLE_BASE, (long)n, device);
+	static long of_host;
+	long made = location.type == ON_A_DEVICE ? ledger_alloc(HANDLE_BASE, (long)n, location.id)
+						 : __atomic_add_fetch(&of_host, 1, __ATOMIC_RELAXED);
 
 	if (!made)
 		return OUT_OF_MEMORY;
@@ -88,7 +92,9 @@ static int create(CUmemGenericAllocationHandle *handle, size_t n, int device)
 
 static int release(unsigned long long address)
 {
-	return address == 0 || ledger_free((long)address) == 0 ? 0 : INVALID_VALUE;
+	if (address < FIRST_HANDLE)
+		ledger_freed = (struct block){ NONE, NONE };
+	return address < FIRST_HANDLE || ledger_free((long)address) == 0 ? 0 : INVALID_VALUE;
 }
 
 static int reserve(CUdeviceptr *p)

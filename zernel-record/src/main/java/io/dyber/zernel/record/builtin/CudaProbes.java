@@ -204,13 +204,14 @@ final class CudaProbes {
         return hooks;
     }
 
+    /// `cuMemCreate` has in `src` what kind of memory it is to be (`CUmemLocationType`), which is looked at and taken out.
     private static List<FunctionProbe> allocations() {
         List<FunctionProbe> hooks = new ArrayList<>(new FunctionProbeTable("gpu_alloc", DRIVER, Layer.DRIVER, true).calls(CallMeaning.ALLOCATION, """
                 cuMemAlloc_v2 cuMemAllocManaged(bytes=arg2, addr=*arg1@ret, status=ret:s32)
                 cuMemAllocPitch_v2(bytes=arg3, count=arg4, addr=*arg1@ret, status=ret:s32)
                 cuMemAllocAsync[_ptsz](bytes=arg2, stream=arg3, addr=*arg1@ret, status=ret:s32)
                 cuMemAllocFromPoolAsync[_ptsz](bytes=arg2, stream=arg4, addr=*arg1@ret, status=ret:s32)
-                cuMemCreate(bytes=arg2, device=arg3->12:s32, addr=*arg1@ret, status=ret:s32)
+                cuMemCreate(bytes=arg2, src=arg3->8:u32, device=arg3->12:s32, addr=*arg1@ret, status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
             FunctionProbeTable runtime = new FunctionProbeTable("gpu_alloc", library, Layer.RUNTIME, true);

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 final class DeviceMemory {
     private static final long NULL_POINTER = 0;
 
+    /// `CU_MEM_LOCATION_TYPE_DEVICE`; those after it are the host's, whose `device` is a NUMA node.
+    private static final long OF_A_DEVICE = 1;
+
     private record Allocation(long bytes, long device) {}
 
     private final Columns columns;
@@ -40,6 +43,11 @@ final class DeviceMemory {
     }
 
     void allocated(Row row) {
+        if (row.get(columns.src) > OF_A_DEVICE) {
+            row.leaveOut();
+            return;
+        }
+        row.clear(columns.src);
         columns.multiply(row);
         if (row.get(columns.device) == Row.NONE) {
             long device = currentDevice(row);

@@ -89,6 +89,17 @@ class GpuMemoryIT {
     }
 
     @Test
+    void memoryOfTheHostIsNotOfADevice() {
+        long made = recording.number("SELECT count(*) FROM truth WHERE name = 'cuMemCreate' AND kind = 'none'");
+        assertThat(made).isGreaterThan(1000);
+        assertThat(recording.number("SELECT count(*) FROM events WHERE name = 'cuMemCreate'"))
+                .isEqualTo(recording.number("SELECT count(*) FROM truth WHERE name = 'cuMemCreate'") - made);
+        assertThat(recording.number("""
+                SELECT count(*) FROM events WHERE name = 'cuMemRelease' AND status = 0 AND bytes IS NULL
+                """)).isEqualTo(made);
+    }
+
+    @Test
     void memoryIsNeverNegativeAtAnyTime() {
         assertThat(recording.number("""
                 SELECT min(live) FROM (
