@@ -44,6 +44,14 @@ struct {
 	__type(value, struct request);
 } requests SEC(".maps");
 
+/* Another request is at the address of one whose completion was not told (IOSQE_CQE_SKIP_SUCCESS). */
+static __always_inline int forget(__u64 key)
+{
+	if (bpf_map_lookup_elem(&requests, &key))
+		bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
 SEC("tp_btf/io_uring_submit_req")
 int BPF_PROG(io_uring_submit_req, struct io_kiocb *io)
 {
@@ -55,12 +63,12 @@ int BPF_PROG(io_uring_submit_req, struct io_kiocb *io)
 	__u32 opcode;
 
 	if (!is_target(id >> 32))
-		return 0;
+		return forget(key);
 	opcode = io->opcode;
 	function = bpf_map_lookup_elem(&operations, &opcode);
 	c = function && *function ? counter_of(*function) : 0;
 	if (!c)
-		return 0;
+		return forget(key);
 	r.start = bpf_ktime_get_ns();
 	r.function = *function;
 	r.fd = BPF_CORE_READ(io, flags) & FIXED_FILE ? Z_NULL32 : BPF_CORE_READ(io, cqe.fd);
@@ -81,12 +89,19 @@ int BPF_PROG(io_uring_complete, void *ring, void *io)
 	__u64 key = (__u64)io;
 	struct request *r = bpf_map_lookup_elem(&requests, &key);
 	struct counter *c = r ? counter_of(r->function) : 0;
+	__u32 *function;
+	__u32 opcode;
 	z_file path;
 	struct io *e;
 	__s32 result;
 
 	if (!c)
 		return 0;
+	/* The kernel makes requests of its own, which were not submitted. */
+	opcode = BPF_CORE_READ(request, opcode);
+	function = bpf_map_lookup_elem(&operations, &opcode);
+	if (!function || *function != r->function)
+		return forget(key);
 	count(&c->hits);
 	tell_file(&path, BPF_CORE_READ(request, file));
 	result = BPF_CORE_READ(request, cqe.res);

@@ -2,9 +2,9 @@
 /*
  * Reads through io_uring by its bare system calls, and prints how many bytes came.
  *
- *     rings FILE
+ *     rings FILE OTHER
  *
- * FILE holds at least 64 KiB. Where the kernel refuses io_uring it says so and ends well.
+ * FILE holds at least 64 KiB; OTHER is written to. Where the kernel refuses io_uring it says so and ends well.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +24,7 @@
 #define FILE_FD 700
 #define BAD_FD 701
 #define PIPE_FD 702
+#define OTHER_FD 703
 #define LONG_MS 60
 
 static int ring;
@@ -57,12 +58,10 @@ static int set_up(void)
 	return 1;
 }
 
-/* One operation, from submission to its result. */
-static long perform(int opcode, int flags, int fd, const void *address, unsigned length, uint64_t offset)
+static int submit(int opcode, int flags, int fd, const void *address, unsigned length, uint64_t offset, int results_wanted)
 {
 	unsigned tail = *submit_tail, at = tail & *submit_mask;
 	struct io_uring_sqe *e = &entries[at];
-	long result;
 
 	memset(e, 0, sizeof(*e));
 	e->opcode = opcode;
@@ -73,8 +72,16 @@ static long perform(int opcode, int flags, int fd, const void *address, unsigned
 	e->off = offset;
 	submit_array[at] = at;
 	*submit_tail = tail + 1;
-	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
-		return -errno;
+	return syscall(SYS_io_uring_enter, ring, 1, results_wanted, IORING_ENTER_GETEVENTS, NULL, 0) == 1 ? 0 : -errno;
+}
+
+/* One operation, from submission to its result. */
+static long perform(int opcode, int flags, int fd, const void *address, unsigned length, uint64_t offset)
+{
+	long result = submit(opcode, flags, fd, address, length, offset, 1);
+
+	if (result)
+		return result;
 	while (*result_head == *result_tail)
 		syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
 	result = results[*result_head & *result_mask].res;
@@ -114,15 +121,25 @@ static void blocked(void)
 	pthread_join(thread, NULL);
 }
 
+/* A read whose result nobody wants, and a write that takes its place in the kernel. */
+static void skipped(void)
+{
+	long status = submit(IORING_OP_READ, IOSQE_CQE_SKIP_SUCCESS, FILE_FD, buffer, 70, 0, 0);
+	long bytes = perform(IORING_OP_WRITE, 0, OTHER_FD, buffer, 80, 0);
+
+	printf("{\"case\":\"skipped\",\"status\":%ld,\"written\":%ld}\n", status, bytes);
+}
+
 int main(int argc, char **argv)
 {
 	struct iovec two[] = { { buffer, 100 }, { buffer + 100, 200 } };
 	struct iovec whole = { buffer, sizeof(buffer) };
-	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1;
+	int fd = argc == 3 ? open(argv[1], O_RDONLY) : -1;
+	int other = argc == 3 ? open(argv[2], O_WRONLY | O_CREAT, 0600) : -1;
 	long bytes = 0, status;
 
-	if (fd < 0 || dup2(fd, FILE_FD) != FILE_FD) {
-		fprintf(stderr, "usage: rings FILE\n");
+	if (fd < 0 || dup2(fd, FILE_FD) != FILE_FD || other < 0 || dup2(other, OTHER_FD) != OTHER_FD) {
+		fprintf(stderr, "usage: rings FILE OTHER\n");
 		return 2;
 	}
 	if (!set_up()) {
@@ -141,5 +158,6 @@ int main(int argc, char **argv)
 	status = perform(IORING_OP_READ, 0, BAD_FD, buffer, 50, 0);
 	printf("{\"case\":\"reads\",\"bytes\":%ld,\"status\":%ld}\n", bytes, status);
 	blocked();
+	skipped();
 	return 0;
 }

@@ -17,14 +17,16 @@ class RingsIT {
     private static Truth truth = new Truth(List.of());
     private static Recording recording = Recording.none();
     private static String input = "";
+    private static String other = "";
 
     @BeforeAll
     static void record(@TempDir Path directory) throws IOException {
         Needs.bpf();
         Path file = directory.resolve("run.parquet");
         input = Files.write(directory.resolve("input"), new byte[65536]).toRealPath().toString();
+        other = Files.createFile(directory.resolve("other")).toRealPath().toString();
         truth = Truth.of(Recorder.recordTo(file, "--kinds", "io,process")
-                .with("--", Programs.built("rings").toString(), input)
+                .with("--", Programs.built("rings").toString(), input, other)
                 .runWell()
                 .out());
         boolean refused = truth.lines().stream().anyMatch(line -> line.path("case").asString("").equals("refused"));
@@ -65,5 +67,13 @@ class RingsIT {
         assertThat(recording.rows("""
                 SELECT DISTINCT tid = pid, comm FROM events WHERE kind = 'io' AND name LIKE 'io_uring%'
                 """)).containsExactly("true rings");
+    }
+
+    @Test
+    void aWriteIsNotTakenForAReadWithoutAResult() {
+        assertThat(truth.of("skipped").path("status").asLong()).isZero();
+        assertThat(truth.of("skipped").path("written").asLong()).isEqualTo(80);
+        assertThat(recording.rows("SELECT name, fd, bytes FROM events WHERE name LIKE 'io_uring%' AND path = '" + other + "'"))
+                .isEmpty();
     }
 }
