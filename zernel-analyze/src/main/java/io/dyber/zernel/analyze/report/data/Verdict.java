@@ -53,7 +53,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
         Optional<Finding> risk = findings.stream()
                 .filter(finding -> finding.lostMillisPerStep() == null && !finding.severity().equals("low"))
                 .findFirst();
-        if (slow.isPresent() && !risk.filter(Finding::isKilledSoon).isPresent()) {
+        if (slow.isPresent() && risk.filter(Verdict::comesFirst).isEmpty()) {
             return new Verdict(Kind.BOTTLENECK, headline(slow.get()), risk.map(Verdict::also).orElse(""));
         }
         if (risk.isPresent()) {
@@ -105,6 +105,11 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     private static String shortened(String program) {
         return program.length() <= MOST_PROGRAM ? program : program.substring(0, MOST_PROGRAM) + "...";
+    }
+
+    /// Whether a job hangs or is killed before it helps that it gets faster.
+    private static boolean comesFirst(Finding finding) {
+        return finding.name().equals("hang") || finding.isKilledSoon();
     }
 
     private static boolean isWorthIt(Finding finding) {

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class VerdictTest {
     private static final Finding SLOW = finding("data_bound", "Training waits for data.", "high", 15.0, 1.43);
+    private static final Finding HANG = finding("hang", "The job hangs.", "high", null, null);
     private static final Finding FULL = finding("near_oom", "GPU memory is used up.", "high", null, null);
 
     @Test
@@ -42,6 +43,14 @@ class VerdictTest {
                         Verdict.Kind.RISK,
                         "Host memory grows: pid 100, 900 MB per minute",
                         "Also: Training waits for data (pid 100)."));
+    }
+
+    @Test
+    void aJobThatHangsIsToldThatFirst() {
+        assertThat(Stream.of(SLOW, HANG).sorted(Finding.WORST_FIRST)).containsExactly(HANG, SLOW);
+        assertThat(verdict(null, HANG, SLOW))
+                .isEqualTo(new Verdict(
+                        Verdict.Kind.RISK, "The job hangs: pid 100, 30 %", "Also: Training waits for data (pid 100)."));
     }
 
     @Test
