@@ -231,7 +231,10 @@ END;
 
 -- The command line's name of a recording, quoted where a shell needs it.
 CREATE MACRO file_label(recording_index) AS (
-    SELECT CASE WHEN regexp_matches(path, '^[\w./+-]+$') THEN path ELSE '''' || path || '''' END
+    SELECT CASE
+        WHEN regexp_matches(path, '^[\w./+-]+$') THEN path
+        ELSE '''' || replace(path, '''', '''\''''') || ''''
+    END
     FROM files
     WHERE files.recording = recording_index
 );

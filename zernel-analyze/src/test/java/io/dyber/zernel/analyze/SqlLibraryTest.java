@@ -141,6 +141,21 @@ class SqlLibraryTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            run.parquet       | /run.parquet
+            a run.parquet     | '/a run.parquet'
+            it's.parquet      | '/it'\\''s.parquet'
+            a';cmd;'b.parquet | '/a'\\'';cmd;'\\''b.parquet'
+            """)
+    void theNameOfAFileIsOneWordOfAShell(String name, String word) {
+        Path file = RecordingFixture.recording().region("a", 1, 1).write(folder.resolve(name));
+        try (Database database = Recordings.open(file.toString())) {
+            assertThat(database.query("SELECT replace(file_label(0), ?, '') AS word", folder.toString()).only().text("word"))
+                    .isEqualTo(word);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             'all' AS subject, 1 AS value                                                             | severity
             7 AS pid, 1 AS value, 2 AS lost_ns                                                       | evidence
             7 AS pid, 1 AS value, 2 AS lost_ms_per_step                                              | subject

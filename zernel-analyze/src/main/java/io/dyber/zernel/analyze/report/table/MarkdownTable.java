@@ -41,7 +41,8 @@ public record MarkdownTable(PrintWriter out, int mostRows) implements TableForma
         };
     }
 
+    /// One line of Markdown that shows a text as it is: what would be a link, an image, HTML or a format is none.
     public static String escaped(String text) {
-        return text.replaceAll("\\s+", " ").replaceAll("([|*_<>#`])", "\\\\$1");
+        return text.replaceAll("\\s+", " ").replaceAll("([\\\\|*_<>#`!~&\\[\\]])", "\\\\$1");
     }
 }
