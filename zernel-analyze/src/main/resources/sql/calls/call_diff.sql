@@ -1,11 +1,19 @@
 -- What two jobs called, compared by kind and name: how often and for how long, per step.
 --
 -- Per second of recording where one of the two has no steps. A row without a name is the whole kind. Nested calls of
--- the same kind are left out. Times are sums over all threads, taken on the CPU.
+-- the same kind are left out, and so are kinds of which one of the two holds only windows, a sample or a number: of
+-- launches, step_diff compares detailed steps. Times are sums over all threads, taken on the CPU.
 --
--- needs: events, files, _diff_units
+-- needs: events, files, _diff_units, _detail, _sampled
 CREATE VIEW call_diff AS
 WITH
+    partial AS (
+        SELECT kind
+        FROM _detail
+        UNION
+        SELECT kind
+        FROM _sampled
+    ),
     sums AS (
         SELECT
             files.side,
@@ -16,6 +24,7 @@ WITH
             median(events.dur_ns) AS p50_ns
         FROM events
         JOIN files ON files.recording = events.recording
+        ANTI JOIN partial ON partial.kind = events.kind
         WHERE events.kind NOT IN ('process', 'lost', 'mark', 'sample', 'gpu_sample', 'gpu_process', 'host_sample')
             AND coalesce(events.depth, 0) = 0
         GROUP BY GROUPING SETS ((files.side, events.kind), (files.side, events.kind, events.name))

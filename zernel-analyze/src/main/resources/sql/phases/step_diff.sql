@@ -1,7 +1,7 @@
 -- What is compared of each step, before and after: one row per step and measure.
 --
 -- Recordings of side 0 are *before*, those of side 1 *after*. Steps are those of each process's training thread with
--- the most; warm-up is left out.
+-- the most; warm-up is left out. So is what is not known of a step, as its launches where it is not detailed.
 --
 -- needs: files, steps, step_work
 CREATE TABLE _diff_steps AS
@@ -48,7 +48,8 @@ SELECT
     of_step.measure AS measure, -- what was measured
     of_step.unit AS unit, -- ns, bytes, or empty for a number
     CAST(of_step.value AS DOUBLE) AS value -- [unit] how much
-FROM measured;
+FROM measured
+WHERE of_step.value IS NOT NULL;
 
 -- Steps of two jobs compared, measure by measure: did it change, by how much, and how sure is that.
 --
@@ -56,7 +57,7 @@ FROM measured;
 -- its 95 % confidence interval. `p_value` is that of the Mann-Whitney test (two-sided, normal approximation, ties
 -- corrected), which assumes no distribution. Both count steps that resemble the one before them as fewer, by their
 -- correlation: neighbouring steps are no independent samples. Up to 500 steps a side, evenly spaced by size, make
--- the differences. A measure that is zero in every step has no row.
+-- the differences. A measure that is zero in every step, or known of no step of a side, has no row.
 --
 -- Few long steps change the mean and hardly any of that: its interval is that of the normal approximation.
 --
@@ -175,8 +176,8 @@ WITH
 SELECT
     measure, -- step, a phase, or what a step did
     unit, -- of the values: ns, bytes, or empty for a number
-    before_steps, -- steps before
-    after_steps, -- steps after
+    before_steps, -- steps before of which it is known
+    after_steps, -- steps after of which it is known
     before_mean, -- [unit] mean before
     after_mean, -- [unit] mean after
     after_mean - before_mean - 1.96 * mean_deviation

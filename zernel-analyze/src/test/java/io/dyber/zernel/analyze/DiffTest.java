@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze;
 
 import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.START_NS;
 import static io.dyber.zernel.analyze.RecordingFixture.STEP;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -129,6 +130,48 @@ class DiffTest {
             assertThat(read.real("change_ns")).isEqualTo(-1e6);
             assertThat(read.integer("after_p50_ns")).isEqualTo(3_000_000);
         }
+    }
+
+    @Test
+    void launchesAreComparedInStepsOfWhichTheyAreKnown() {
+        try (Database database = open(launching(40), launching(40).footer("zernel.detail", detail(195, 605)))) {
+            Diff diff = Diff.of(database);
+            Table.Row launches = measure(diff, "launches");
+            assertThat(launches.integer("before_steps")).isEqualTo(39);
+            assertThat(launches.integer("after_steps")).isEqualTo(10);
+            assertThat(launches.text("verdict")).isEqualTo("same");
+            assertThat(launches.real("p_value")).isEqualTo(1.0);
+            assertThat(measure(diff, "launch_time").text("verdict")).isEqualTo("same");
+            assertThat(diff.calls().texts("kind")).contains("region").doesNotContain("cuda_launch");
+        }
+        try (Database database = open(launching(40), launching(40).footer("zernel.detail", detail(195, 205)))) {
+            assertThat(Diff.of(database).steps().texts("measure")).contains("step").doesNotContain("launches", "launch_time");
+        }
+    }
+
+    @Test
+    void callsOfWhichOnlyASampleWasRecordedAreNotComparedPerStep() {
+        RecordingFixture counted = recording().training(40, 5).event("cuda_launch", "cuLaunchKernel", 0, 900.0, "depth = 0, count = 160");
+        try (Database database = open(launching(40), counted)) {
+            assertThat(Diff.of(database).calls().texts("kind")).contains("region").doesNotContain("cuda_launch");
+        }
+    }
+
+    /// Steps of 40 ms with four launches each.
+    private static RecordingFixture launching(int steps) {
+        RecordingFixture fixture = recording().training(steps, 5);
+        for (int i = 0; i < steps; i++) {
+            for (int j = 0; j < 4; j++) {
+                fixture.launch("gemm", i * 40 + 6 + j, 0.5);
+            }
+        }
+        return fixture;
+    }
+
+    /// Launches in one window of time only, in milliseconds; those outside, which would not be there, are no matter.
+    private static String detail(long startMs, long endMs) {
+        return "{\"asked\":\"auto\",\"recorded\":\"windows\",\"kinds\":[\"cuda_launch\"],\"windows\":[{\"start_ns\":"
+                + (START_NS + startMs * 1_000_000) + ",\"end_ns\":" + (START_NS + endMs * 1_000_000) + ",\"complete\":true}]}";
     }
 
     @Test
