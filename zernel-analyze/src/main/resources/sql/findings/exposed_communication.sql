@@ -1,14 +1,14 @@
 -- Training waits for communication. The thread is blocked on other ranks, with no computation left to hide it.
 --
 -- Lost is the time in waits for the GPU that began when it had nothing but collectives to do, and in waits of
--- torch.distributed without NCCL, less what many small collectives cost (small_collectives). Of several ranks the one
--- that waits least counts, because the others also wait for late ranks (nccl_straggler); without NCCL, the least that
--- one of them waits in each step. With a profiler's trace, lost
--- is what the GPU communicates without computing meanwhile, also where the program does not wait for it.
+-- torch.distributed without NCCL, less what many small collectives cost (small_collectives). Of several ranks of a job
+-- the one that waits least counts, because the others also wait for late ranks (nccl_straggler); without NCCL, the
+-- least that one of them waits in each step. With a profiler's trace, lost is what the GPU communicates without
+-- computing meanwhile, also where the program does not wait for it.
 -- Does not apply where, without a trace, computation was enqueued too: how much of such a wait is for communication
 -- only the GPU knows. The view unknowns has the bounds.
 --
--- needs: _communication, _small_collectives, gpu_busy, phase_words, network_usage
+-- needs: _communication, _small_collectives, _rank_jobs, gpu_busy, phase_words, network_usage, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view collectives lists what is sent
 -- lines: the waits for ranks WHERE thread = 'training' AND step_kind = 'train' AND 'collective' IN (part, state)
@@ -28,6 +28,7 @@ WITH
             waits.steps,
             waits.step_ns,
             waits.on_cpu,
+            coalesce(jobs.job, '') AS job,
             words.on_gpu,
             links.link_text,
             gpu.exposed_communication_ns IS NOT NULL AS traced,
@@ -37,6 +38,7 @@ WITH
                 0
             ) AS lost_ns
         FROM _communication AS waits
+        LEFT JOIN _rank_jobs AS jobs ON jobs.recording = waits.recording AND jobs.pid = waits.pid
         LEFT JOIN gpu_busy AS gpu ON gpu.recording = waits.recording AND gpu.pid = waits.pid
         LEFT JOIN _small_collectives AS small
             ON small.recording = waits.recording
@@ -56,15 +58,19 @@ WITH
     least_waiting AS (
         SELECT
             costs.*,
-            row_number() OVER (ORDER BY traced DESC, lost_ns, recording, pid) AS place,
-            count(*) OVER (PARTITION BY traced) AS ranks
+            row_number() OVER (PARTITION BY job ORDER BY traced DESC, lost_ns, recording, pid) AS place,
+            count(*) OVER (PARTITION BY job, traced) AS ranks,
+            (SELECT count(DISTINCT job) FROM costs) AS jobs
         FROM costs
     )
 SELECT
     recording, -- recording
     pid, -- process
     tid, -- thread that waits
-    CASE WHEN ranks > 1 THEN format('{} ranks', ranks) END AS subject, -- all ranks, where there are several
+    CASE
+        WHEN ranks > 1 AND jobs > 1 THEN format('{} and {} more', thread_label(recording, pid, tid), ranks - 1)
+        WHEN ranks > 1 THEN format('{} ranks', ranks)
+    END AS subject, -- all ranks, where there are several; of several jobs, with the one that waits least
     lost_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
     lost_ns, -- [ns] of nothing but communication

@@ -2,16 +2,16 @@
 --
 -- The median step is the baseline, the median deviation its spread. Counted is the time over the median: of slow steps,
 -- or of all steps from a change of pace on. Slow steps at equal distances are said to be so. Warm-up and
--- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks wait for
--- each other and are slow together, so the one that lost most stands for all. Steps of real jobs vary: a few slow ones
--- at no distance of their own are only worth a word from a tenth of all step time on.
+-- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks of a job wait
+-- for each other and are slow together, so the one that lost most stands for all. Steps of real jobs vary: a few slow
+-- ones at no distance of their own are only worth a word from a tenth of all step time on.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
 -- (nccl_straggler), waits of a job whose input is too slow (data_bound, storage_bound, too_few_workers), and waits of
 -- a program far ahead of its GPU: in a sync every few steps, for room to launch, or for data that the GPU does not
 -- miss.
 --
--- needs: steps, step_outliers, step_changes, _collective_calls, phase_words, files
+-- needs: steps, step_outliers, step_changes, _collective_calls, _rank_jobs, phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: `zernel-analyze steps` lists every step with its phases
 -- lines: what they have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'slow')
@@ -194,9 +194,10 @@ WITH
         CROSS JOIN thresholds
     ),
     ranks AS (
-        SELECT DISTINCT recording, pid
-        FROM _collective_calls
-        WHERE nranks > 1
+        SELECT DISTINCT calls.recording, calls.pid, jobs.job
+        FROM _collective_calls AS calls
+        JOIN _rank_jobs AS jobs ON jobs.recording = calls.recording AND jobs.pid = calls.pid
+        WHERE calls.nranks > 1
     ),
     jobs AS (
         SELECT
@@ -210,6 +211,7 @@ WITH
         WINDOW job AS (
             PARTITION BY
                 what,
+                ranks.job,
                 CASE WHEN ranks.pid IS NULL THEN all_slow.recording END,
                 CASE WHEN ranks.pid IS NULL THEN all_slow.pid END,
                 CASE WHEN ranks.pid IS NULL THEN all_slow.tid END

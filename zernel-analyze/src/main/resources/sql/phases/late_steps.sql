@@ -148,11 +148,11 @@ LEFT JOIN happened
 -- Each step's worst collective on a communicator: which rank came last, how late, and why.
 --
 -- The step is that of the rank that came last. The cause is what this rank spent more time on in the step than the
--- other ranks usually do, by the middle one of their median steps; it is NULL where nothing explains a third of the
--- delay, or of the step where that is shorter: a delay adds up over steps where ranks do not wait for each other on
--- their CPUs. Only collectives count that all recorded ranks called.
+-- other ranks of its job usually do, by the middle one of their median steps; it is NULL where nothing explains a third
+-- of the delay, or of the step where that is shorter: a delay adds up over steps where ranks do not wait for each other
+-- on their CPUs. Only collectives count that all recorded ranks called.
 --
--- needs: collective_arrivals, _middle_arrivals, _step_costs, steps
+-- needs: collective_arrivals, _middle_arrivals, _step_costs, _rank_jobs, steps
 CREATE TABLE late_steps AS
 WITH
     parts AS (
@@ -172,8 +172,9 @@ WITH
     ),
     usual AS (
         SELECT
-            recording,
-            pid,
+            parts.recording,
+            parts.pid,
+            jobs.job,
             median(data_loading_ns) AS data_loading_ns,
             median(runq_ns) AS runq_ns,
             median(alloc_ns) AS alloc_ns,
@@ -182,6 +183,7 @@ WITH
             median(asleep_ns) AS asleep_ns,
             median(unknown_ns) AS unknown_ns
         FROM parts
+        JOIN _rank_jobs AS jobs ON jobs.recording = parts.recording AND jobs.pid = parts.pid
         WHERE step_kind = 'train'
         GROUP BY ALL
     ),
@@ -198,10 +200,11 @@ WITH
             median(unknown_ns) OVER but_this AS unknown_ns
         FROM usual
         WINDOW but_this AS (
+            PARTITION BY job
             ORDER BY recording, pid
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW
         )
-        QUALIFY count(*) OVER () > 1
+        QUALIFY count(*) OVER (PARTITION BY job) > 1
     ),
     -- How much more than the others a rank spends on each part of a step [ns].
     compared AS (

@@ -1,31 +1,20 @@
 -- Steps of the ranks of a job, with a number that is the same in all of them.
 --
--- Ranks call collectives of NCCL, or wait in torch.distributed without it, as with gloo. They are of one job where they
--- meet at the same address, by what they were started with. Where that is not known, all ranks with NCCL are of one
--- job, and without it the processes that one parent started: then who has which rank is not known, and they are
--- numbered by process.
+-- Ranks call collectives of NCCL, or wait in torch.distributed without it, as with gloo. Of which job they are,
+-- `_rank_jobs` says. Where it is not known who has which rank, they are numbered by process.
 --
 -- Steps are those of the same number, from the first one that all ranks have; on one machine those that lie beside each
 -- other, because recording may have begun between two of them.
 --
--- needs: _dist_waiting, _collective_calls, _process_info, steps, _step_counts, recording_clocks, clock_shifts
+-- needs: _rank_jobs, _dist_waiting, _collective_calls, _process_info, steps, _step_counts, recording_clocks
+-- needs: clock_shifts
 CREATE TABLE _job_steps AS
 WITH
     started AS (
-        SELECT
-            recording,
-            pid,
-            waits,
-            rank,
-            world_size,
-            CASE
-                WHEN rank IS NOT NULL AND job IS NOT NULL THEN job
-                ELSE concat_ws(' ', 'recording', recording, 'parent', ppid)
-            END AS job
-        FROM _dist_waiting
-        SEMI JOIN _step_counts AS counts
-            ON counts.recording = _dist_waiting.recording
-            AND counts.pid = _dist_waiting.pid
+        SELECT waiting.recording, waiting.pid, waiting.waits, waiting.rank, waiting.world_size, jobs.job
+        FROM _dist_waiting AS waiting
+        JOIN _rank_jobs AS jobs ON jobs.recording = waiting.recording AND jobs.pid = waiting.pid
+        SEMI JOIN _step_counts AS counts ON counts.recording = waiting.recording AND counts.pid = waiting.pid
     ),
     -- A rank that was started again is the process that did more.
     alone AS (
@@ -66,11 +55,12 @@ WITH
         SELECT
             calling.recording,
             calling.pid,
-            dense_rank() OVER (ORDER BY coalesce(info.job, '')) - 1,
+            dense_rank() OVER (ORDER BY jobs.job) - 1,
             TRUE,
             coalesce(TRY_CAST(info.rank AS BIGINT), calling.rank),
             greatest(coalesce(TRY_CAST(info.world_size AS BIGINT), 0), calling.nranks)
         FROM calling
+        JOIN _rank_jobs AS jobs ON jobs.recording = calling.recording AND jobs.pid = calling.pid
         LEFT JOIN _process_info AS info ON info.recording = calling.recording AND info.pid = calling.pid
     ),
     spans AS (

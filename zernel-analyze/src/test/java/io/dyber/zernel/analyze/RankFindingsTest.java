@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -120,6 +121,68 @@ class RankFindingsTest {
         assertThat(finding.evidence())
                 .isEqualTo("mean of 11 steps: 13.0 ms of 40.0 ms blocked in torch.distributed, not for a rank that is late; "
                         + "the least of 2 ranks; saves at most 13.0 ms: 40.0 / (40.0 - 13.0) = 1.48x");
+    }
+
+    @Test
+    void exposedCommunicationFiresForEachJob() {
+        Finding finding = only("exposed_communication", besideAnotherJob(gloo("", true, 16, 16), 32));
+        assertThat(finding.subject()).isEqualTo("rank 0 (pid 100) and 1 more");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(16);
+        assertThat(finding.evidence()).contains("; the least of 2 ranks; ");
+    }
+
+    @Test
+    void ncclStragglerFiresWithWhatTheRankTakesLongerThanThoseOfItsJob() {
+        Finding finding = only("nccl_straggler", besideAnotherJob(gloo("compute", true), 95));
+        assertThat(finding.subject()).isEqualTo("rank 1 of 2, pid 101");
+        assertThat(finding.more()).containsEntry("cause", "compute");
+    }
+
+    /// With two ranks of another job, which wait 1 ms for each other after a backward pass of so many milliseconds.
+    private static RecordingFixture besideAnotherJob(RecordingFixture job, double backward) {
+        for (int rank = 100; rank < 102; rank++) {
+            rank(job, rank);
+            for (int step = 0; step < STEPS; step++) {
+                double at = step * (backward + 8);
+                job.region(NEXT, at, 1).backward(at + 5, backward + 1)
+                        .event("dist_wait", "Reducer::finalize_backward", at + 5 + backward, 1.0, "depth = 0")
+                        .region(STEP, at + 6 + backward, 2);
+            }
+        }
+        return job.footer("zernel.processes", """
+                [{"pid":100,"ppid":99,"environment":{"RANK":"0","WORLD_SIZE":"2","MASTER_ADDR":"a","MASTER_PORT":"1"}},
+                {"pid":101,"ppid":99,"environment":{"RANK":"1","WORLD_SIZE":"2","MASTER_ADDR":"a","MASTER_PORT":"1"}},
+                {"pid":200,"ppid":99,"environment":{"RANK":"0","WORLD_SIZE":"2","MASTER_ADDR":"a","MASTER_PORT":"2"}},
+                {"pid":201,"ppid":99,"environment":{"RANK":"1","WORLD_SIZE":"2","MASTER_ADDR":"a","MASTER_PORT":"2"}}]
+                """);
+    }
+
+    @Test
+    void slowStepsFiresOnceForTheRanksOfAJob() {
+        assertThat(run("slow_steps", twoJobsWithSlowSteps(1, 1))).extracting(Finding::subject).containsExactly("rank 0 (pid 102) and 3 more");
+        assertThat(run("slow_steps", twoJobsWithSlowSteps(1, 2))).extracting(Finding::subject)
+                .containsExactly("rank 0 (pid 102) and 1 more", "rank 0 (pid 100) and 1 more");
+    }
+
+    /// Four ranks of which each tenth step takes longer, more so those of the second pair.
+    private static RecordingFixture twoJobsWithSlowSteps(int... ports) {
+        RecordingFixture job = recording();
+        List<String> processes = new ArrayList<>();
+        for (int process = 0; process < 4; process++) {
+            int pair = process / 2;
+            processes.add("{\"pid\":" + (100 + process) + ",\"environment\":{\"RANK\":\"" + process % 2
+                    + "\",\"MASTER_ADDR\":\"a\",\"MASTER_PORT\":\"" + ports[pair] + "\"}}");
+            double at = 0;
+            for (int step = 0; step < 40; step++) {
+                double slow = step % 10 == 9 ? (pair == 0 ? 80 : 90) : 0;
+                rank(job, process).region(NEXT, at, 5).backward(at + 5, 60 + slow)
+                        .event("nccl", "ncclAllReduce", at + 60 + slow, 0.05, "status = 0, depth = 0, communicator = 500, comm_id = " + (77 + pair)
+                                + ", nranks = 2, rank = " + process % 2 + ", seq = " + step)
+                        .region(STEP, at + 90 + slow, 10);
+                at += 100 + slow;
+            }
+        }
+        return job.footer("zernel.processes", "[" + String.join(",", processes) + "]");
     }
 
     @Test
