@@ -67,6 +67,60 @@ class StateFindingsTest {
                         + "thread 301 ended most of 11 of them; ");
     }
 
+    /// A thread fetches ahead, waits 80 of 100 ms for its batches, and then for room in the queue; the training thread never waits.
+    private static RecordingFixture fetchedAhead() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 20; i++) {
+            fixture.backward(i * 100 + 45, 45).region(STEP, i * 100 + 90, 10);
+        }
+        fixture.on(100, 101, "loader");
+        for (int i = 0; i < 22; i++) {
+            fixture.region(NEXT, i * 100, 80);
+            blocked(fixture, "futex", i * 100 + 80, 20, "object = 'futex', addr = 128", "waker_tid = 100");
+        }
+        return fixture;
+    }
+
+    @Test
+    void aThreadThatFetchesAheadIsNoTrainingThread() {
+        try (Database database = Recordings.open(fetchedAhead().write(folder.resolve("run.parquet")).toString())) {
+            assertThat(database.query("SELECT tid, steps, batches FROM training_threads").toString())
+                    .isEqualTo("tid\tsteps\tbatches\n100\t20\t0");
+            assertThat(database.query("SELECT tid, count(*) AS waits, median(dur_ns) / 1e6 AS ms FROM data_wait GROUP BY ALL").toString())
+                    .isEqualTo("tid\twaits\tms\n101\t22\t80.0");
+            assertThat(database.diagnose().findings()).extracting(Finding::name)
+                    .doesNotContain("data_bound", "too_few_workers", "storage_bound", "blocked_on_thread");
+        }
+    }
+
+    @Test
+    void blockedOnThreadFiresForATrainingThreadThatWaitsForOneThatFetches() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 20; i++) {
+            blocked(fixture, "futex", i * 100, 30, "object = 'futex', addr = 64", "waker_tid = 101");
+            fixture.backward(i * 100 + 45, 45).region(STEP, i * 100 + 90, 10);
+        }
+        fixture.on(100, 101, "loader");
+        for (int i = 0; i < 20; i++) {
+            fixture.region(NEXT, i * 100, 29);
+        }
+        Finding finding = only("blocked_on_thread", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(30.0);
+        assertThat(finding.evidence()).contains("; thread 101 (loader) ended most of 19 of them; ");
+    }
+
+    @Test
+    void aThreadThatLoadsAndRunsBackwardPassesIsATrainingThreadBesideAnOptimizerOnAnother() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 20; i++) {
+            fixture.on(100, 100, "python3").region(NEXT, i * 100, 30).backward(i * 100 + 45, 45)
+                    .on(100, 102, "pt_autograd_0").region(STEP, i * 100 + 60, 5);
+        }
+        try (Database database = Recordings.open(fixture.write(folder.resolve("run.parquet")).toString())) {
+            assertThat(database.query("SELECT tid FROM training_threads").toString()).isEqualTo("tid\n100\n102");
+        }
+    }
+
     @Test
     void blockedOnThreadIsSilentForThreadsThatWorkForTheTrainingThread() {
         RecordingFixture fixture = locked(301);
