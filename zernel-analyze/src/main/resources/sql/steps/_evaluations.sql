@@ -2,7 +2,9 @@
 --
 -- Where more batches than usual are fetched without a backward or optimizer step between them, all but the last, which
 -- is trained on, are evaluated; so are those after the last training step. The `__next__` that ended the training pass
--- before is known by being short, or by the start of workers after it. Processes that never train have no rows.
+-- before is known by being short, or by the start of workers after it. Where no loader feeds the optimizer, one batch
+-- between two steps is usual at most, and where there are more, the last is evaluated too. Processes that never train
+-- have no rows.
 --
 -- needs: _intervals, _thread_numbers
 CREATE TABLE _evaluations AS
@@ -13,6 +15,7 @@ WITH
             start_ns,
             end_ns,
             part,
+            fed,
             count(CASE WHEN part IN ('backward', 'optimizer_step') THEN 1 END) OVER (
                 PARTITION BY thread
                 ORDER BY start_ns, end_ns DESC
@@ -33,23 +36,24 @@ WITH
             passes,
             start_ns,
             end_ns,
+            fed,
             row_number() OVER (PARTITION BY thread, passes ORDER BY start_ns) AS place,
             count(*) OVER (PARTITION BY thread, passes) AS waits
         FROM markers
         WHERE part = 'data_wait'
     ),
     usual AS (
-        SELECT thread, median(waits) AS waits
+        SELECT thread, CASE WHEN fed THEN median(waits) ELSE 1 END AS waits
         FROM waits
         WHERE place = 1
-        GROUP BY thread
+        GROUP BY thread, fed
     ),
     runs AS (
         SELECT
             waits.thread,
             waits.passes,
             any_value(waits.waits) AS waits,
-            bool_or(trained.passes > waits.passes) AS trains_next,
+            bool_or(trained.passes > waits.passes AND waits.fed) AS trains_next,
             min(waits.start_ns) AS first_ns,
             max(waits.end_ns - waits.start_ns) FILTER (waits.place = 1) AS first_wait_ns,
             min(waits.start_ns) FILTER (waits.place = 2) AS second_ns,

@@ -6,9 +6,16 @@
 -- that allocate or release device memory, which wait for the GPU too. Calls with a role are what that says, also around
 -- others. Of a step only its begin and its end are cuts.
 --
+-- A DataLoader that feeds the optimizer is asked for a batch after most of its steps; with several optimizers, or
+-- several steps for a batch, after some of them. One that is asked once before a loop, or only to evaluate, is asked
+-- after few. An optimizer for each parameter makes many steps in a backward pass: the lower number of the two counts.
+--
 -- needs: _rare_events, _syncs, _step_markers, _thread_numbers, _role_calls, _crew_starts
 CREATE TABLE _intervals AS
 WITH
+    constants AS (
+        SELECT 0.1 AS fed_share -- of the steps of an optimizer, after which a loader that feeds it is asked, at least
+    ),
     calls AS (
         SELECT
             recording,
@@ -105,13 +112,51 @@ WITH
             AND begins.pid = calls.pid
             AND begins.tid = calls.tid
         WHERE begins.start_ns IS NULL OR calls.start_ns >= begins.start_ns
+    ),
+    outer_calls AS (
+        SELECT thread, start_ns, end_ns, in_process, part
+        FROM neighbours
+        WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)
+            AND NOT (part = 'compute' AND NOT said AND coalesce(next_marker_ns < end_ns, FALSE))
+    ),
+    loads AS (
+        SELECT
+            thread,
+            part,
+            lead(CASE WHEN part <> 'backward' THEN part = 'data_wait' END IGNORE NULLS) OVER (
+                PARTITION BY thread
+                ORDER BY end_ns
+            ) AS loads_next
+        FROM outer_calls
+        WHERE part IN ('data_wait', 'backward', 'optimizer_step')
+    ),
+    counts AS (
+        SELECT
+            thread,
+            count(CASE WHEN part = 'data_wait' THEN 1 END) AS waits,
+            count(CASE WHEN part = 'backward' THEN 1 END) AS backwards,
+            count(CASE WHEN part = 'optimizer_step' THEN 1 END) AS steps,
+            count(CASE WHEN part = 'optimizer_step' AND coalesce(loads_next, TRUE) THEN 1 END) AS loads
+        FROM loads
+        GROUP BY thread
+    ),
+    unfed AS (
+        SELECT counts.thread
+        FROM counts
+        CROSS JOIN constants
+        WHERE counts.steps > 0
+            AND (
+                counts.waits = 0
+                OR counts.loads < constants.fed_share * least(counts.steps, nullif(counts.backwards, 0))
+            )
     )
 SELECT
-    thread, -- number of the training thread
-    start_ns, -- [ns] when the call began
-    end_ns, -- [ns] when it returned
-    in_process, -- of a data_wait, whether the process loads its data itself, NULL for all else
-    part -- data_wait, worker_start, backward, compute, gpu_wait, collective, optimizer_step, zero_grad; unknown: a cut
-FROM neighbours
-WHERE coalesce(data_wait_until_ns <= start_ns, TRUE)
-    AND NOT (part = 'compute' AND NOT said AND coalesce(next_marker_ns < end_ns, FALSE))
+    calls.thread, -- number of the training thread
+    calls.start_ns, -- [ns] when the call began
+    calls.end_ns, -- [ns] when it returned
+    calls.in_process, -- of a data_wait, whether the process loads its data itself, NULL for all else
+    calls.part, -- data_wait, worker_start, backward, compute, gpu_wait, collective, optimizer_step, zero_grad, or
+    -- unknown: a cut
+    unfed.thread IS NULL AS fed -- whether a DataLoader feeds the thread's optimizer; true where it has none
+FROM outer_calls AS calls
+LEFT JOIN unfed ON unfed.thread = calls.thread

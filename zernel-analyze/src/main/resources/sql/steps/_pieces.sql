@@ -44,7 +44,7 @@ GROUP BY outermost.thread, outermost.start_ns;
 --
 -- The innermost open call decides what a segment is, so nested calls never count twice; of two with the same begin and
 -- end, the one that says more than `compute`. Where no call is open, the time that leads from a batch to its backward
--- pass is the forward pass (inferred: nothing else can produce the loss), on threads that use a DataLoader; any other
+-- pass is the forward pass (inferred: nothing else can produce the loss), on threads that a DataLoader feeds; any other
 -- such time is unknown. In an `Optimizer.step` that runs a closure, all up to the end of its last backward pass is
 -- forward where no call inside says more. In an evaluation loop it is evaluation.
 --
@@ -57,6 +57,7 @@ WITH
             calls.start_ns,
             calls.end_ns,
             calls.part,
+            calls.fed,
             closures.end_ns AS closure_ns,
             max(evaluations.end_ns) OVER (thread_order ROWS UNBOUNDED PRECEDING) AS evaluates_until_ns,
             max(calls.end_ns) OVER (thread_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns,
@@ -90,7 +91,7 @@ WITH
             greatest(end_ns, until_ns) AS idle_ns,
             next_ns,
             CASE
-                WHEN backward_next AND batches_before > 0 THEN 'forward'
+                WHEN backward_next AND batches_before > 0 AND fed THEN 'forward'
                 WHEN greatest(end_ns, until_ns) < evaluates_until_ns THEN 'evaluation'
                 ELSE 'unknown'
             END AS idle_part

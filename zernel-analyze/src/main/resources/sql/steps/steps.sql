@@ -93,11 +93,11 @@ WHERE generation > 0;
 -- Steps of each training thread, of what kind each was, and where its time went.
 --
 -- A step ends when `Optimizer.step` returns; it begins where the one before ended, the first one at the thread's first
--- call. Optimizer steps with no new batch between them (several optimizers, nested ones) are one step. A thread without
--- an optimizer gets one step per batch, from `__next__` to `__next__`. Processes with neither get steps from what the
--- thread that launches repeats, with a `confidence` (see `_marker_ratings`): those of training, or of an engine that
--- infers, such as a token of each sequence; else none. Where calls of a thread have the role `step`, these tell its
--- steps (see `_role_steps`), and nothing else does.
+-- call. Optimizer steps with no new batch between them (several optimizers, nested ones) are one step, where a
+-- DataLoader feeds the optimizer. A thread without an optimizer gets one step per batch, from `__next__` to `__next__`.
+-- Processes with neither get steps from what the thread that launches repeats, with a `confidence` (see
+-- `_marker_ratings`): those of training, or of an engine that infers, such as a token of each sequence; else none.
+-- Where calls of a thread have the role `step`, these tell its steps (see `_role_steps`), and nothing else does.
 --
 -- Long steps take longer than the median + 5 MAD and 1.2 medians. Kinds: *warmup* is the first step, of a trace that is
 -- opened without a recording only if it is long, and the long ones right after it; all of the first ten up to one twice
@@ -119,8 +119,7 @@ WITH
         SELECT
             thread,
             min(start_ns) AS first_ns,
-            bool_or(part = 'optimizer_step') AS has_optimizer,
-            bool_or(part = 'data_wait') AS has_loader
+            bool_or(part = 'optimizer_step') AS has_optimizer
         FROM _intervals
         GROUP BY ALL
     ),
@@ -139,7 +138,7 @@ WITH
             lead(markers.start_ns) OVER thread_order AS next_start_ns,
             threads.first_ns,
             threads.has_optimizer,
-            threads.has_loader
+            markers.fed
         FROM _intervals AS markers
         JOIN threads ON threads.thread = markers.thread
         ANTI JOIN by_role ON by_role.thread = markers.thread
@@ -162,7 +161,7 @@ WITH
         WHERE CASE
                 WHEN has_optimizer
                     THEN steps
-                        AND (NOT has_loader OR coalesce(loads_next, TRUE))
+                        AND (NOT fed OR coalesce(loads_next, TRUE))
                         AND coalesce(next_start_ns >= end_ns, TRUE)
                 ELSE next_start_ns IS NOT NULL
             END

@@ -133,6 +133,60 @@ class StepsTest {
     }
 
     @Test
+    void aBatchThatIsFetchedOnceBeforeTheLoopMakesNoSingleStep() {
+        RecordingFixture fixture = recording().region(NEXT, 0, 5);
+        for (int step = 0; step < 30; step++) {
+            fixture.backward(step * 50 + 20, 20).region(STEP, step * 50 + 45, 5);
+        }
+        assertThat(query(fixture, FOUND)).isEqualTo("steps\tms\tsource\n30\t50.0\tOptimizer.step");
+        // Before a backward pass is all the loop does, not only the forward pass.
+        assertThat(query(fixture, "SELECT part, total_ns // 1000000 AS ms FROM phase_parts ORDER BY part"))
+                .isEqualTo("part\tms\nbackward\t600\ndata_wait\t5\noptimizer_step\t150\nunknown\t745");
+    }
+
+    @Test
+    void aLoaderOfEvaluationDataAloneEndsNoTrainingSteps() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int round = 0; round < 3; round++) {
+            for (int step = 0; step < 100; step++) { // data from elsewhere
+                fixture.backward(at + 10, 15).region(STEP, at + 25, 5);
+                at += 30;
+            }
+            for (int batch = 0; batch < 10; batch++) {
+                fixture.region(NEXT, at, 5);
+                at += 20;
+            }
+            fixture.region(NEXT, at, 1); // no more batches
+            at += 1;
+        }
+        assertThat(query(fixture, "SELECT step_kind, count(*) AS steps, max(dur_ns) // 1000000 AS ms FROM steps GROUP BY ALL ORDER BY steps"))
+                .isEqualTo("step_kind\tsteps\tms\nwarmup\t1\t20\nevaluation\t2\t231\ntrain\t297\t30");
+        assertThat(query(fixture, "SELECT evaluations, total_ns // 1000000 AS ms, step_ns / 1e6 AS step FROM evaluations"))
+                .isEqualTo("evaluations\tms\tstep\n3\t603\t30.0");
+        assertThat(query(fixture, "SELECT DISTINCT part FROM phase_parts ORDER BY part"))
+                .isEqualTo("part\nbackward\ndata_wait\nevaluation\noptimizer_step\nunknown");
+    }
+
+    @Test
+    void severalOptimizersOrManyForABatchAreOneStep() {
+        RecordingFixture gan = recording();
+        RecordingFixture fused = recording();
+        for (int step = 0; step < 20; step++) {
+            gan.region(NEXT, step * 100, 5);
+            fused.region(NEXT, step * 100, 5).backward(step * 100 + 20, 75);
+            for (int part = 0; part < 3; part++) {
+                gan.backward(step * 100 + 10 + part * 30, 20).region(STEP, step * 100 + 30 + part * 30, 5);
+            }
+            for (int parameter = 0; parameter < 25; parameter++) { // each has an optimizer, which its gradient calls
+                fused.region(STEP, step * 100 + 22 + parameter * 2, 1);
+            }
+        }
+        assertThat(query(gan, FOUND)).isEqualTo("steps\tms\tsource\n20\t100.0\tOptimizer.step");
+        assertThat(query(fused, FOUND)).isEqualTo("steps\tms\tsource\n20\t100.0\tOptimizer.step");
+    }
+
+    @Test
     void whatIsAskedOfStepsOfHoursTakesNoMoreMemoryThanOfShortOnes() {
         RecordingFixture fixture = recording();
         double hour = 3_600_000;
