@@ -351,7 +351,7 @@ WITH
         SELECT
             needs.*,
             CASE
-                WHEN NOT loads_in_process AND at_once IS NULL THEN 'unseen'
+                WHEN NOT loads_in_process AND waiting_share IS NULL THEN 'unseen'
                 WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
                 WHEN reading >= constants.reading_share THEN 'storage'
                 WHEN names IS NOT NULL THEN 'named'

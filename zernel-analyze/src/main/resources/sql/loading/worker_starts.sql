@@ -20,6 +20,11 @@ WITH
         WHERE data_wait.batch = 1 AND data_wait.epoch > 1
         GROUP BY ALL
     ),
+    loads AS (
+        SELECT recording, ppid AS pid, sum(window_ns - idle_ns) AS loading_ns
+        FROM workers
+        GROUP BY recording, ppid
+    ),
     turns AS (
         SELECT
             forks.recording,
@@ -27,12 +32,13 @@ WITH
             forks.tid,
             forks.epoch,
             any_value(forks.forked_ns) AS forked_ns,
-            any_value(crews.window_ns * (1 - crews.idle_share)) AS loading_ns,
+            any_value(loads.loading_ns) AS loading_ns,
             min(data_wait.start_ns) AS start_ns,
             count(*) AS waits,
             sum(data_wait.dur_ns) AS wait_ns
         FROM forks
         JOIN worker_crews AS crews ON crews.recording = forks.recording AND crews.pid = forks.pid
+        JOIN loads ON loads.recording = forks.recording AND loads.pid = forks.pid
         JOIN data_wait
             ON data_wait.recording = forks.recording
             AND data_wait.pid = forks.pid

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -220,6 +221,50 @@ class FindingsTest {
     @Test
     void workerStartupIsSilentForWorkersThatStay() {
         assertThat(run("worker_startup", epochs(false))).isEmpty();
+    }
+
+    @Test
+    void workersThatStayForTheNextEvaluationAreNotIdleOnesOfTraining() {
+        RecordingFixture fixture = recording();
+        List<double[]> evaluations = new ArrayList<>();
+        double at = 10;
+        fixture.fork(1, 200).fork(2, 201).fork(3, 202).fork(4, 203);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            for (int step = 0; step < 10; step++) {
+                fixture.region(NEXT, at, 30).backward(at + 35, 10).region(STEP, at + 45, 5);
+                at += 50;
+            }
+            fixture.region(NEXT, at, 0.5); // no more batches to train on
+            if (epoch == 0) {
+                fixture.fork(at + 1, 300).fork(at + 2, 301).fork(at + 3, 302).fork(at + 4, 303);
+            }
+            double begin = at + 5;
+            at += 5;
+            for (int batch = 0; batch < 20; batch++) {
+                fixture.region(NEXT, at, 30);
+                at += 40;
+            }
+            fixture.region(NEXT, at, 1); // nor to evaluate
+            at += 1;
+            evaluations.add(new double[] {begin, at});
+        }
+        fixture.region(NEXT, at, 30).backward(at + 35, 10).region(STEP, at + 45, 5);
+        at += 50;
+        String index = "status = 0, object = 'pipe:[7]'";
+        for (int worker = 0; worker < 4; worker++) {
+            fixture.on(200 + worker, 200 + worker, "pt_data_worker").waiting("clock_nanosleep", 6, 0.1);
+            for (double[] evaluation : evaluations) {
+                fixture.event("wait", "poll", evaluation[0], evaluation[1] - evaluation[0], index);
+            }
+            fixture.waiting("clock_nanosleep", at, 0.1).on(300 + worker, 300 + worker, "pt_data_worker");
+            for (int epoch = 0; epoch < 3; epoch++) {
+                double end = epoch < 2 ? evaluations.get(epoch + 1)[0] : at;
+                fixture.event("wait", "poll", evaluations.get(epoch)[1], end - evaluations.get(epoch)[1], index);
+            }
+        }
+        Finding finding = only("too_few_workers", fixture.footer("zernel.recording", "{\"cpus\":16}"));
+        assertThat(finding.evidence()).contains("; 4 workers: 0 % waiting for an index, ");
+        assertThat(run("data_bound", fixture)).isEmpty();
     }
 
     @Test
