@@ -56,7 +56,7 @@ GROUP BY trained.recording, trained.pid, trained.tid;
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
 --
--- needs: step_states, phase_parts, _forward_samples, _launched, _lateness, kinds
+-- needs: step_states, steps, _pieces, _thread_numbers, _forward_samples, _launched, _lateness, kinds
 -- severity: high from 25 % of step time
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
 -- lines: that work WHERE works AND NOT in_forward
@@ -90,14 +90,18 @@ WITH
             threads.pid,
             threads.tid,
             CASE
-                WHEN bool_or(parts.part = 'forward') THEN 0
-                ELSE sum(CASE WHEN parts.part = 'backward' THEN parts.total_ns ELSE 0 END)
+                WHEN bool_or(pieces.part = 'forward') THEN 0
+                ELSE sum(CASE WHEN pieces.part = 'backward' THEN pieces.end_ns - pieces.start_ns ELSE 0 END)
             END AS backward_ns
         FROM threads
-        JOIN phase_parts AS parts
-            ON parts.recording = threads.recording
-            AND parts.pid = threads.pid
-            AND parts.tid = threads.tid
+        JOIN _thread_numbers AS numbers USING (recording, pid, tid)
+        JOIN _pieces AS pieces ON pieces.thread = numbers.thread
+        ASOF JOIN steps
+            ON steps.recording = threads.recording
+            AND steps.pid = threads.pid
+            AND steps.tid = threads.tid
+            AND steps.start_ns <= pieces.start_ns
+        WHERE pieces.start_ns < steps.end_ns AND steps.step_kind = 'train'
         GROUP BY ALL
     ),
     medians AS (
