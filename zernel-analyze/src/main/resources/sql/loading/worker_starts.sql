@@ -1,4 +1,4 @@
--- Passes over a loader that began with new workers, summed per training thread. The first pass is left out.
+-- Passes over a loader that began with new workers, summed per training thread. First passes are left out.
 --
 -- Such a start takes from when the old workers are joined, at the end of the pass before, over the forks to the first
 -- batch of each new worker: they take turns, and one that comes up later than the first is waited for again. The first
@@ -10,6 +10,18 @@
 -- digest: kept
 CREATE TABLE worker_starts AS
 WITH
+    exits AS (
+        SELECT workers.recording, workers.ppid AS pid, events.ts_ns
+        FROM events
+        JOIN workers ON workers.recording = events.recording AND workers.pid = events.pid AND workers.pid = events.tid
+        WHERE events.kind = 'process' AND events.name = 'exit'
+    ),
+    -- Before a worker has ended none can start again: the new ones are those of another loader.
+    ends AS (
+        SELECT recording, pid, min(ts_ns) AS first_ns
+        FROM exits
+        GROUP BY recording, pid
+    ),
     forks AS (
         SELECT data_wait.recording, data_wait.pid, data_wait.tid, data_wait.epoch, min(workers.forked_ns) AS forked_ns
         FROM (SELECT recording, ppid, forked_ns FROM workers WHERE forked_ns IS NOT NULL) AS workers
@@ -17,6 +29,10 @@ WITH
             ON data_wait.recording = workers.recording
             AND data_wait.pid = workers.ppid
             AND data_wait.start_ns >= workers.forked_ns
+        JOIN ends
+            ON ends.recording = data_wait.recording
+            AND ends.pid = data_wait.pid
+            AND ends.first_ns < data_wait.start_ns
         WHERE data_wait.batch = 1 AND data_wait.epoch > 1
         GROUP BY ALL
     ),
@@ -46,12 +62,6 @@ WITH
             AND data_wait.epoch = forks.epoch
             AND data_wait.batch <= crews.at_once
         GROUP BY forks.recording, forks.pid, forks.tid, forks.epoch
-    ),
-    exits AS (
-        SELECT workers.recording, workers.ppid AS pid, events.ts_ns
-        FROM events
-        JOIN workers ON workers.recording = events.recording AND workers.pid = events.pid
-        WHERE events.kind = 'process' AND events.name = 'exit'
     ),
     -- `__next__` at the end of a pass ends the workers and waits for them.
     joins AS (

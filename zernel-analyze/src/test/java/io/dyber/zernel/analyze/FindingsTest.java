@@ -224,6 +224,11 @@ class FindingsTest {
     }
 
     @Test
+    void workerStartupIsSilentForTheFirstStartOfAnotherLoader() {
+        assertThat(run("worker_startup", epochs(true).alter("DELETE FROM events WHERE name = 'exit'"))).isEmpty();
+    }
+
+    @Test
     void workersThatStayForTheNextEvaluationAreNotIdleOnesOfTraining() {
         RecordingFixture fixture = recording();
         List<double[]> evaluations = new ArrayList<>();
@@ -571,7 +576,9 @@ class FindingsTest {
         }
         String index = "status = 0, object = 'pipe:[7]'";
         fixture.on(201, 201, "pt_data_worker").event("wait", "poll", 2, newWorker ? 500.0 : 900.0, index);
-        return newWorker ? fixture.on(202, 202, "pt_data_worker").event("wait", "poll", 520, 380.0, index) : fixture;
+        return newWorker
+                ? fixture.event("process", "exit", 502, null, "").on(202, 202, "pt_data_worker").event("wait", "poll", 520, 380.0, index)
+                : fixture;
     }
 
     @Test
