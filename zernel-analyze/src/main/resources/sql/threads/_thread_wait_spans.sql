@@ -1,8 +1,9 @@
 -- Times in which training threads were blocked on another thread of their process, within steps of kind train.
 --
 -- `gil` is Python's lock: who waits for it asks for it each 5 ms (sys.getswitchinterval), so most time on its futexes
--- goes by in waits that end by time-out and are as long as each other. `pool` is a thread that
--- the training thread waits for inside backward and the optimizer, too, such as those of OpenMP: it works for it.
+-- goes by in waits that end by time-out, the shortest of them after 5 ms: on a loaded machine a thread runs later than
+-- its time-out. `pool` is a thread that the training thread waits for inside backward and the optimizer, too, such as
+-- those of OpenMP: it works for it.
 -- Anything else is a `lock`, a queue or a join.
 -- Waits for data workers, the GPU and collectives are left out, and with CUDA so is backward, which other threads run.
 -- Where the recording does not say who woke a thread, only time in no recorded call counts.
@@ -12,9 +13,10 @@ CREATE TABLE _thread_wait_spans AS
 WITH
     constants AS (
         SELECT
-            0.5 AS gil_share, -- of the time on a futex, in waits that end by time-out and are of the usual length
-            20000000 AS max_interval_ns, -- [ns] longest usual length
-            0.1 AS spread, -- by which such waits differ from it
+            0.5 AS gil_share, -- of the time on a futex, in waits that end by time-out
+            5000000 AS interval_ns, -- [ns] time-out of them
+            0.1 AS spread, -- by which the shortest of them differ from it
+            20000000 AS max_wait_ns, -- [ns] longest of them
             20 AS min_waits, -- of such waits
             0.25 AS pool_share -- of the waits that a thread ends, inside calls of PyTorch
     ),
@@ -30,26 +32,31 @@ WITH
             AND (spans.part <> 'data_wait' OR threads.loads_in_process)
             AND (spans.part <> 'backward' OR (spans.recording, spans.pid) NOT IN (SELECT recording, pid FROM _launched))
     ),
-    usual AS (
-        SELECT recording, pid, median(dur_ns) AS interval_ns
+    time_outs AS (
+        SELECT
+            waits.recording,
+            waits.pid,
+            waits.addr,
+            count(*) AS waits,
+            sum(waits.dur_ns) AS dur_ns
         FROM waits
-        WHERE status = -110 AND dur_ns <= (SELECT max_interval_ns FROM constants)
-        GROUP BY recording, pid
-        HAVING count(*) >= (SELECT min_waits FROM constants)
+        CROSS JOIN constants
+        WHERE waits.status = -110 AND waits.dur_ns <= constants.max_wait_ns
+        GROUP BY waits.recording, waits.pid, waits.addr
+        HAVING abs(quantile_cont(waits.blocked_ns, 0.1) - any_value(constants.interval_ns))
+            <= any_value(constants.spread * constants.interval_ns)
     ),
     gils AS (
-        SELECT waits.recording, waits.pid, waits.addr
-        FROM waits
-        JOIN usual ON usual.recording = waits.recording AND usual.pid = waits.pid
+        SELECT time_outs.recording, time_outs.pid, time_outs.addr
+        FROM time_outs
+        JOIN (
+            SELECT recording, pid, addr, sum(dur_ns) AS dur_ns
+            FROM waits
+            GROUP BY ALL
+        ) AS sums ON sums.recording = time_outs.recording AND sums.pid = time_outs.pid AND sums.addr = time_outs.addr
         CROSS JOIN constants
-        GROUP BY waits.recording, waits.pid, waits.addr
-        HAVING sum(CASE
-            WHEN waits.status = -110
-                AND waits.blocked_ns BETWEEN (1 - constants.spread) * usual.interval_ns
-                    AND (1 + constants.spread) * usual.interval_ns
-                THEN waits.dur_ns
-            ELSE 0
-        END) >= any_value(constants.gil_share) * sum(waits.dur_ns)
+        WHERE time_outs.dur_ns >= constants.gil_share * sums.dur_ns
+        QUALIFY sum(time_outs.waits) OVER (PARTITION BY time_outs.recording, time_outs.pid) >= constants.min_waits
     ),
     pools AS (
         SELECT waits.recording, waits.pid, waits.tid, waits.waker_tid

@@ -54,6 +54,29 @@ class StateFindingsTest {
     }
 
     @Test
+    void gilContentionFiresOnALoadedMachineToo() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            for (int wait = 0; wait < 4; wait++) { // most run again late
+                blocked(fixture, "futex", i * 100 + 61 + wait * 9, wait == 0 ? 5.1 : 8, "object = 'futex', addr = 64, status = -110");
+            }
+        }
+        assertThat(only("gil_contention", fixture).lostMillisPerStep()).isEqualTo(29.1);
+    }
+
+    @Test
+    void gilContentionIsSilentForAQueueThatIsPolled() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            for (int wait = 0; wait < 3; wait++) {
+                blocked(fixture, "futex", i * 100 + 61 + wait * 11, 10, "object = 'futex', addr = 64, status = -110");
+            }
+        }
+        assertThat(run("gil_contention", fixture)).isEmpty();
+        assertThat(only("blocked_on_thread", fixture).lostMillisPerStep()).isEqualTo(30.0);
+    }
+
+    @Test
     void gilContentionIsSilentForALock() {
         assertThat(run("gil_contention", locked(301))).isEmpty();
     }
