@@ -13,7 +13,7 @@ WITH
     exits AS (
         SELECT workers.recording, workers.ppid AS pid, events.ts_ns
         FROM events
-        JOIN workers ON workers.recording = events.recording AND workers.pid = events.pid AND workers.pid = events.tid
+        JOIN workers ON workers.recording = events.recording AND workers.pid = events.pid
         WHERE events.kind = 'process' AND events.name = 'exit'
     ),
     -- Before a worker has ended none can start again: the new ones are those of another loader.

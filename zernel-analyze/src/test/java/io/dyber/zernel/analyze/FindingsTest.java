@@ -577,7 +577,8 @@ class FindingsTest {
         String index = "status = 0, object = 'pipe:[7]'";
         fixture.on(201, 201, "pt_data_worker").event("wait", "poll", 2, newWorker ? 500.0 : 900.0, index);
         return newWorker
-                ? fixture.event("process", "exit", 502, null, "").on(202, 202, "pt_data_worker").event("wait", "poll", 520, 380.0, index)
+                ? fixture.on(201, 207, "pt_data_worker").event("process", "exit", 502, null, "") // its last thread
+                        .on(202, 202, "pt_data_worker").event("wait", "poll", 520, 380.0, index)
                 : fixture;
     }
 
