@@ -83,7 +83,7 @@ public record Finding(
 
     /// A job that stands still, and then one that is killed soon, before anything slow, then most time lost for certain first, then
     /// most severe: the order in which to fix things.
-    public static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.name().equals("hang"))
+    public static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.isHang())
             .thenComparing(finding -> !finding.isKilledSoon())
             .thenComparing(Comparator.comparingDouble(Finding::leastLostMillisPerStep).reversed())
             .thenComparingInt(finding -> SEVERITIES.indexOf(finding.severity()))
@@ -191,6 +191,11 @@ public record Finding(
             return least.doubleValue();
         }
         return lostMillisPerStep == null ? 0 : lostMillisPerStep;
+    }
+
+    /// Whether it says that the job stands still.
+    public boolean isHang() {
+        return name.equals("hang");
     }
 
     /// Whether the job is killed soon if nothing is done, so that no faster step helps it.

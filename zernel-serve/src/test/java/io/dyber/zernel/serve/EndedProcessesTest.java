@@ -90,7 +90,7 @@ final class EndedProcessesTest {
     }
 
     private void exit(long pid) {
-        events.add("process", "exit", pid, ++nowNanos, 0);
+        events.add("process", "exit", pid, ++nowNanos, 0).with(LongColumn.TID, pid + 7); // its last thread
     }
 
     private void allocate(long pid, long bytes) {

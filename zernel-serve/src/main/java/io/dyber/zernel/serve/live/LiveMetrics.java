@@ -333,7 +333,8 @@ public final class LiveMetrics {
         long pid = batch.number(LongColumn.PID, row);
         if ("fork".equals(batch.text(TextColumn.NAME, row))) {
             workers.forked(pid, batch.number(LongColumn.CHILD_PID, row));
-        } else if ("exit".equals(batch.text(TextColumn.NAME, row)) && pid == batch.number(LongColumn.TID, row)) {
+        } else if ("exit".equals(batch.text(TextColumn.NAME, row))) {
+            // Of a process, whichever of its threads ended last.
             long nanos = batch.number(LongColumn.TS_NS, row);
             workers.exit(pid);
             pids.exit(pid, nanos);

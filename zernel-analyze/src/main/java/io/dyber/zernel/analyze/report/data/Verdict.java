@@ -109,7 +109,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     /// Whether a job hangs or is killed before it helps that it gets faster.
     private static boolean comesFirst(Finding finding) {
-        return finding.name().equals("hang") || finding.isKilledSoon();
+        return finding.isHang() || finding.isKilledSoon();
     }
 
     private static boolean isWorthIt(Finding finding) {
