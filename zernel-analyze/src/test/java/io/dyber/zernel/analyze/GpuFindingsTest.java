@@ -392,6 +392,22 @@ class GpuFindingsTest {
     }
 
     @Test
+    void smallCollectivesTakesBytesThatAreSentForNoRoundTrips() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            fixture.region(NEXT, at, 1).launch("gemm", at + 2, 0.01).sync(at + 3, 1);
+            for (int j = 0; j < 40; j++) {
+                fixture.allReduce(0, i * 40 + j, at + 5 + j * 0.1, 0.01, MIB);
+            }
+            fixture.sync(at + 10, 20).region(STEP, at + 45, 5);
+        }
+        assertThat(run("small_collectives", fixture)).isEmpty();
+        // 20 ms, of which 38 of 40 calls that two would do cost a round trip of 20 us, as is assumed.
+        assertThat(only("exposed_communication", fixture).lostMillisPerStep()).isEqualTo(19.24);
+    }
+
+    @Test
     void exposedCommunicationFiresForWaitsOnOtherRanks() {
         Finding finding = only("exposed_communication", waits(15));
         assertThat(finding.value()).isEqualTo(30.0);
