@@ -25,6 +25,9 @@ class GarbageFramesIT {
             "(inner|outer|outer\\.<locals>\\.<lambda>|<lambda>|<module>) \\([^:]*(:\\d+)?\\)|\\[unreadable]|\\[deeper]|[^:]* \\([^:]*\\)|\\[[^:]*]";
     private static final String OF_BURNS = "(<module>|deep|rounds|one|two|spin|(Net\\.)?(__call__|forward)|generated|ordered"
             + "|((Net\\.forward|generated|ordered)\\.<locals>\\.)?<(listcomp|genexpr|lambda)>)";
+    /// Functions that have instructions without a line: CPython gives none to the first of a generator up to 3.10, nor to what
+    /// cleans up after a generator or a comprehension from 3.12 on.
+    private static final String MAY_LACK_LINES = "(rounds|(Net\\.)?forward|(generated\\.<locals>\\.)?<genexpr>)";
 
     @TempDir
     private Path directory = Path.of("");
@@ -105,7 +108,9 @@ class GarbageFramesIT {
                     .isGreaterThan(100);
             assertThat(recording.rows("SELECT DISTINCT stack FROM events WHERE stack IS NOT NULL").stream()
                             .flatMap(stack -> Arrays.stream(stack.split(";")))
-                            .filter(frame -> frame.contains("burns.py") && !frame.matches(OF_BURNS + " \\(.*burns\\.py:\\d+\\)"))
+                            .filter(frame -> frame.contains("burns.py")
+                                    && !frame.matches(OF_BURNS + " \\(.*burns\\.py:\\d+\\)")
+                                    && !frame.matches(MAY_LACK_LINES + " \\(.*burns\\.py\\)"))
                             .distinct())
                     .isEmpty();
         }
