@@ -22,12 +22,16 @@ def keep_memory():
 
 @dataclass
 class Run:
-    """How a job runs: with its cause, without it, or with the advice that a finding gives; `clock` has the ends of steps."""
+    """How a job runs: with its cause, without it, or with the advice that a finding gives; `clock` has the ends of steps.
+
+    `advised_workers` are those that the advice names, 0 where it names none.
+    """
 
     steps: int
     folder: str
     without: bool = False
     advice: bool = False
+    advised_workers: int = 0
     keeps_memory: bool = True
     pids: list = field(default_factory=lambda: [os.getpid()])
     clock: list = field(default_factory=list)
@@ -36,6 +40,10 @@ class Run:
     @property
     def planted(self):
         return not self.without
+
+    def workers(self, usual):
+        """Those of a DataLoader: as many as the advice names."""
+        return self.advised_workers if self.advice else usual
 
     def tick(self):
         self.clock.append(time.perf_counter())
@@ -51,6 +59,7 @@ class Run:
             "mean_ms": sum(steps) / len(steps),
             "p50_ms": steps_sorted[len(steps) // 2],
             "min_ms": steps_sorted[0],
+            **({"num_workers": self.advised_workers} if self.advised_workers else {}),
             "step_ms": [round(step, 4) for step in steps],
             **self.more,
         }

@@ -65,7 +65,7 @@ class TrainerLike:
 def lightning(run):
     """A Lightning loop with AdamW and a slow transform."""
     model = network()
-    batches = pictures(run, SLOW if run.planted else None, num_workers=1 if run.advice else 0)
+    batches = pictures(run, SLOW if run.planted else None, num_workers=run.workers(0))
     LightningLike(model, torch.optim.AdamW(model.parameters())).fit(run, batches)
 
 
@@ -78,7 +78,7 @@ def lightning_healthy(run):
 def trainer(run):
     """A Trainer loop with a slow transform."""
     model = network()
-    batches = pictures(run, SLOW if run.planted else None, num_workers=1 if run.advice else 0)
+    batches = pictures(run, SLOW if run.planted else None, num_workers=run.workers(0))
     TrainerLike(model, torch.optim.AdamW(model.parameters())).train(run, batches)
 
 
@@ -104,7 +104,7 @@ def lbfgs(run):
 
 def accumulation(run):
     """Four batches are accumulated for a step; their transform is slow."""
-    accumulate(run, Blur(20) if run.planted else None, workers=1 if run.advice else 0)
+    accumulate(run, Blur(20) if run.planted else None, workers=run.workers(0))
 
 
 def accumulation_healthy(run):
@@ -120,7 +120,7 @@ def accumulate(run, transform, workers, width=24):
 
 def gan(run):
     """A generator and a discriminator, each with its optimizer; real pictures have a slow transform."""
-    adversaries(run, pictures(run, SLOW if run.planted else None, num_workers=1 if run.advice else 0))
+    adversaries(run, pictures(run, SLOW if run.planted else None, num_workers=run.workers(0)))
 
 
 def gan_healthy(run):
@@ -167,7 +167,7 @@ def compiled(run):
 
 def compiled_transform(run):
     """A compiled model waits for a slow transform."""
-    batches = pictures(run, SLOW if run.planted else None, num_workers=1 if run.advice else 0)
+    batches = pictures(run, SLOW if run.planted else None, num_workers=run.workers(0))
     fit(run, batches, torch.compile(network()))
 
 

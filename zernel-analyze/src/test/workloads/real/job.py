@@ -2,12 +2,12 @@
 """Runs one of the real jobs of jobs.json, each with one cause that makes it slow, or healthy.
 
     python3 job.py --list
-    python3 job.py NAME [--without] [--advice] [--as-it-comes] [--steps N] [--truth FILE]
+    python3 job.py NAME [--without] [--advice [--num-workers N]] [--as-it-comes] [--steps N] [--truth FILE]
 
 A job trains for some seconds, keeps its own clock, and knows nothing of a recorder. `--without` runs it without its cause,
-`--advice` with what a finding advises, where that is mechanical. malloc keeps memory that is freed, but in `heap` and with
-`--as-it-comes`. What it measured is written as JSON: pids, cause, steps, and in milliseconds mean_ms, p50_ms, min_ms and all of
-step_ms, the first steps left out.
+`--advice` with what a finding advises, where that is mechanical: with as many workers as it names, where it names some. malloc
+keeps memory that is freed, but in `heap` and with `--as-it-comes`. What it measured is written as JSON: pids, cause, steps, and in
+milliseconds mean_ms, p50_ms, min_ms and all of step_ms, the first steps left out.
 """
 
 import argparse
@@ -34,6 +34,7 @@ def arguments():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--without", action="store_true")
     parser.add_argument("--advice", action="store_true")
+    parser.add_argument("--num-workers", type=int, default=0)
     parser.add_argument("--as-it-comes", action="store_true")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--truth")
@@ -54,6 +55,8 @@ def main():
         sys.exit(f"job.py: running '{options.name}': no such job; --list tells them")
     if options.advice and not job["advice"]:
         sys.exit(f"job.py: running '{options.name}' with advice: the advice for it is not mechanical")
+    if (options.num_workers > 0) != (options.advice and needs_workers(job)):
+        sys.exit(f"job.py: running '{options.name}': --num-workers belongs to --advice, where that names workers")
     # Not in /tmp, which may be memory.
     with tempfile.TemporaryDirectory(prefix="real-job-", dir="/var/tmp") as folder:
         truth = run(job, options, folder)
@@ -63,6 +66,11 @@ def main():
             print(text, file=file)
     else:
         print(text)
+
+
+def needs_workers(job):
+    """Whether its advice names a number of workers."""
+    return "num_workers" in (job["advice"] or {"says": ""})["says"]
 
 
 def run(job, options, folder):
@@ -78,7 +86,7 @@ def run(job, options, folder):
     keeps_memory = not (options.as_it_comes or job.get("gives_memory_back"))
     if keeps_memory:
         keep_memory()
-    this = Run(options.steps or job["steps"], folder, options.without, options.advice, keeps_memory)
+    this = Run(options.steps or job["steps"], folder, options.without, options.advice, options.num_workers, keeps_memory)
     room = importlib.import_module(job["room"])
     getattr(room, job["name"].replace("-", "_"))(this)
     cause = None if options.without or job["healthy"] else job["planted"]

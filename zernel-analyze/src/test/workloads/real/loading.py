@@ -18,7 +18,7 @@ OBJECT_BYTES = 3 * 32 * 32
 
 
 def transform_0(run):
-    fit(run, pictures(run, SLOW if run.planted else None, num_workers=1 if run.advice else 0))
+    fit(run, pictures(run, SLOW if run.planted else None, num_workers=run.workers(0)))
 
 
 def transform_1(run):
@@ -35,7 +35,7 @@ def transform_4(run):
 
 def transform_python(run):
     """A tokenizer in pure Python, in the training process."""
-    fit(run, pictures(run, Tokens(500) if run.planted else None, num_workers=1 if run.advice else 0))
+    fit(run, pictures(run, Tokens(500) if run.planted else None, num_workers=run.workers(0)))
 
 
 class Tokens:
@@ -82,11 +82,11 @@ class Sleepy:
 
 
 def remote_sleep(run):
-    fit(run, pictures(run, Sleepy() if run.planted else None, num_workers=4 if run.advice else 1))
+    fit(run, pictures(run, Sleepy() if run.planted else None, num_workers=run.workers(1)))
 
 
 def remote_sleep_0(run):
-    fit(run, pictures(run, Sleepy() if run.planted else None, num_workers=4 if run.advice else 0))
+    fit(run, pictures(run, Sleepy() if run.planted else None, num_workers=run.workers(0)))
 
 
 def remote_recv(run):
@@ -108,7 +108,7 @@ def remote_poll_0(run):
 def fetch(run, timeout, workers):
     with Store(LATENCY_S if run.planted else 0) as store:
         batches = DataLoader(
-            Remote(run.steps * BATCH, store.port, timeout), BATCH, num_workers=4 if run.advice else workers)
+            Remote(run.steps * BATCH, store.port, timeout), BATCH, num_workers=run.workers(workers))
         fit(run, batches)
 
 
@@ -175,7 +175,7 @@ def epochs(run, length, **options):
 
 def big_collate(run):
     """The batch is put together by Python code in the training process."""
-    fit(run, pictures(run, collate_fn=slow_collate if run.planted else None, num_workers=1 if run.advice else 0))
+    fit(run, pictures(run, collate_fn=slow_collate if run.planted else None, num_workers=run.workers(0)))
 
 
 def slow_collate(samples):

@@ -52,9 +52,8 @@ def ddp_late_data(run):
 
 
 def late_data(run, rank):
-    workers = 1 if run.advice and rank == 1 else 0
     slow = Blur(30) if run.planted and rank == 1 else None
-    fit(run, pictures(run, slow, num_workers=workers), parallel(network(16)))
+    fit(run, pictures(run, slow), parallel(network(16)))
 
 
 def ddp_large(run):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs jobs of jobs.json one after another, each recorded; and unrecorded, twice without its cause, and with the advice applied.
 
-    python3 record.py FOLDER [NAME ...] [--recorded-only] [-- RECORDER ...]
+    python3 record.py FOLDER [NAME ...] [--recorded-only | --num-workers=N] [-- RECORDER ...]
 
 RECORDER is the command that records, `zernel-record` if none is given. In FOLDER are afterwards, for each job, NAME.parquet and
 NAME.truth.json of the recorded run, and NAME.unrecorded.json, NAME.without.json, NAME.without-again.json and NAME.advice.json of
-the others; a healthy job only runs recorded. What is there already is not run again. Ends with 1 where a job or the recorder failed; its output is in NAME.log.
+the others; a healthy job only runs recorded. Where the advice names a number of workers, it runs only with --num-workers. What is
+there already is not run again. Ends with 1 where a job or the recorder failed; its output is in NAME.log.
 """
 
 import os
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from job import HERE, jobs
+from job import HERE, jobs, needs_workers
 
 LIMIT_S = 300
 
@@ -25,18 +26,19 @@ def main():
         end = arguments.index("--")
         arguments, recorder = arguments[:end], arguments[end + 1:]
     whole = "--recorded-only" not in arguments
-    folder, *names = [argument for argument in arguments if argument != "--recorded-only"] or sys.exit(__doc__)
+    workers = [argument for argument in arguments if argument.startswith("--num-workers=")]
+    folder, *names = [argument for argument in arguments if argument not in ["--recorded-only", *workers]] or sys.exit(__doc__)
     os.makedirs(folder, exist_ok=True)
     known = {job["name"]: job for job in jobs()}
     unknown = [name for name in names if name not in known]
     if unknown:
         sys.exit(f"record.py: running '{unknown[0]}': no such job; job.py --list tells them")
-    failed = [name for name in names or known if not run(folder, known[name], recorder, whole)]
+    failed = [name for name in names or known if not run(folder, known[name], recorder, whole, workers)]
     if failed:
         sys.exit(f"record.py: running {', '.join(failed)}: failed, see the logs in {folder}")
 
 
-def run(folder, job, recorder, whole):
+def run(folder, job, recorder, whole, workers):
     path = os.path.join(folder, job["name"])
     began = time.monotonic()
     right = command(path, job, "truth", [*recorder, "-o", f"{path}.parquet", "--quiet", "--"], [])
@@ -44,8 +46,8 @@ def run(folder, job, recorder, whole):
         if not job["healthy"]:
             right &= command(path, job, "without", [], ["--without"])
             right &= command(path, job, "unrecorded", [], [])
-        if job["advice"]:
-            right &= command(path, job, "advice", [], ["--advice"])
+        if job["advice"] and (workers or not needs_workers(job)):
+            right &= command(path, job, "advice", [], ["--advice", *(workers if needs_workers(job) else [])])
         if not job["healthy"]:
             right &= command(path, job, "without-again", [], ["--without"])
     print(f"{job['name']}: {'done' if right else 'failed'} in {time.monotonic() - began:.0f} s", flush=True)

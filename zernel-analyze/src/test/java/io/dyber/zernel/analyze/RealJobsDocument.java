@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 
@@ -88,7 +89,7 @@ final class RealJobsDocument {
                 first(run),
                 run.said().map(RealJobsDocument::range).orElse(""),
                 line(run),
-                run.advised().map(gain -> run.job().advice().orElseThrow().applied() + ": " + factor(gain)).orElse(""),
+                run.advised().map(gain -> applied(run) + ": " + factor(gain)).orElse(""),
                 judged(run));
     }
 
@@ -116,6 +117,11 @@ final class RealJobsDocument {
                 ? ""
                 : "; " + named.get().name() + " is number " + (run.findings().indexOf(named.get()) + 1);
         return run.firstName() + later;
+    }
+
+    private static String applied(RealRun run) {
+        OptionalInt workers = run.times().advised().orElseThrow().workers();
+        return workers.isPresent() ? "num_workers=" + workers.getAsInt() : run.job().advice().orElseThrow().applied();
     }
 
     private static String judged(RealRun run) {

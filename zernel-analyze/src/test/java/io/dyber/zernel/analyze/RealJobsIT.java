@@ -81,17 +81,24 @@ class RealJobsIT {
             return RealRun.of(job, Path.of(JUDGED));
         }
         Path folder = (KEPT.isEmpty() ? temporary : Path.of(KEPT)).resolve(attempt == 1 ? "." : "again").toAbsolutePath();
+        record(folder, job, ALL ? List.of() : List.of("--recorded-only"));
+        RealRun run = RealRun.of(job, folder);
+        if (!ALL || run.namedWorkers().isEmpty()) {
+            return run;
+        }
+        record(folder, job, List.of("--num-workers=" + run.namedWorkers().getAsInt()));
+        return RealRun.of(job, folder);
+    }
+
+    private static void record(Path folder, RealJob job, List<String> options) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(PlantedCausesIT.PYTHON, RealJob.FOLDER.resolve("record.py").toString()));
         command.addAll(List.of(folder.toString(), job.name()));
-        if (!ALL) {
-            command.add("--recorded-only");
-        }
+        command.addAll(options);
         command.add("--");
         command.addAll(PlantedCausesIT.recorder());
         Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         System.out.print(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
         assertThat(process.waitFor()).as("status of '%s'", job.name()).isZero();
-        return RealRun.of(job, folder);
     }
 
     @AfterAll

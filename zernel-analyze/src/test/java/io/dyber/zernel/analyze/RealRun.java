@@ -10,7 +10,10 @@ import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
@@ -29,6 +32,8 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
     private static final double GAIN_WITHIN = 0.2;
     private static final double ADVICE_KEEPS = 2.0 / 3;
 
+    private static final Pattern WORKERS = Pattern.compile("DataLoader\\(num_workers=(\\d+)");
+
     /// What these say is lost is what their advice brings, not all that the cause costs.
     private static final Set<String> OF_THE_ADVICE = Set.of("too_few_workers");
 
@@ -40,7 +45,7 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
     /// @param unrecorded of another run, without the recorder
     /// @param without of runs without the cause, or with what the finding promises to bring
     /// @param advised of a run with the advice applied
-    record Times(double recorded, Optional<Double> unrecorded, List<Double> without, Optional<Double> advised) {
+    record Times(double recorded, Optional<Double> unrecorded, List<Double> without, Optional<Advised> advised) {
         private Gain gain() {
             DoubleSummaryStatistics slow = DoubleStream.concat(
                             DoubleStream.of(recorded), unrecorded.stream().mapToDouble(Double::doubleValue))
@@ -49,6 +54,12 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
             return new Gain(recorded / fast.getAverage(), slow.getMin() / fast.getMax(), slow.getMax() / fast.getMin());
         }
     }
+
+    /// A run with the advice applied.
+    ///
+    /// @param mean step, in milliseconds
+    /// @param workers how many it had, where the advice names so many
+    record Advised(double mean, OptionalInt workers) {}
 
     /// What a finding says that a job gets faster, at least and as its estimate.
     record Said(double least, double most) {}
@@ -66,12 +77,13 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
     /// Reads what `record.py` left in a folder.
     static RealRun of(RealJob job, Path folder) {
         Times times = new Times(
-                mean(folder, job, "truth").orElseThrow(),
-                mean(folder, job, "unrecorded"),
+                truth(folder, job, "truth").map(RealRun::mean).orElseThrow(),
+                truth(folder, job, "unrecorded").map(RealRun::mean),
                 Stream.of("without", "without-again")
-                        .flatMap(run -> mean(folder, job, run).stream())
+                        .flatMap(run -> truth(folder, job, run).stream())
+                        .map(RealRun::mean)
                         .toList(),
-                mean(folder, job, "advice"));
+                truth(folder, job, "advice").map(RealRun::advised));
         try (Database database = Recordings.open(folder.resolve(job.name() + ".parquet").toString())) {
             Report report = Report.of(database, Report.SECTIONS, (_, _) -> {});
             Diagnosis diagnosis = report.diagnosis();
@@ -79,14 +91,22 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
         }
     }
 
-    private static Optional<Double> mean(Path folder, RealJob job, String run) {
+    private static double mean(JsonNode truth) {
+        return truth.get("mean_ms").asDouble();
+    }
+
+    private static Advised advised(JsonNode truth) {
+        JsonNode workers = truth.path("num_workers");
+        return new Advised(mean(truth), workers.isInt() ? OptionalInt.of(workers.asInt()) : OptionalInt.empty());
+    }
+
+    private static Optional<JsonNode> truth(Path folder, RealJob job, String run) {
         Path file = folder.resolve(job.name() + "." + run + ".json");
         if (!Files.exists(file)) {
             return Optional.empty();
         }
         try {
-            JsonNode truth = JsonMapper.shared().readTree(Files.readString(file));
-            return Optional.of(truth.get("mean_ms").asDouble());
+            return Optional.of(JsonMapper.shared().readTree(Files.readString(file)));
         } catch (IOException e) {
             throw new IllegalStateException("reading '" + file + "'", e);
         }
@@ -143,8 +163,9 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
     /// How much faster it really gets: without its cause; or with its advice, where that is what the finding speaks of.
     Optional<Gain> gain() {
         boolean byAdvice = named().filter(finding -> OF_THE_ADVICE.contains(finding.name())).isPresent();
-        if (byAdvice && times.advised().isPresent()) {
-            return Optional.of(new Times(times.recorded(), times.unrecorded(), List.of(times.advised().get()), times.advised()).gain());
+        if (byAdvice && applied().isPresent()) {
+            List<Double> with = List.of(applied().get().mean());
+            return Optional.of(new Times(times.recorded(), times.unrecorded(), with, times.advised()).gain());
         }
         return job.costs() && !times.without().isEmpty() ? Optional.of(times.gain()) : Optional.empty();
     }
@@ -153,11 +174,24 @@ record RealRun(RealJob job, Times times, Verdict verdict, List<Finding> findings
         return gain().isPresent() && said().filter(said -> gain().get().allows(said)).isPresent();
     }
 
-    /// What the advice gained where it was applied; empty where the job was not told to do that.
+    /// How many workers the first finding advises; empty where it advises something else.
+    OptionalInt namedWorkers() {
+        return first().map(finding -> WORKERS.matcher(finding.advice()))
+                .filter(Matcher::find)
+                .map(found -> OptionalInt.of(Integer.parseInt(found.group(1))))
+                .orElse(OptionalInt.empty());
+    }
+
+    /// What the advice gained where it was applied; empty where the job was not told to do that, or with so many workers.
     Optional<Double> advised() {
         boolean told = first().isPresent() && job.advice().isPresent() && causeIsFirst()
                 && first().get().advice().contains(job.advice().get().says());
-        return told ? times.advised().map(advised -> times.unrecorded().orElse(times.recorded()) / advised) : Optional.empty();
+        return applied().filter(_ -> told).map(applied -> times.unrecorded().orElse(times.recorded()) / applied.mean());
+    }
+
+    /// The run with the advice, unless it had other workers than are advised.
+    private Optional<Advised> applied() {
+        return times.advised().filter(advised -> advised.workers().isEmpty() || advised.workers().equals(namedWorkers()));
     }
 
     /// Whether the advice gained two thirds of what was promised at least.

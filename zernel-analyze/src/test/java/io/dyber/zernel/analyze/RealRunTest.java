@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.report.data.Verdict;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ class RealRunTest {
 
     /// 20 ms recorded, 25 ms unrecorded, 10 ms without the cause, 12.5 ms with the advice.
     private static final RealRun.Times TIMES =
-            new RealRun.Times(20, Optional.of(25.0), List.of(10.0), Optional.of(12.5));
+            new RealRun.Times(20, Optional.of(25.0), List.of(10.0), Optional.of(new RealRun.Advised(12.5, OptionalInt.empty())));
 
     @Test
     void theFirstFindingIsTheOneThatTheVerdictNames() {
@@ -127,6 +128,20 @@ class RealRunTest {
         assertThat(run(SLOW, "No bottleneck found.", dataBound(9)).advised()).isEmpty();
         assertThat(run(SLOW, "Data is late: ", finding("data_bound", "Data is late.", 9.0, "high", "other advice")).advised())
                 .isEmpty();
+    }
+
+    @Test
+    void adviceAppliedWithOtherWorkersThanItNamesIsNotJudged() {
+        List<Finding> few = List.of(finding("too_few_workers", "Few.", 12.0, "high", "DataLoader(num_workers=9, persistent_workers=True)"));
+        assertThat(new RealRun(SLOW, advised(9), verdict("Few: "), few, "").advised()).contains(2.0);
+        assertThat(new RealRun(SLOW, advised(9), verdict("Few: "), few, "").gain()).contains(new RealRun.Gain(1.6, 1.6, 2));
+        assertThat(new RealRun(SLOW, advised(4), verdict("Few: "), few, "").advised()).isEmpty();
+        assertThat(new RealRun(SLOW, advised(4), verdict("Few: "), few, "").gain()).contains(new RealRun.Gain(2, 2, 2.5));
+    }
+
+    private static RealRun.Times advised(int workers) {
+        return new RealRun.Times(
+                20, Optional.of(25.0), List.of(10.0), Optional.of(new RealRun.Advised(12.5, OptionalInt.of(workers))));
     }
 
     @Test
