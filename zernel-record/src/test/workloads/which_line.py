@@ -8,7 +8,7 @@ thread is blocked, innermost first (functions by qualified name, in 3.10 by name
 was blocked for 10 ms or more.
 
 Begins when a line is read, then ends with `{"call": "done", "told": N}`; with `exec` as argument it then starts itself once more in
-its place, in the same process, which begins at once.
+its place, in the same process, which begins after a second: a program's first frames are native ones, until its interpreter is found.
 """
 import asyncio
 import functools
@@ -225,7 +225,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if "again" not in sys.argv:
+    if "again" in sys.argv:
+        time.sleep(1)
+    else:
         print("ready", flush=True)
         sys.stdin.readline()
     main()

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,8 +86,9 @@ class ExceptionsIT {
         }
     }
 
-    /// The kernel refuses one of them, or some.
+    /// The kernel refuses one of them, or some. All programs of the machine call them meanwhile.
     @Test
+    @Tag("alone")
     void aProgramGoesOnWithEveryFunctionOfTheCLibraryProbed() {
         Recorder recorder = Recorder.recordTo(file, "--kinds", "call", "--probe", "libc.so.6:*")
                 .with("--", Programs.built("stacks").toString());

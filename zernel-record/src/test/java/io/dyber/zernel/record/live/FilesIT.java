@@ -178,7 +178,8 @@ class FilesIT {
     @Test
     void blockedTimeOfReadsIsOffCpuTimeOfTheThread() {
         assertThat(recording.rows("""
-                SELECT (SELECT sum(dur_ns - runq_ns) FROM events WHERE kind = 'sched' AND state = 'io')
+                SELECT (SELECT sum(s.dur_ns - s.runq_ns) FROM events AS s WHERE s.kind = 'sched' AND s.state = 'io' AND EXISTS
+                            (FROM events AS r WHERE r.kind = 'io' AND r.tid = s.tid AND s.ts_ns BETWEEN r.ts_ns AND r.ts_ns + r.dur_ns))
                     <= (SELECT sum(io_ns) FROM events WHERE kind = 'io')
                 """)).containsExactly(truth.of("cold").path("absent_bytes").asLong() > 0 ? "true" : "null");
     }

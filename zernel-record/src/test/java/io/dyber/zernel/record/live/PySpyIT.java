@@ -108,12 +108,17 @@ class PySpyIT {
     }
 
     private static Dump dump(Path pySpy, long pid) {
-        long start = System.nanoTime();
-        Running.Outcome outcome =
-                Running.start(pySpy.toString(), "dump", "--nonblocking", "--json", "--pid", Long.toString(pid)).await();
-        long end = System.nanoTime();
-        assertThat(outcome.status()).as(outcome.toString()).isZero();
-        return new Dump(start, end, JsonMapper.shared().readTree(String.join("\n", outcome.out())));
+        for (int attempt = 1; ; attempt++) {
+            long start = System.nanoTime();
+            Running.Outcome outcome =
+                    Running.start(pySpy.toString(), "dump", "--nonblocking", "--json", "--pid", Long.toString(pid)).await();
+            long end = System.nanoTime();
+            // It fails where it finds a thread on its way from one frame to the next.
+            if (outcome.status() == 0 || attempt == 5) {
+                assertThat(outcome.status()).as(outcome.toString()).isZero();
+                return new Dump(start, end, JsonMapper.shared().readTree(String.join("\n", outcome.out())));
+            }
+        }
     }
 
     private static Optional<Path> pySpy() {

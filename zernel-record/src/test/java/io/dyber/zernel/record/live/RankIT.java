@@ -3,8 +3,10 @@ package io.dyber.zernel.record.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -70,14 +72,18 @@ class RankIT {
                 .collect(Collectors.joining(", "));
     }
 
-    /// Everything that is written, byte for byte.
+    /// Everything that is written, byte for byte. The recorder may replace a file meanwhile: then all is read anew.
     private static String bytesBelow(Path folder) throws IOException {
-        StringBuilder all = new StringBuilder();
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                all.append(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
+        while (true) {
+            StringBuilder all = new StringBuilder();
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.filter(Files::isRegularFile).toList()) {
+                    all.append(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
+                }
+                return all.toString();
+            } catch (NoSuchFileException | UncheckedIOException _) {
+                Running.pause(5);
             }
         }
-        return all.toString();
     }
 }

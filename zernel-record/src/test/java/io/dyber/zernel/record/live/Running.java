@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 /// A child process that a test talks to. Its output is read all the time, so it never blocks on a full pipe. Closing
 /// kills it when it still runs.
 final class Running implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     private final Process process;
     private final Lines out;

@@ -155,7 +155,7 @@ class SurpriseIT {
         try (Recording recording = record(recorder(library.toString()), program, CALLS)) {
             assertSaysWhatIsMissing(recording, library);
             assertThat(library(recording).path("held_ns").asLong()).isZero();
-            assertThat(calls(recording)).isLessThan(CALLS);
+            assertThat(calls(recording)).isLessThanOrEqualTo(CALLS);
         }
     }
 

@@ -107,7 +107,7 @@ class WhichLineIT {
                     .containsExactly("0");
             assertThat(recording.number("SELECT count(stack) FROM events WHERE name = 'page_fault' AND contains(path, '%s/')"
                             .formatted(files)))
-                    .isBetween(absent / 2, absent);
+                    .isBetween(told.path("waited").asLong() * 3 / 4, absent);
         }
     }
 
@@ -158,7 +158,8 @@ class WhichLineIT {
         Running.Outcome _ = Recorder.recordTo(file, "--", Pythons.all().getFirst().toString(), script.toString()).runWell();
         try (Recording recording = Recording.open(file)) {
             long samples = recording.number("SELECT count(*) FROM events WHERE kind = 'sample' AND stack LIKE '%burn.py:7);burn%'");
-            assertThat(samples).isBetween(70L, 110L);
+            // 98 of two seconds. The clock of samples also ticks while a hypervisor has taken the CPU.
+            assertThat(samples).isBetween(60L, 150L);
             assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'sample' AND stack LIKE '%burn (%burn.py:5)%'"))
                     .isGreaterThan(samples * 9 / 10);
             assertThat(recording.rows("SELECT DISTINCT name, dur_ns, period_ns FROM events WHERE kind = 'sample'"))
@@ -185,10 +186,11 @@ class WhichLineIT {
             }
         }
         try (Recording recording = Recording.open(file)) {
-            // Until it knows the interpreter, samples have no Python frames.
+            // Until it knows the interpreter, samples have no Python frames, and none when the interpreter ends.
             List<String> stacks = recording.rows("""
                     SELECT stack FROM events
                     WHERE kind = 'sample' AND ts_ns >= (SELECT min(ts_ns) FROM events WHERE stack LIKE '%rounds (%burns.py:%')
+                        AND ts_ns <= (SELECT max(ts_ns) FROM events WHERE stack LIKE '%rounds (%burns.py:%')
                     """).stream().map(WhichLineIT::functions).toList();
             assertThat(stacks).hasSizeGreaterThan(100);
             assertThat(stacks.stream().filter(stack -> !stack.matches(POSSIBLE))).hasSizeLessThanOrEqualTo(stacks.size() / 100);
@@ -250,7 +252,7 @@ class WhichLineIT {
         Path script = directory.resolve("lock.py");
         Files.writeString(script, """
                 import threading
-                threading.Thread(target=threading.Event().wait, args=(0.3,)).start()
+                threading.Thread(target=threading.Event().wait, args=(1,)).start()
                 """);
         Path file = directory.resolve("run.parquet");
         Running.Outcome _ = Recorder.recordTo(file, "--redact", "--kinds", "wait,process")
@@ -273,13 +275,13 @@ class WhichLineIT {
     @Test
     void shorterWaitsHaveNoStack() throws IOException {
         Needs.bpf();
-        assertThat(stacksOf("--stacks", "1s")).containsExactly("null");
-        assertThat(stacksOf("--stacks", "100ms")).allMatch(stack -> stack.contains("sleep.py:2"));
+        assertThat(stacksOf("--stacks", "5s")).containsExactly("null");
+        assertThat(stacksOf("--stacks", "100ms")).isNotEmpty().allMatch(stack -> stack.contains("sleep.py:2"));
     }
 
     private List<String> stacksOf(String... options) throws IOException {
         Path script = directory.resolve("sleep.py");
-        Files.writeString(script, "import time\ntime.sleep(0.3)\n");
+        Files.writeString(script, "import time\ntime.sleep(1)\n");
         Path file = directory.resolve("run.parquet");
         @Nullable String python = Pythons.all().getFirst().toString();
         Running.Outcome _ = Recorder.recordTo(file, options).with("--", python, script.toString()).runWell();

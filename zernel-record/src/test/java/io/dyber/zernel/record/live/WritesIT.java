@@ -76,9 +76,11 @@ class WritesIT {
 
     @Test
     void aFlushIsBlockedOnStorage() {
-        assertThat(recording.rows("SELECT name, io_ns > 0, io_ns <= dur_ns, miss_bytes FROM events WHERE kind = 'io' "
-                        + "AND fd = 700 AND name = 'fsync'"))
-                .containsExactly("fsync true true null");
+        // The little that is dirty may be written before one of them has to wait.
+        assertThat(recording.rows("""
+                SELECT sum(io_ns) > 0, bool_and(io_ns <= dur_ns), count(miss_bytes) FROM events
+                WHERE kind = 'io' AND fd = 700 AND name IN ('fsync', 'fdatasync', 'syncfs')
+                """)).containsExactly("true true 0");
     }
 
     @Test
