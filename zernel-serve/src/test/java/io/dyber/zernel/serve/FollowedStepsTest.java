@@ -2,6 +2,7 @@ package io.dyber.zernel.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.serve.alert.Alert;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.source.EventSource;
 import io.dyber.zernel.serve.source.FollowedFolder;
@@ -19,9 +20,13 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +44,7 @@ final class FollowedStepsTest {
     private static final String STEPS = "zernel_steps_total{pid=\"4242\"}";
     private static final String MEMORY = "zernel_gpu_memory_used_bytes{gpu_id=\"0\",pid=\"4242\"}";
     private static final String AGE = "zernel_step_age_seconds{pid=\"4242\"}";
+    private static final String TEMPERATURE = "zernel_gpu_temperature_celsius{gpu_id=\"0\"}";
     private static final String MARKS = "zernel_events_total{kind=\"mark\"}";
     private static final String SECONDS = "zernel_step_seconds_sum{pid=\"4242\"}";
 
@@ -139,6 +145,30 @@ final class FollowedStepsTest {
     }
 
     @Test
+    void alertsAndSamplesOfARecordingThatHasEndedAreOver() throws Exception {
+        segment("000000.parquet", """
+                SELECT 'gpu_sample' AS kind, e.name, %d + e.later AS ts_ns, e.value, 0 AS device, 0 AS pid, 0 AS tid
+                FROM (VALUES ('memory_total', 0, 100), ('memory_used', 0, 99), ('utilization', 0, 75), ('energy', 0, 5000000),
+                    ('temperature', 10000000000, 60)) AS e(name, later, value)
+                """.formatted(START));
+        List<String> alerts = Collections.synchronizedList(new ArrayList<>());
+        try (MetricsServer server = start(new FollowedFolder(folder), alert -> alerts.add(alert.state().label()))) {
+            await(server, TEMPERATURE, 60);
+            assertThat(alerts).containsExactly("firing");
+            deleteLive();
+            awaitWaiting(server);
+            for (int i = 0; i < 100 && values(server).containsKey(TEMPERATURE); i++) {
+                Thread.sleep(50);
+            }
+            assertThat(alerts).containsExactly("firing", "resolved");
+            assertThat(values(server))
+                    .doesNotContainKeys(TEMPERATURE, "zernel_gpu_utilization_ratio{gpu_id=\"0\"}",
+                            "zernel_gpu_memory_used_ratio{gpu_id=\"0\"}")
+                    .containsEntry("zernel_gpu_energy_joules_total{gpu_id=\"0\"}", 5000.0);
+        }
+    }
+
+    @Test
     void timeBeginsWithTheFirstEvent() throws Exception {
         deleteLive();
         try (MetricsServer server = start(new FollowedFolder(folder))) {
@@ -219,9 +249,13 @@ final class FollowedStepsTest {
     }
 
     private static MetricsServer start(EventSource source) throws IOException {
+        return start(source, _ -> {});
+    }
+
+    private static MetricsServer start(EventSource source, Consumer<Alert> log) throws IOException {
         return MetricsServer.start(
                 source,
                 new MetricsServer.Options(InetAddress.getLoopbackAddress(), 0, 0, Duration.ofMillis(100), 100, false, Optional.empty(), Set.of()),
-                new Alerting(AlertRules.defaults(), _ -> {}));
+                new Alerting(AlertRules.defaults(), log));
     }
 }

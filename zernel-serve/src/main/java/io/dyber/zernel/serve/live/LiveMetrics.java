@@ -57,10 +57,12 @@ public final class LiveMetrics {
     private final Instant since = Instant.now();
     private long startNanos = NULL;
     private long nextSecondNanos;
+    private long reachedNanos;
     private long lastEndNanos;
     private boolean betweenRecordings;
 
-    /// Hears each second of event time, whatever the speed, so that what it finds does not depend on that.
+    /// Hears each second of event time, whatever the speed, so that what it finds does not depend on that; and the end of a
+    /// recording that others follow.
     public interface Watcher {
         /// All events that began before `view.nowNanos()` are in.
         void second(View view);
@@ -173,7 +175,7 @@ public final class LiveMetrics {
         }
     }
 
-    /// Nobody says any more what runs and what it holds. Counters stay.
+    /// Nobody says any more what runs and what it holds, and alerts about that are over. Counters stay.
     private void endRecording() {
         betweenRecordings = true;
         pids.exitAll(lastEndNanos);
@@ -181,7 +183,12 @@ public final class LiveMetrics {
         gpuMemory.clear();
         torchMemory.clear();
         workers.clear();
+        series.forgetSampledGauges();
         detail.end();
+        if (startNanos != NULL) {
+            derive(reachedNanos, false);
+            watcher.second(view(reachedNanos));
+        }
     }
 
     /// Event time has passed without events. It begins with the first of them, whatever a clock says before.
@@ -199,6 +206,7 @@ public final class LiveMetrics {
             nextSecondNanos = nanos + SECOND_NANOS;
             detail.start(nanos);
         }
+        reachedNanos = Math.max(reachedNanos, nanos);
         nextSecondNanos = Math.max(nextSecondNanos, nanos - LONGEST_SILENCE_NANOS);
         while (nextSecondNanos <= nanos) {
             inferred.readUntil(nextSecondNanos, this::infer);

@@ -89,6 +89,15 @@ public final class SeriesTable {
                 series.values().removeIf(sum -> sum.sampledNanos != 0 && sum.sampledNanos < nanos));
     }
 
+    /// Drops what devices and processes were sampled at last. What a device counts stays.
+    void forgetSampledGauges() {
+        numbers.forEach((metric, series) -> {
+            if (metric.isSampled() && metric.type() == Metric.Type.GAUGE) {
+                series.clear();
+            }
+        });
+    }
+
     /// The label values and durations of the series with most events.
     public Optional<Map.Entry<List<String>, Durations>> busiest(Metric metric) {
         return durations(metric).entrySet().stream()
