@@ -82,6 +82,32 @@ final class EndedProcessesTest {
         assertThat(numbers(Metrics.GPU_MEMORY_PEAK)).isEqualTo(Map.of(List.of("1", "0"), 10.0 * GIB));
     }
 
+    @Test
+    void whatWasSampledOfProcessesThatHaveEndedDoesNotAddUp() {
+        for (int pid = 1; pid <= 3; pid++) {
+            read(pid, 1);
+            sample(pid, 7 * GIB);
+            exit(pid);
+        }
+        read(4, 1);
+        live.apply(events.batch());
+        assertThat(numbers(Metrics.GPU_PROCESS_MEMORY)).isEmpty();
+        assertThat(numbers(Metrics.IO_BYTES)).isEqualTo(Map.of(List.of("other"), 3.0, List.of("4"), 1.0));
+    }
+
+    @Test
+    void whatIsSampledOfProcessesWithoutSeriesOfTheirOwnIsNotShown() {
+        read(1, 1000);
+        sample(1, 7 * GIB);
+        sample(2, 9 * GIB);
+        live.apply(events.batch());
+        assertThat(numbers(Metrics.GPU_PROCESS_MEMORY)).isEqualTo(Map.of(List.of("1", "0"), 7.0 * GIB));
+    }
+
+    private void sample(long pid, long bytes) {
+        events.add("gpu_process", "memory_used", pid, ++nowNanos, 0).with(LongColumn.VALUE, bytes);
+    }
+
     /// So many reads of one byte each.
     private void read(long pid, int count) {
         for (int i = 0; i < count; i++) {

@@ -306,7 +306,10 @@ public final class LiveMetrics {
         List<String> values = labels.of(metric, batch, row);
         if (metric.type() == Metric.Type.SUMMARY) {
             series.durations(metric, values).record(value, endNanos(batch, row));
-        } else if (feed.amount() == Metric.Amount.VALUE) {
+        } else if (metric.isSampled()) {
+            if (metric.isRanked() && values.contains(SeriesTable.OTHER)) {
+                return;
+            }
             SeriesTable.Sum sample = series.number(metric, values);
             if (metric.type() == Metric.Type.COUNTER) {
                 sample.count(value * feed.scale(), batch.shiftNanos());

@@ -1,7 +1,6 @@
 package io.dyber.zernel.serve.live;
 
 import io.dyber.zernel.serve.metric.Metric;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -105,19 +104,20 @@ public final class SeriesTable {
                 .filter(entry -> entry.getValue().count() > 0);
     }
 
-    /// Adds every series with this `pid` to the one of pid `other`, and removes it.
+    /// Adds what was counted for a `pid` to the series of pid `other`, and removes all its series: what was sampled is no sum.
     void fold(String pid) {
-        fold(pid, OTHER, numbers.keySet());
+        numbers.forEach((metric, series) -> {
+            if (metric.isSampled()) {
+                foldInto(metric, series, pid, OTHER, (_, _) -> {});
+            }
+        });
+        foldCounts(pid, OTHER);
     }
 
     /// Adds what was counted for a `pid` to what was for another, and removes it. What was sampled stays: it is no sum.
     void foldCounts(String pid, String into) {
-        fold(pid, into, numbers.keySet().stream().filter(metric -> !metric.isSampled()).toList());
-    }
-
-    private void fold(String pid, String into, Collection<Metric> folded) {
         numbers.forEach((metric, series) -> {
-            if (folded.contains(metric)) {
+            if (!metric.isSampled()) {
                 foldInto(metric, series, pid, into, (labels, old) -> number(metric, labels).value += old.value);
             }
         });
