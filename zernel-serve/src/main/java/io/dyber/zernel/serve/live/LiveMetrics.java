@@ -305,7 +305,8 @@ public final class LiveMetrics {
         }
         List<String> values = labels.of(metric, batch, row);
         if (metric.type() == Metric.Type.SUMMARY) {
-            series.durations(metric, values).record(value, endNanos(batch, row));
+            // A replay hands out a call when it begins: a window that moved to its end would have nothing else.
+            series.durations(metric, values).record(value, Math.min(endNanos(batch, row), reachedNanos));
         } else if (metric.isSampled()) {
             if (metric.isRanked() && values.contains(SeriesTable.OTHER)) {
                 return;

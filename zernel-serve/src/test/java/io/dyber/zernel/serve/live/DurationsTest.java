@@ -3,9 +3,16 @@ package io.dyber.zernel.serve.live;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import io.dyber.zernel.serve.analysis.Inferences;
 import io.dyber.zernel.serve.live.Durations.Window;
+import io.dyber.zernel.serve.metric.Metrics;
+import io.dyber.zernel.serve.source.EventBatch;
+import io.dyber.zernel.serve.source.LongColumn;
+import io.dyber.zernel.serve.source.TextColumn;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -118,6 +125,37 @@ final class DurationsTest {
         assertThat(one.seconds(Window.MINUTE, 0.25, now)).isCloseTo(1e-3, withinPercentage(1));
         assertThat(one.seconds(Window.MINUTE, 0.75, now)).isCloseTo(3e-3, withinPercentage(1));
         assertThat(one.count(Window.TEN_SECONDS, now)).isEqualTo(8 + 11);
+    }
+
+    /// As a replay does, which hands out each call when it begins.
+    @Test
+    void aLongCallNeitherEmptiesTheLastMinuteNorHoldsItUp() {
+        LiveMetrics live = new LiveMetrics(1, new Inferences(true), _ -> {});
+        for (int second = 0; second < 40; second++) {
+            live.apply(futex(START + second * SECOND, second == 20 ? 600 * SECOND : 1_000_000));
+        }
+        assertThat(waits(live, Window.MINUTE, START + 40 * SECOND)).isEqualTo(40);
+        for (int second = 40; second < 200; second++) {
+            live.apply(futex(START + second * SECOND, 1_000_000));
+        }
+        assertThat(waits(live, Window.TEN_SECONDS, START + 200 * SECOND)).isEqualTo(10);
+    }
+
+    private static EventBatch futex(long startNanos, long durationNanos) {
+        return new EventBatch(1)
+                .addRow()
+                .put(TextColumn.KIND, "wait")
+                .put(TextColumn.NAME, "futex")
+                .put(LongColumn.PID, 1)
+                .put(LongColumn.TS_NS, startNanos)
+                .put(LongColumn.DUR_NS, durationNanos);
+    }
+
+    private static long waits(LiveMetrics live, Window window, long nowNanos) {
+        AtomicLong count = new AtomicLong();
+        live.read(nowNanos, false, view -> count.set(
+                view.series().durations(Metrics.WAIT, List.of("1", "futex")).count(window, nowNanos)));
+        return count.get();
     }
 
     /// The values of the seconds whose slice of two is in the window that ends in `second`.
