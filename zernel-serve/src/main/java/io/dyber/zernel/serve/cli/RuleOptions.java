@@ -90,6 +90,8 @@ final class RuleOptions {
         if (!outcome.note().isEmpty()) {
             err.println(spec.qualifiedName(" ") + ": " + outcome.note());
         }
+        outcome.untried().forEach(rule -> err.println(spec.qualifiedName(" ") + ": not tried: rule '" + rule.name()
+                + "', as " + rule.metric().name() + " is there only without --alerts-only"));
         err.flush();
         return 0;
     }

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,29 @@ final class RuleOptionsTest {
         Path file = almostFull();
         assertThat(run("serve", file.toString(), "--alerts-only", "--speed", "60x")).isZero();
         assertThat(out.toString()).contains("+26 s  2023-11-14T22:13:46Z firing").contains("+41 s");
+    }
+
+    @Test
+    void rulesAreTriedOnTheMetricsThatAServerShows() throws IOException {
+        Path file = WrittenRecording.write(folder.resolve("run.parquet"), """
+                SELECT 'torch_alloc' AS kind, 'malloc' AS name, 1700000000000000000 + second * 1000000000 AS ts_ns,
+                       0 AS dur_ns, 7 AS pid, 7 AS tid, 0 AS device, second AS addr, 1000 AS bytes
+                FROM range(5) AS r(second)
+                """, Map.of(
+                "zernel.detail", "{\"kinds\": [\"torch_alloc\"], \"windows\": []}",
+                "zernel.overhead", "{\"share\": 0.25}"));
+        Path rules = Files.writeString(folder.resolve("rules.yaml"), """
+                rules:
+                  - {name: memory, metric: zernel_torch_memory_used_bytes, comparison: ">", threshold: 0}
+                  - {name: costly, metric: zernel_recorder_overhead_ratio, comparison: ">", threshold: 0.1}
+                  - {name: found, metric: zernel_finding_lost_seconds, comparison: ">", threshold: 1}
+                """);
+        assertThat(run("serve", file.toString(), "--alerts-only", "--speed", "max", "--rules", rules.toString())).isZero();
+        assertThat(out.toString()).isEqualTo("       +1 s  2023-11-14T22:13:21Z firing   warning  costly: 0.2500 > 0.1\n");
+        assertThat(err.toString()).isEqualTo("""
+                zernel serve: 1 alert fired in 4 s of the recording
+                zernel serve: not tried: rule 'found', as zernel_finding_lost_seconds is there only without --alerts-only
+                """);
     }
 
     @Test

@@ -5,6 +5,8 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /// Writes small recordings for tests, as the recorder does: ordered by thread, then time.
 public final class WrittenRecording {
@@ -12,10 +14,18 @@ public final class WrittenRecording {
 
     /// Writes the rows of `select`, which has at least the columns kind, ts_ns and tid.
     public static Path write(Path file, String select) {
+        return write(file, select, Map.of());
+    }
+
+    /// The same with these keys of the footer.
+    public static Path write(Path file, String select, Map<String, String> footer) {
+        String keys = footer.isEmpty() ? "" : footer.entrySet().stream()
+                .map(entry -> "'" + entry.getKey() + "': '" + entry.getValue() + "'")
+                .collect(Collectors.joining(", ", ", KV_METADATA {", "}"));
         try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
                 Statement statement = connection.createStatement()) {
             statement.execute("COPY (SELECT * FROM (" + select + ") ORDER BY tid, ts_ns) TO '" + file
-                    + "' (FORMAT parquet, COMPRESSION zstd)");
+                    + "' (FORMAT parquet, COMPRESSION zstd" + keys + ")");
             return file;
         } catch (SQLException e) {
             throw new IllegalStateException(e);
