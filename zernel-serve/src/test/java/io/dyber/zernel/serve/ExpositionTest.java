@@ -11,6 +11,7 @@ import io.dyber.zernel.serve.live.SeriesTable;
 import io.dyber.zernel.serve.metric.CommonLabels;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
+import io.dyber.zernel.serve.source.EventBatch;
 import io.dyber.zernel.serve.source.Facts;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
@@ -166,6 +167,19 @@ final class ExpositionTest {
         said.set(EveryKind.facts());
         live.facts(said::get);
         assertThat(text("text/plain")).contains("zernel_io_seconds_count{pid=\"3\",rank=\"1\"} 1\n");
+    }
+
+    @Test
+    void aSeriesKeepsItsRankWhereALaterRecordingDoesNotKnowItsProcess() {
+        live.facts(EveryKind::facts);
+        live.apply(new Events().add("io", "read", 3, EveryKind.START, MS).batch());
+        live.apply(EventBatch.endOfRecording());
+        live.facts(() -> Facts.of(Map.of(Footer.PROCESSES, "[{\"pid\": 7, \"environment\": {\"RANK\": \"5\"}}]")));
+        live.apply(new Events().add("io", "read", 7, EveryKind.START + MS, MS).add("io", "read", 1, EveryKind.START + MS, MS).batch());
+        assertThat(text("text/plain")).contains(
+                "zernel_io_seconds_count{pid=\"3\",rank=\"1\"} 1\n",
+                "zernel_io_seconds_count{pid=\"7\",rank=\"5\"} 1\n",
+                "zernel_io_seconds_count{pid=\"1\"} 1\n");
     }
 
     @Test

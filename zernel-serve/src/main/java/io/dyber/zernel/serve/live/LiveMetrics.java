@@ -239,7 +239,7 @@ public final class LiveMetrics {
     }
 
     private void refreshFacts() {
-        if (who.refresh()) {
+        if (who.refresh(pids.chosen())) {
             workers.said(who.facts().processes());
         }
     }

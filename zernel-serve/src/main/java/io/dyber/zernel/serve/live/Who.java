@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +31,9 @@ final class Who {
     }
 
     /// Asks what is known now, but not more than once a second; whether that is something new.
-    boolean refresh() {
+    ///
+    /// @param shown processes that keep what was known of them where nothing is said of them any more
+    boolean refresh(Set<Long> shown) {
         long now = System.nanoTime();
         if (asked && now - askedNanos < ASKED_AGAIN_NANOS) {
             return false;
@@ -42,7 +45,7 @@ final class Who {
             return false;
         }
         facts = said;
-        processes.clear();
+        processes.keySet().retainAll(shown);
         said.processes().forEach(process -> processes.put(process.pid(), process));
         return true;
     }

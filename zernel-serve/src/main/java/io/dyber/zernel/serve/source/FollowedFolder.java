@@ -25,6 +25,7 @@ public final class FollowedFolder implements EventSource {
     /// What became of the last recording, for people.
     private volatile String last = "";
     private volatile long reachedNanos;
+    private volatile Facts lastFacts = Facts.NONE;
     private volatile boolean closed;
 
     /// @throws RecordingException if there is no such folder
@@ -51,6 +52,7 @@ public final class FollowedFolder implements EventSource {
             }
             last = source.state().path() + " has ended; ";
             reachedNanos = source.nowNanos();
+            lastFacts = facts();
             source.close();
             current = null;
             return Optional.of(EventBatch.endOfRecording());
@@ -129,10 +131,12 @@ public final class FollowedFolder implements EventSource {
         return source == null ? Optional.empty() : source.detail();
     }
 
+    /// Those of the last recording until the next one says something.
     @Override
     public Facts facts() {
         EventSource source = current;
-        return source == null ? Facts.NONE : source.facts();
+        Facts said = source == null ? Facts.NONE : source.facts();
+        return said.equals(Facts.NONE) ? lastFacts : said;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.dyber.zernel.serve.source;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,6 +53,33 @@ final class FollowedFolderTest {
                 journal.add("mark", "third", START + 2, 1, 1).flush();
                 awaitSeen("finished", "second", "third");
             }
+        }
+        reading.get(5, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whoTheLastOneWasAboutIsKnownUntilTheNextOneSays() throws Exception {
+        Path first = Files.createDirectory(folder.resolve("run-1.parquet.live"));
+        Files.writeString(first.resolve("meta.json"), "{\"zernel.processes\": [{\"pid\": 7}]}");
+        CompletableFuture<Void> reading;
+        try (FollowedFolder followed = new FollowedFolder(folder)) {
+            reading = CompletableFuture.runAsync(() -> read(followed));
+            try (WrittenJournal journal = new WrittenJournal(first.resolve("journal-000000.arrows"), 0)) {
+                journal.add("mark", "first", START, 1, 7).flush();
+                awaitSeen("first");
+            }
+            assertThat(followed.facts().processes()).extracting(Footer.ProcessInfo::pid).containsExactly(7L);
+            delete(first);
+            awaitWaiting(followed, "run-1.parquet");
+            assertThat(followed.facts().processes()).extracting(Footer.ProcessInfo::pid).containsExactly(7L);
+            Path second = Files.createDirectory(folder.resolve("run-2.parquet.live"));
+            try (WrittenJournal journal = new WrittenJournal(second.resolve("journal-000000.arrows"), 0)) {
+                journal.add("mark", "second", START + 1, 1, 8).flush();
+                awaitSeen("first", "second");
+            }
+            assertThat(followed.facts().processes()).extracting(Footer.ProcessInfo::pid).containsExactly(7L);
+            Files.writeString(second.resolve("meta.json"), "{\"zernel.processes\": [{\"pid\": 8}]}");
+            assertThat(followed.facts().processes()).extracting(Footer.ProcessInfo::pid).containsExactly(8L);
         }
         reading.get(5, TimeUnit.SECONDS);
     }
