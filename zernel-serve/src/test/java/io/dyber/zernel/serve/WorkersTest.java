@@ -11,6 +11,7 @@ import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.Facts;
 import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -34,6 +35,11 @@ final class WorkersTest {
 
     private static Events read(Events events, long pid, String comm) {
         return events.add("io", "read", pid, START + MS, 2 * MS).with(LongColumn.BYTES, 1000).with(TextColumn.COMM, comm);
+    }
+
+    /// Worker 11 ends, and so does its main thread.
+    private static Events exit(Events events) {
+        return events.add("process", "exit", 11, START + 10 * MS, 0).with(TextColumn.COMM, WORKER);
     }
 
     @Test
@@ -83,9 +89,39 @@ final class WorkersTest {
 
     @Test
     void aProcessThatGetsTheNumberOfAWorkerIsNoWorker() {
-        live.apply(read(forked(11), 11, WORKER).add("process", "exit", 11, START + 10 * MS, 0).batch());
+        live.apply(exit(read(forked(11), 11, WORKER)).batch());
         live.apply(read(new Events(), 11, "ffmpeg").batch());
         assertThat(numbers(Metrics.IO_BYTES)).isEqualTo(Map.of("1", 1000.0, "11", 1000.0));
+    }
+
+    @Test
+    void norWhereTheRecordingSaysWhoItWas() {
+        String worker = "{\"pid\": 11, \"ppid\": 4242, \"comm\": \"pt_data_worker\"}";
+        live.facts(() -> facts("[" + worker + "]"));
+        live.apply(exit(read(new Events(), 11, WORKER)).batch());
+        live.facts(() -> facts("[" + worker + ", {\"pid\": 12, \"ppid\": 4242, \"comm\": \"pt_data_worker\"}]"));
+        live.apply(read(read(new Events(), 11, "ffmpeg"), 12, WORKER).batch());
+        assertThat(numbers(Metrics.IO_BYTES)).isEqualTo(Map.of("4242", 2000.0, "11", 1000.0));
+    }
+
+    @Test
+    void aWorkerIsKnownHoweverManyProcessesHadNamesBefore() {
+        Events events = forked(11);
+        for (int pid = 100; pid < 10_100; pid++) {
+            events.add("mark", "begin", pid, START, MS).with(TextColumn.COMM, "sh");
+        }
+        live.apply(read(read(events, 11, WORKER), 1, "python3").batch());
+        assertThat(numbers(Metrics.IO_BYTES)).isEqualTo(Map.of("1", 2000.0));
+    }
+
+    @Test
+    void theNamesOfTheLatestProcessesAreKnown() {
+        Events events = read(new Events(), 1, "python3");
+        for (int pid = 100; pid < 10_100; pid++) {
+            events.add("mark", "begin", pid, START, MS).with(TextColumn.COMM, "sh");
+        }
+        live.apply(read(read(events, 1, "renamed"), 2, "late").batch());
+        live.read(START, false, view -> assertThat(List.of(view.comm(1), view.comm(2))).containsExactly("renamed", "late"));
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.dyber.zernel.serve.source.LongColumn;
 import io.dyber.zernel.serve.source.TextColumn;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -36,6 +37,8 @@ public final class LiveMetrics {
     private static final long SECOND_NANOS = 1_000_000_000L;
     /// Of a longer one the seconds before are left out.
     private static final long LONGEST_SILENCE_NANOS = 3600 * SECOND_NANOS;
+    /// Processes whose names are known: those that did something last.
+    private static final int NAMES = 10_000;
 
     private final SeriesPolicy policy;
     private final SeriesTable series;
@@ -47,7 +50,12 @@ public final class LiveMetrics {
     private final StepHistory history = new StepHistory();
     private final LiveMemory gpuMemory = new LiveMemory();
     private final LiveMemory torchMemory = new LiveMemory();
-    private final Map<Long, String> comms = new HashMap<>();
+    private final Map<Long, String> comms = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, String> eldest) {
+            return size() > NAMES;
+        }
+    };
     private final Map<@Nullable String, Map<@Nullable String, List<Metric>>> routes = new HashMap<>();
     private long updatedMillis;
     private OptionalDouble overhead = OptionalDouble.empty();
@@ -324,6 +332,12 @@ public final class LiveMetrics {
     }
 
     private void observe(EventBatch batch, int row) {
+        long pid = batch.number(LongColumn.PID, row);
+        String comm = batch.text(TextColumn.COMM, row);
+        if (comm != null && pid == batch.number(LongColumn.TID, row)) {
+            comms.put(pid, comm);
+            workers.named(pid, comm);
+        }
         switch (batch.text(TextColumn.KIND, row)) {
             case "gpu_alloc" -> gpuMemory.allocate(batch, row);
             case "gpu_free" -> gpuMemory.free(batch, row);
@@ -332,13 +346,7 @@ public final class LiveMetrics {
             case "process" -> observeProcess(batch, row);
             case null, default -> {}
         }
-        long pid = batch.number(LongColumn.PID, row);
         pids.runs(pid, batch.number(LongColumn.TS_NS, row));
-        String comm = batch.text(TextColumn.COMM, row);
-        if (comm != null && pid == batch.number(LongColumn.TID, row) && comms.size() < 10_000) {
-            comms.put(pid, comm);
-            workers.named(pid, comm);
-        }
     }
 
     private void observeProcess(EventBatch batch, int row) {

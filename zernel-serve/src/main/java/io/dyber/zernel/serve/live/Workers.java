@@ -1,6 +1,7 @@
 package io.dyber.zernel.serve.live;
 
 import io.dyber.zernel.format.Footer;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +25,8 @@ final class Workers {
     private Map<Long, Long> saidParents = Map.of();
     /// Without a parent so far.
     private final Set<Long> orphans = new HashSet<>();
+    /// A recording that is being written goes on saying who they were.
+    private final Set<Long> ended = Collections.newSetFromMap(bounded());
 
     /// Is told of each worker once.
     interface Listener {
@@ -36,10 +39,10 @@ final class Workers {
         this.listener = listener;
     }
 
-    private static Map<Long, Long> bounded() {
+    private static <V> Map<Long, V> bounded() {
         return new LinkedHashMap<>() {
             @Override
-            protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<Long, V> eldest) {
                 return size() > MOST;
             }
         };
@@ -52,11 +55,13 @@ final class Workers {
 
     void forked(long parent, long child) {
         parents.put(child, parent);
+        ended.remove(child);
     }
 
     /// A main thread has this name.
     void named(long pid, String comm) {
         if (comm.equals(NAME) && !owners.containsKey(pid)) {
+            ended.remove(pid);
             @Nullable Long forker = parents.get(pid);
             @Nullable Long parent = forker == null ? saidParents.get(pid) : forker;
             if (parent != null) {
@@ -73,7 +78,8 @@ final class Workers {
                 .filter(process -> process.ppid() > 1)
                 .collect(Collectors.toMap(Footer.ProcessInfo::pid, Footer.ProcessInfo::ppid, (_, later) -> later));
         for (Footer.ProcessInfo process : processes) {
-            boolean works = NAME.equals(process.comm()) || orphans.contains(process.pid());
+            boolean works = !ended.contains(process.pid())
+                    && (NAME.equals(process.comm()) || orphans.contains(process.pid()));
             if (works && saidParents.containsKey(process.pid()) && !owners.containsKey(process.pid())) {
                 adopt(process.pid(), process.ppid());
             }
@@ -85,6 +91,7 @@ final class Workers {
         parents.remove(pid);
         owners.remove(pid);
         orphans.remove(pid);
+        ended.add(pid);
     }
 
     /// All may have ended. What the recording said holds until the next one says something.
@@ -92,6 +99,7 @@ final class Workers {
         parents.clear();
         owners.clear();
         orphans.clear();
+        ended.clear();
     }
 
     private void adopt(long worker, long parent) {
