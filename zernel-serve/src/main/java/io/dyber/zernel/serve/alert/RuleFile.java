@@ -139,10 +139,14 @@ final class RuleFile {
 
     private Webhook.Options webhook(Node node) {
         Map<String, Node> keys = yaml.mapping(node, "webhook", WEBHOOK_KEYS);
+        Duration timeout = yaml.duration(keys.get("timeout"), Duration.ofSeconds(5));
+        if (timeout.isZero()) {
+            yaml.fault(keys.get("timeout"), "a timeout is more than 0");
+        }
         return new Webhook.Options(
                 url(yaml.required(keys, "url", node)),
                 yaml.choice(keys.get("payload"), "payload", AlertPayload.ZERNEL),
-                yaml.duration(keys.get("timeout"), Duration.ofSeconds(5)),
+                timeout,
                 keys.containsKey("retries") ? (int) yaml.number(keys.get("retries")) : 5);
     }
 

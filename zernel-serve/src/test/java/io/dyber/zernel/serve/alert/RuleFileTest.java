@@ -127,6 +127,12 @@ final class RuleFileTest {
                 .containsExactly("rules.yaml:1: 'http://a b' is not a http or https URL");
     }
 
+    @Test
+    void aWebhookHasSomeTimeToAnswer() {
+        assertThat(faults("webhook: {url: 'http://a', timeout: 0s}\nrules: []\n"))
+                .containsExactly("rules.yaml:1: a timeout is more than 0");
+    }
+
     private static List<String> faults(String text) {
         RuleFileException bad =
                 catchThrowableOfType(RuleFileException.class, () -> RuleFile.parse("rules.yaml", text));
