@@ -45,7 +45,7 @@ final class PageTest {
         }
         assumeThat(program).isPresent();
         WrittenRecording.training(folder.resolve("run.parquet"), 1_700_000_000_000_000_000L, 50);
-        server = serve(0, 0);
+        server = serve(Ports.free(), Ports.free());
         assertThat(server.awaitEnd()).isTrue();
         browser = Browser.start(program.orElseThrow(), folder.resolve("browser"));
         browser.open("http://localhost:" + server.metricsPort() + "/");

@@ -15,7 +15,6 @@ import io.dyber.zernel.serve.source.SourceState;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -81,7 +80,7 @@ final class PrometheusIT {
     void everyPanelHasDataAndTheRulesAreEvaluated() throws Exception {
         Path prometheus = program("prometheus");
         try (MetricsServer server = serve()) {
-            int port = freePort();
+            int port = Ports.free();
             Process process = start(prometheus, port, server.metricsPort());
             try {
                 List<String> empty = expressions("/panels");
@@ -118,7 +117,7 @@ final class PrometheusIT {
         try (MetricsServer server = serve(SeriesPolicy.usual().withHistograms())) {
             Path metrics = Files.writeString(folder.resolve("histograms.txt"), get(server.metricsPort(), "/metrics"));
             assertThat(says(metrics, promtool, "check", "metrics")).isEmpty();
-            int port = freePort();
+            int port = Ports.free();
             Process process = start(prometheus, port, server.metricsPort());
             try {
                 // One of 3 ms and one of 5 ms are in the bucket from 2 ms to 5 ms.
@@ -234,14 +233,8 @@ final class PrometheusIT {
                 new MetricsServer.Options(
                         InetAddress.getLoopbackAddress(), 0, 0, Duration.ofSeconds(1), policy, false, Optional.empty(), Set.of(),
                         Optional.of(new OtlpTarget(
-                                URI.create("http://127.0.0.1:" + freePort()), Duration.ofSeconds(1), Map.of(), _ -> {}))),
+                                URI.create("http://127.0.0.1:" + Ports.free()), Duration.ofSeconds(1), Map.of(), _ -> {}))),
                 new Alerting(rules(), _ -> {}));
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     /// Skips the test where the program is missing, or fails it where nothing may be skipped.

@@ -3,7 +3,6 @@ package io.dyber.zernel.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -34,7 +33,7 @@ final class RecordServeIT {
     @Test
     void aProcessIsScrapedWhileItIsRecorded() throws Exception {
         needsBpf();
-        int port = freePort();
+        int port = Ports.free();
         Path output = folder.resolve("run.parquet");
         List<String> command = new ArrayList<>(JAVA);
         command.addAll(List.of("-Dzernel.home=" + home(), "io.dyber.zernel.record.cli.Record", "--serve", "--quiet", "-o", output.toString(),
@@ -42,7 +41,7 @@ final class RecordServeIT {
                         folder.resolve("enough"))));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(
-                Map.of("ZERNEL_METRICS_PORT", "" + port, "ZERNEL_WS_PORT", "" + freePort()));
+                Map.of("ZERNEL_METRICS_PORT", "" + port, "ZERNEL_WS_PORT", "" + Ports.free()));
         Process recorder = builder.redirectErrorStream(true)
                 .redirectOutput(folder.resolve("record.log").toFile())
                 .start();
@@ -94,12 +93,6 @@ final class RecordServeIT {
             return Files.readString(folder.resolve("record.log"));
         } catch (IOException e) {
             return e.toString();
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
         }
     }
 

@@ -39,7 +39,7 @@ final class WatchTest {
         }
         assumeThat(hasTmux).isTrue();
         WrittenRecording.training(folder.resolve("run.parquet"), 1_700_000_000_000_000_000L, 50);
-        server = serve(0, 0);
+        server = serve(Ports.free(), Ports.free());
         assertThat(server.awaitEnd()).isTrue();
     }
 

@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.serve.Ports;
 import io.dyber.zernel.serve.source.WrittenRecording;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -93,11 +94,8 @@ final class ZernelTest {
     }
 
     @Test
-    void watchingNobodySaysHowToStartAServer() throws IOException {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            free = socket.getLocalPort();
-        }
+    void watchingNobodySaysHowToStartAServer() {
+        int free = Ports.free();
         assertThat(run("watch", "--once", "--host", "127.0.0.1", "--port", "" + free)).isEqualTo(1);
         assertThat(err.toString()).isEqualTo("zernel watch: watching 'ws://127.0.0.1:" + free
                 + "': nothing listens there\nhint: start a server: zernel serve run.parquet\n");

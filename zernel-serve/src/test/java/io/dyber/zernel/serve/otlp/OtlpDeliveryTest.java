@@ -2,6 +2,7 @@ package io.dyber.zernel.serve.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.serve.Ports;
 import io.dyber.zernel.serve.alert.Alert;
 import io.dyber.zernel.serve.alert.AlertRule;
 import io.dyber.zernel.serve.alert.AlertRule.Action;
@@ -185,8 +186,7 @@ final class OtlpDeliveryTest {
 
     @Test
     void aCollectorThatIsNotThereIsSaidOnceAndHoldsNobodyUp() throws Exception {
-        int port = collector.port();
-        collector.close();
+        int port = Ports.free();
         Otlp otlp = start(URI.create("http://127.0.0.1:" + port), Duration.ofMillis(20));
         awaitFailures("metrics", 5);
         assertThat(said).containsExactly(
