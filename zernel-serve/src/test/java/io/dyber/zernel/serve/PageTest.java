@@ -49,7 +49,7 @@ final class PageTest {
         assertThat(server.awaitEnd()).isTrue();
         browser = Browser.start(program.orElseThrow(), folder.resolve("browser"));
         browser.open("http://localhost:" + server.metricsPort() + "/");
-        assertThat(browser.await("document.getElementById('link')?.textContent", "ended")).isEqualTo("ended");
+        assertBecomes("document.getElementById('link')?.textContent", "ended");
     }
 
     @AfterEach
@@ -65,51 +65,44 @@ final class PageTest {
     @Test
     void itsNumbersAreTheSources() throws Exception {
         JsonNode snapshot = get("/api/snapshot");
-        assertThat(text("step")).isEqualTo(millis(snapshot.at("/zernel/processes/0/step/p50_ms")));
-        assertThat(text("wait")).isEqualTo(millis(snapshot.path("dataloader_wait_p50_ms")));
-        assertThat(text("launch")).isEqualTo("–");
-        assertThat(text("events")).isEqualTo("250");
+        String step = millis(snapshot.at("/zernel/processes/0/step/p50_ms"));
+        assertBecomes(textOf("step"), step);
+        assertBecomes(textOf("wait"), millis(snapshot.path("dataloader_wait_p50_ms")));
+        assertBecomes(textOf("launch"), "–");
+        assertBecomes(textOf("events"), "250");
         assertThat(text("lost")).endsWith(", 0 lost");
-        assertThat(browser.text("document.querySelector('#processes tbody').textContent"))
-                .startsWith("python3 424250" + text("step"));
-        assertThat(text("phase-key"))
-                .isEqualTo("data loading 30 %gpu compute 50 %nccl collective 0 %optimizer step 10 %unknown 10 %");
-        assertThat(text("clock")).isEqualTo("00:04 / 00:04");
-        assertThat(browser.text("document.querySelectorAll('.chart:not([hidden]) h2').length")).isEqualTo("3");
+        assertBecomes("document.querySelector('#processes tbody').textContent.startsWith('python3 424250" + step + "')", "true");
+        assertBecomes(textOf("phase-key"), "data loading 30 %gpu compute 50 %nccl collective 0 %optimizer step 10 %unknown 10 %");
+        assertBecomes(textOf("clock"), "00:04 / 00:04");
+        assertBecomes("document.querySelectorAll('.chart:not([hidden]) h2').length", "3");
     }
 
     @Test
     void ranksAreToldOrderedAndFoundAndTheLateOneIsMarked() throws Exception {
-        int http = server.metricsPort();
-        int webSocket = server.webSocketPort();
-        server.close();
-        assertThat(Record.commandLine().execute("--simulate=straggler-rank", "--ranks", "20", "--steps", "40", "--seed", "3",
-                "-o", folder.resolve("run.parquet").toString())).isZero();
-        server = serve(http, webSocket);
-        assertThat(server.awaitEnd()).isTrue();
+        showsTwentyRanks();
         String rows = "document.querySelectorAll('#processes tbody tr').length";
-        assertThat(browser.await(rows, "16")).isEqualTo("16");
-        assertThat(text("more-processes")).isEqualTo("4 more");
+        assertBecomes(rows, "16");
+        assertBecomes(textOf("more-processes"), "4 more");
         browser.text("document.getElementById('more-processes').click()");
-        assertThat(browser.text(rows)).isEqualTo("20");
-        assertThat(browser.text("document.querySelector('#processes thead').textContent"))
-                .isEqualTo("rankprocessstepsstep p50p99late p50data wait p50launch p99where a step goes");
+        assertBecomes(rows, "20");
+        assertBecomes("document.querySelector('#processes thead').textContent",
+                "rankprocessstepsstep p50p99late p50data wait p50launch p99where a step goes");
 
         browser.text("document.querySelector('[data-column=rank]').click()");
-        String ranks = "[...document.querySelectorAll('#processes tbody tr')].map(row => row.cells[0].textContent).join(' ')";
-        assertThat(browser.text(ranks)).isEqualTo("0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19");
+        assertBecomes("[...document.querySelectorAll('#processes tbody tr')].map(row => row.cells[0].textContent).join(' ')",
+                "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19");
         browser.text("document.querySelector('[data-column=late]').click()");
-        assertThat(browser.text("document.querySelectorAll('#processes .late').length")).isEqualTo("1");
-        assertThat(browser.text("document.querySelector('#processes tbody tr').cells[5].className")).isEqualTo("late");
+        assertBecomes("document.querySelectorAll('#processes .late').length", "1");
+        assertBecomes("document.querySelector('#processes tbody tr').cells[5].className", "late");
 
         browser.text("(filter => { filter.value = 'rank 1'; filter.oninput(); })(document.getElementById('process-filter'))");
-        assertThat(browser.text(rows)).isEqualTo("11");
+        assertBecomes(rows, "11");
     }
 
     @Test
     void itSaysWhichLinesHoldTheTime() throws Exception {
         String lines = "document.getElementById('lines').textContent";
-        assertThat(browser.await(lines, "100 %10.0 msstoragedata.py:7 loadread")).isEqualTo("100 %10.0 msstoragedata.py:7 loadread");
+        assertBecomes(lines, "100 %10.0 msstoragedata.py:7 loadread");
         assertThat(browser.text("document.getElementById('lines-card').hidden")).isEqualTo("false");
     }
 
@@ -119,19 +112,18 @@ final class PageTest {
         browser.press("Tab", 9);
         assertThat(browser.text("document.activeElement.id")).isEqualTo("pause");
         browser.press("Enter", 13);
-        assertThat(browser.await("document.getElementById('pause').textContent", "Play")).isEqualTo("Play");
+        assertBecomes("document.getElementById('pause').textContent", "Play");
         assertThat(get("/api/replay").path("paused").asBoolean()).isTrue();
         browser.press("Tab", 9);
         browser.press("Home", 36);
-        assertThat(browser.await("document.getElementById('clock').textContent", "00:00 / 00:04"))
-                .isEqualTo("00:00 / 00:04");
-        assertThat(browser.await("document.getElementById('link').textContent", "live")).isEqualTo("live");
+        assertBecomes("document.getElementById('clock').textContent", "00:00 / 00:04");
+        assertBecomes("document.getElementById('link').textContent", "live");
     }
 
     @Test
     void itIsAsWideAsAPhone() throws Exception {
         browser.phone(390, 844);
-        assertThat(browser.await("document.documentElement.scrollWidth", "390")).isEqualTo("390");
+        assertBecomes("document.documentElement.scrollWidth", "390");
         assertThat(browser.text("Math.round(document.querySelector('.chart').getBoundingClientRect().right) <= 390"))
                 .isEqualTo("true");
         assertThat(browser.text("document.getElementById('pause').getBoundingClientRect().right <= 390"))
@@ -141,7 +133,7 @@ final class PageTest {
     @Test
     void itsChartsBeginWithTheRecording() throws Exception {
         String points = "document.querySelector('.chart polyline').getAttribute('points').split(' ').length";
-        assertThat(browser.await(points, "5")).isEqualTo("5");
+        assertBecomes(points, "5");
     }
 
     @Test
@@ -149,10 +141,10 @@ final class PageTest {
         int http = server.metricsPort();
         int webSocket = server.webSocketPort();
         server.close();
-        assertThat(browser.await("document.getElementById('link').className", "off")).isEqualTo("off");
+        assertBecomes("document.getElementById('link').className", "off");
         assertThat(text("link")).startsWith("not connected, trying again in ");
         server = serve(http, webSocket);
-        assertThat(browser.await("document.getElementById('link').className", "")).isEmpty();
+        assertBecomes("document.getElementById('link').className", "");
     }
 
     private MetricsServer serve(int httpPort, int webSocketPort) throws IOException {
@@ -163,8 +155,28 @@ final class PageTest {
                 new Alerting(AlertRules.defaults(), _ -> {}));
     }
 
+    /// Has the page, which goes on, show a job of twenty ranks.
+    private void showsTwentyRanks() throws Exception {
+        int http = server.metricsPort();
+        int webSocket = server.webSocketPort();
+        server.close();
+        assertThat(Record.commandLine().execute("--simulate=straggler-rank", "--ranks", "20", "--steps", "40", "--seed", "3",
+                "-o", folder.resolve("run.parquet").toString())).isZero();
+        server = serve(http, webSocket);
+        assertThat(server.awaitEnd()).isTrue();
+    }
+
+    /// What the page shows may be a moment old.
+    private void assertBecomes(String expression, String value) throws InterruptedException {
+        assertThat(browser.await(expression, value)).isEqualTo(value);
+    }
+
+    private static String textOf(String id) {
+        return "document.getElementById('" + id + "').textContent";
+    }
+
     private String text(String id) throws InterruptedException {
-        return browser.text("document.getElementById('" + id + "').textContent");
+        return browser.text(textOf(id));
     }
 
     private static String millis(JsonNode value) {
