@@ -59,11 +59,14 @@ final class Browser implements AutoCloseable {
         try (HttpClient http = HttpClient.newHttpClient()) {
             HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + server.getAuthority() + "/json"))
                     .build();
-            for (JsonNode target : JSON.readTree(http.send(request, HttpResponse.BodyHandlers.ofString()).body())) {
-                if (target.path("type").asString("").equals("page")) {
-                    String path = URI.create(target.path("webSocketDebuggerUrl").asString("")).getPath();
-                    return new Browser(process, new WebSocketClient(server.getPort() + path, null));
+            for (int i = 0; i < 300; i++) {
+                for (JsonNode target : JSON.readTree(http.send(request, HttpResponse.BodyHandlers.ofString()).body())) {
+                    if (target.path("type").asString("").equals("page")) {
+                        String path = URI.create(target.path("webSocketDebuggerUrl").asString("")).getPath();
+                        return new Browser(process, new WebSocketClient(server.getPort() + path, null));
+                    }
                 }
+                Thread.sleep(100); // it makes one a moment after it listens
             }
         }
         throw new IOException("the browser has no page");
@@ -85,10 +88,10 @@ final class Browser implements AutoCloseable {
                 .at("/result/value").asString("");
     }
 
-    /// Waits for at most 20 s until the expression has this value as a text; gives what it has.
+    /// Waits for at most 60 s until the expression has this value as a text; gives what it has.
     String await(String expression, String value) throws InterruptedException {
         String now = text(expression);
-        for (int i = 0; i < 200 && !now.equals(value); i++) {
+        for (int i = 0; i < 600 && !now.equals(value); i++) {
             Thread.sleep(100);
             now = text(expression);
         }

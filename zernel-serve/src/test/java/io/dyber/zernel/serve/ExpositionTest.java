@@ -408,12 +408,12 @@ final class ExpositionTest {
             }
         });
         List<Double> seen = new ArrayList<>();
-        while (writer.isAlive()) {
+        do {
             Map<String, Double> values = PrometheusText.parse(text("text/plain")).values();
             double bytes = values.getOrDefault("zernel_io_bytes_total{pid=\"1\"}", 0.0);
             assertThat(values.getOrDefault("zernel_io_seconds_count{pid=\"1\"}", 0.0)).isEqualTo(bytes);
             seen.add(bytes);
-        }
+        } while (writer.isAlive());
         writer.join();
         assertThat(seen).isNotEmpty().allMatch(bytes -> bytes % 1000 == 0);
     }

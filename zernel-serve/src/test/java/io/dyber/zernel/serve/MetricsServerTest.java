@@ -134,7 +134,7 @@ final class MetricsServerTest {
         try (WebSocketClient client = new WebSocketClient(server.webSocketPort(), null)) {
             client.next();
             long before = System.nanoTime();
-            for (int i = 0; i < 5; i++) {
+            for (int i = 0; i < 20; i++) {
                 JsonNode snapshot = json.readTree(client.next());
                 assertThat(snapshot.propertyNames()).containsAll(ZERNELDS_FIELDS);
                 assertThat(snapshot.path("dataloader_wait_p50_ms").asDouble()).isCloseTo(30, within(0.3));
@@ -150,7 +150,7 @@ final class MetricsServerTest {
                         .isCloseTo(0.3, within(1e-9));
             }
             assertThat(Duration.ofNanos(System.nanoTime() - before))
-                    .isBetween(Duration.ofMillis(350), Duration.ofSeconds(5));
+                    .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(30));
         }
     }
 
@@ -221,7 +221,7 @@ final class MetricsServerTest {
         assertThat(ended.path("position_s").asDouble()).isEqualTo(4.99);
         assertThat(ended.path("length_s").asDouble()).isEqualTo(4.99);
         assertThat(post("{\"paused\":true,\"speed\":\"1x\",\"position_s\":2.45}").statusCode()).isEqualTo(200);
-        for (int i = 0; i < 500 && json.readTree(get("/api/replay").body()).path("position_s").asDouble() != 2.45; i++) {
+        for (int i = 0; i < 3000 && json.readTree(get("/api/replay").body()).path("position_s").asDouble() != 2.45; i++) {
             Thread.sleep(10);
         }
         // The step that lies around the moment has not ended yet.

@@ -44,9 +44,9 @@ final class WebSocketClient implements WebSocket.Listener, AutoCloseable {
     }
 
     String next() throws InterruptedException {
-        String message = messages.poll(10, TimeUnit.SECONDS);
+        String message = messages.poll(60, TimeUnit.SECONDS);
         if (message == null) {
-            throw new AssertionError("no message in 10 s");
+            throw new AssertionError("no message in 60 s");
         }
         return message;
     }

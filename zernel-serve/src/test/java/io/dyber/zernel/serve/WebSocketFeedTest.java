@@ -69,10 +69,11 @@ final class WebSocketFeedTest {
         try (WebSocketFeed feed = start();
                 ManyClients clients = new ManyClients(feed.port(), 1000)) {
             awaitClients(feed, 1000);
-            long handshakes = settled(clients);
+            long handshakes = settled(clients, 1);
             for (int round = 1; round <= 3; round++) {
                 feed.publish(snapshot);
-                assertThat(settled(clients) - handshakes).isEqualTo(round * 1000L * (snapshot.length() + 4));
+                long bytes = round * 1000L * (snapshot.length() + 4);
+                assertThat(settled(clients, handshakes + bytes) - handshakes).isEqualTo(bytes);
             }
         }
     }
@@ -93,16 +94,17 @@ final class WebSocketFeedTest {
         return WebSocketFeed.start(new InetSocketAddress(loopback, 0), Connections.Limits.USUAL, new HostGuard(loopback, Set.of(), Optional.empty()));
     }
 
-    /// What all have got, once that grows no more.
-    private static long settled(ManyClients clients) throws InterruptedException {
-        long before = -1;
-        long now = clients.bytes();
-        for (int i = 0; i < 200 && (now != before || now == 0); i++) {
+    /// What all have got, once that is so much and has not grown for a second.
+    private static long settled(ManyClients clients, long least) throws InterruptedException {
+        long bytes = clients.bytes();
+        int quiet = 0;
+        for (int i = 0; i < 100 && (quiet < 4 || bytes < least); i++) {
             Thread.sleep(250);
-            before = now;
-            now = clients.bytes();
+            long now = clients.bytes();
+            quiet = now == bytes ? quiet + 1 : 0;
+            bytes = now;
         }
-        return now;
+        return bytes;
     }
 
     private static int readOrNothing(Socket socket, byte[] buffer) throws IOException {
@@ -118,7 +120,7 @@ final class WebSocketFeedTest {
     }
 
     private static void awaitClients(WebSocketFeed feed, int clients) throws InterruptedException {
-        for (int i = 0; i < 500 && feed.clients() != clients; i++) {
+        for (int i = 0; i < 3000 && feed.clients() != clients; i++) {
             Thread.sleep(10);
         }
         assertThat(feed.clients()).isEqualTo(clients);

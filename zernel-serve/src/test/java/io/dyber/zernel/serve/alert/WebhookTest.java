@@ -148,7 +148,8 @@ final class WebhookTest {
 
     private Webhook webhook(String path, AlertPayload payload, int retries) {
         URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
-        return new Webhook(new Webhook.Options(url, payload, Duration.ofMillis(500), retries), Duration.ofMillis(10));
+        Duration timeout = path.equals("/never") ? Duration.ofMillis(500) : Duration.ofSeconds(30);
+        return new Webhook(new Webhook.Options(url, payload, timeout, retries), Duration.ofMillis(10));
     }
 
     private static Alert alert(Alert.State state) {

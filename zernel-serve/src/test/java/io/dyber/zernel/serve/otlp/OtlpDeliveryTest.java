@@ -198,15 +198,17 @@ final class OtlpDeliveryTest {
 
     @Test
     void aHostThatIsNotThereIsSaid() throws InterruptedException {
-        start(URI.create("http://no-such-host.invalid:4318"), Duration.ofHours(1)).close();
+        Otlp otlp = start(URI.create("http://no-such-host.invalid:4318"), Duration.ofMillis(20));
         assertThat(said.take()).isEqualTo("pushing metrics to 'http://no-such-host.invalid:4318/v1/metrics': "
                 + "no such host; goes on trying");
+        otlp.close();
     }
 
     @Test
     void aCollectorThatNeverAnswersHoldsNobodyUp() throws InterruptedException {
-        Otlp otlp = start(collector.silentBase(), Duration.ofMillis(20));
-        for (int i = 0; i < 1500; i++) {
+        Otlp otlp = start(collector.silentBase(), Duration.ofMillis(20), Duration.ofMillis(500));
+        // At most 1000 wait, and as many are being pushed.
+        for (int i = 0; i < 2500; i++) {
             otlp.tell(alert(Alert.State.FIRING));
         }
         assertThat(otlp.works()).isTrue();
@@ -249,8 +251,12 @@ final class OtlpDeliveryTest {
     }
 
     private Otlp start(URI base, Duration interval) {
+        return start(base, interval, Duration.ofSeconds(30));
+    }
+
+    private Otlp start(URI base, Duration interval, Duration longestAnswer) {
         Otlp otlp = Otlp.start(new OtlpTarget(base, interval, Map.of(), said::add), identity(),
-                reader -> live.read(SINCE, false, reader), findings::get, Duration.ofMillis(500));
+                reader -> live.read(SINCE, false, reader), findings::get, longestAnswer);
         pushing.set(otlp);
         return otlp;
     }

@@ -54,7 +54,7 @@ final class FollowedFolderTest {
                 awaitSeen("finished", "second", "third");
             }
         }
-        reading.get(5, TimeUnit.SECONDS);
+        reading.get(30, TimeUnit.SECONDS);
     }
 
     @Test
@@ -90,7 +90,7 @@ final class FollowedFolderTest {
         CompletableFuture<Void> reading;
         try (FollowedFolder followed = new FollowedFolder(folder)) {
             reading = CompletableFuture.runAsync(() -> read(followed));
-            for (int i = 0; i < 1000 && followed.state().note().startsWith("waiting"); i++) {
+            for (int i = 0; i < 3000 && followed.state().note().startsWith("waiting"); i++) {
                 Thread.sleep(10);
             }
             assertThat(followed.state().note())
@@ -102,7 +102,7 @@ final class FollowedFolderTest {
                 awaitSeen("first");
             }
         }
-        reading.get(5, TimeUnit.SECONDS);
+        reading.get(30, TimeUnit.SECONDS);
     }
 
     @Test
@@ -126,7 +126,7 @@ final class FollowedFolderTest {
     }
 
     private void awaitSeen(String... names) throws InterruptedException {
-        for (int i = 0; i < 1000 && seen.size() < names.length; i++) {
+        for (int i = 0; i < 3000 && seen.size() < names.length; i++) {
             Thread.sleep(10);
         }
         assertThat(seen).containsExactly(names);
@@ -134,7 +134,7 @@ final class FollowedFolderTest {
 
     private void awaitWaiting(FollowedFolder followed, String ended) throws InterruptedException {
         String note = folder.resolve(ended) + " has ended; waiting for a recording to begin in " + folder;
-        for (int i = 0; i < 1000 && !followed.state().note().equals(note); i++) {
+        for (int i = 0; i < 3000 && !followed.state().note().equals(note); i++) {
             Thread.sleep(10);
         }
         assertThat(followed.state().note()).isEqualTo(note);

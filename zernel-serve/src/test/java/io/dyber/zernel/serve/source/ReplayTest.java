@@ -65,7 +65,7 @@ final class ReplayTest {
         }
         assertThat(rows).isEqualTo(200);
         assertThat(Duration.ofNanos(System.nanoTime() - before))
-                .isBetween(Duration.ofMillis(990), Duration.ofMillis(5000));
+                .isBetween(Duration.ofMillis(990), Duration.ofSeconds(30));
     }
 
     @Test
@@ -96,7 +96,7 @@ final class ReplayTest {
             second = CompletableFuture.supplyAsync(() -> nextOf(replay));
             assertThat(second).isNotDone();
         }
-        assertThat(second.get(2, TimeUnit.SECONDS)).isEmpty();
+        assertThat(second.get(30, TimeUnit.SECONDS)).isEmpty();
     }
 
     @Test
@@ -142,7 +142,7 @@ final class ReplayTest {
             awaitPosition(playback, 5.5 * 3600);
             assertThat(sixth).isNotDone();
             playback.speed(Speed.MAX);
-            assertThat(sixth.get(5, TimeUnit.SECONDS).rows()).isOne();
+            assertThat(sixth.get(30, TimeUnit.SECONDS).rows()).isOne();
         }
     }
 
@@ -243,7 +243,7 @@ final class ReplayTest {
     }
 
     private static void awaitPosition(Playback playback, double seconds) throws InterruptedException {
-        for (int i = 0; i < 500 && playback.status().positionS() < seconds; i++) {
+        for (int i = 0; i < 3000 && playback.status().positionS() < seconds; i++) {
             Thread.sleep(10);
         }
         assertThat(playback.status().positionS()).isBetween(seconds, seconds + 10);

@@ -47,7 +47,7 @@ final class TailTest {
             await("io read 10", "region first 20", "wait futex 30");
             assertThat(tail.state().ended()).isFalse();
             deleteFolder();
-            reading.get(5, TimeUnit.SECONDS);
+            reading.get(30, TimeUnit.SECONDS);
             assertThat(tail.state().ended()).isTrue();
             assertThat(tail.state().note()).isEqualTo("the recording has ended: " + output);
         }
@@ -63,7 +63,7 @@ final class TailTest {
             journal.add("io", "new", 2, 1, 1).flush();
             await("io old 1", "io new 2");
             deleteFolder();
-            reading.get(5, TimeUnit.SECONDS);
+            reading.get(30, TimeUnit.SECONDS);
         }
     }
 
@@ -85,7 +85,7 @@ final class TailTest {
                 await("io a 1", "io b 2", "io c 3");
             }
             deleteFolder();
-            reading.get(5, TimeUnit.SECONDS);
+            reading.get(30, TimeUnit.SECONDS);
         }
     }
 
@@ -109,7 +109,7 @@ final class TailTest {
             growing.write(ByteBuffer.wrap(bytes, half, bytes.length - half));
             await("io a 1", "io b 2");
             deleteFolder();
-            reading.get(5, TimeUnit.SECONDS);
+            reading.get(30, TimeUnit.SECONDS);
         }
     }
 
@@ -139,7 +139,7 @@ final class TailTest {
             journal.add("io", "a", 1, 1, 1).flush();
             await("io a 1");
         }
-        reading.get(2, TimeUnit.SECONDS);
+        reading.get(30, TimeUnit.SECONDS);
     }
 
     @Test
@@ -175,9 +175,9 @@ final class TailTest {
         });
     }
 
-    /// Waits until exactly these events were seen, for at most 5 s.
+    /// Waits until exactly these events were seen, for at most 30 s.
     private void await(String... events) throws InterruptedException {
-        for (int i = 0; i < 500 && seen.size() < events.length; i++) {
+        for (int i = 0; i < 3000 && seen.size() < events.length; i++) {
             Thread.sleep(10);
         }
         assertThat(seen).containsExactly(events);
