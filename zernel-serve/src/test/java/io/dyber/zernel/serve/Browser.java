@@ -106,6 +106,17 @@ final class Browser implements AutoCloseable {
         }
     }
 
+    /// Presses or releases the mouse in the middle of what a selector finds.
+    ///
+    /// @param type `mousePressed` or `mouseReleased`
+    void mouse(String type, String selector) throws InterruptedException {
+        String area = "document.querySelector('" + selector + "').getBoundingClientRect()";
+        JsonNode _ = call("Input.dispatchMouseEvent", Map.of(
+                "type", type, "button", "left", "clickCount", 1,
+                "x", Double.parseDouble(text("(area => area.left + area.width / 2)(" + area + ")")),
+                "y", Double.parseDouble(text("(area => area.top + area.height / 2)(" + area + ")"))));
+    }
+
     /// The upper part of the page as a PNG.
     byte[] picture(int width, int height) throws InterruptedException {
         JsonNode _ = call("Emulation.setScrollbarsHidden", Map.of("hidden", true));

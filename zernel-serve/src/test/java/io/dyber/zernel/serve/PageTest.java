@@ -100,6 +100,33 @@ final class PageTest {
     }
 
     @Test
+    void aPageThatIsScrolledStaysWhereItIsAfterAClick() throws Exception {
+        assertBecomes("document.querySelectorAll('#findings li').length > 0", "true");
+        browser.phone(390, 400);
+        browser.text("(button => { button.focus(); button.click(); })(document.querySelector('#processes tbody button'))");
+        String scrolled = browser.text("(() => { scrollTo(0, 99999); return Math.round(scrollY); })()");
+        assertThat(Integer.parseInt(scrolled)).isGreaterThan(400);
+        awaitSnapshot();
+        awaitSnapshot();
+        assertThat(browser.text("document.activeElement.dataset.pid")).isEqualTo("4242");
+        assertThat(browser.text("Math.round(scrollY)")).isEqualTo(scrolled);
+    }
+
+    @Test
+    void aClickThatTakesLongerThanASnapshotIsOne() throws Exception {
+        showsTwentyRanks();
+        assertBecomes("document.querySelectorAll('#processes tbody tr').length", "16");
+        String second = "#processes tbody tr:nth-child(2) button";
+        browser.text("document.querySelector('" + second + "').scrollIntoView({block: 'center'})");
+        browser.mouse("mousePressed", second);
+        String pid = browser.text("document.querySelector('" + second + "').dataset.pid");
+        awaitSnapshot();
+        awaitSnapshot();
+        browser.mouse("mouseReleased", second);
+        assertBecomes("document.querySelector('#processes [aria-pressed=true]').dataset.pid", pid);
+    }
+
+    @Test
     void itSaysWhichLinesHoldTheTime() throws Exception {
         String lines = "document.getElementById('lines').textContent";
         assertBecomes(lines, "100 %10.0 msstoragedata.py:7 loadread");
@@ -164,6 +191,12 @@ final class PageTest {
                 "-o", folder.resolve("run.parquet").toString())).isZero();
         server = serve(http, webSocket);
         assertThat(server.awaitEnd()).isTrue();
+    }
+
+    /// Waits until the page has drawn another one.
+    private void awaitSnapshot() throws InterruptedException {
+        browser.text("document.querySelector('#phase-key li').className = 'old'");
+        assertBecomes("document.querySelectorAll('#phase-key li.old').length", "0");
     }
 
     /// What the page shows may be a moment old.

@@ -138,6 +138,11 @@ function showHead(columns) {
   }));
 }
 
+/// Rows stay while a pointer is down on them, too.
+let pointed = false;
+$("processes").tBodies[0].onpointerdown = () => { pointed = true; };
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { pointed = false; });
+
 function showProcesses(processes, all) {
   $("no-process").hidden = processes.length > 0;
   $("processes").hidden = processes.length === 0;
@@ -150,7 +155,7 @@ function showProcesses(processes, all) {
   const found = processes.filter(p => `${p.rank === null ? "" : `rank ${p.rank} `}${p.comm} ${p.pid}`.toLowerCase().includes(wanted))
       .sort(order ?? ((a, b) => (value(b) ?? -1) - (value(a) ?? -1)));
   const shown = showsAll ? found : found.slice(0, PROCESSES);
-  $("processes").tBodies[0].replaceChildren(...shown.map(p => {
+  if (!pointed) $("processes").tBodies[0].replaceChildren(...shown.map(p => {
     const line = element("tr");
     for (const {cell, text, value, style} of columns) {
       const td = element("td", style?.(p) ?? "");
@@ -162,7 +167,9 @@ function showProcesses(processes, all) {
   $("more-processes").hidden = found.length <= PROCESSES;
   $("more-processes").textContent = showsAll ? `only the first ${PROCESSES}` : `${count(found.length - PROCESSES)} more`;
   $("processes-of").textContent = all > processes.length ? `the busiest ${processes.length} of ${count(all)}` : "";
-  for (const [key, value] of Object.entries(pressed ?? {})) document.querySelector(`[data-${key}="${CSS.escape(value)}"]`)?.focus();
+  for (const [key, value] of Object.entries(pressed ?? {})) {
+    document.querySelector(`[data-${key}="${CSS.escape(value)}"]`)?.focus({preventScroll: true});
+  }
   const shares = processes.find(p => p.pid === focus)?.phases;
   $("phase-key").replaceChildren(...(shares ? PHASES : []).map(phase => {
     const item = element("li", "", `${words(phase)} ${percent(shares[phase] ?? 0)}`);
