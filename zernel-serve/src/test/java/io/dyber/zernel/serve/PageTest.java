@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.dyber.zernel.record.cli.Record;
 import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.http.AccessToken;
+import io.dyber.zernel.serve.source.EventSource;
+import io.dyber.zernel.serve.source.FollowedFolder;
 import io.dyber.zernel.serve.source.Replay;
 import io.dyber.zernel.serve.source.Speed;
 import io.dyber.zernel.serve.source.WrittenRecording;
@@ -14,6 +17,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
@@ -164,6 +168,21 @@ final class PageTest {
     }
 
     @Test
+    void whileItWaitsForARecordingItKnowsNoTime() throws Exception {
+        Path recordings = Files.createDirectory(folder.resolve("recordings"));
+        server.close();
+        server = serve(new FollowedFolder(recordings), 0, 0, Optional.empty());
+        browser.open("http://localhost:" + server.metricsPort() + "/");
+        assertBecomes("document.getElementById('link')?.textContent", "live");
+        assertBecomes(textOf("source"), "following " + recordings + " · waiting for a recording to begin in " + recordings);
+        WrittenRecording.training(
+                Files.createDirectory(recordings.resolve("run.parquet.live")).resolve("000000.parquet"), 1_700_000_000_000_000_000L, 50);
+        assertBecomes("document.querySelectorAll('.chart:not([hidden])').length > 0", "true");
+        assertThat(browser.text("document.querySelector('.chart:not([hidden]) .span').firstChild.textContent"))
+                .isNotEqualTo(browser.text("new Date(0).toLocaleTimeString()"));
+    }
+
+    @Test
     void itConnectsAgainWhenTheServerIsBack() throws Exception {
         int http = server.metricsPort();
         int webSocket = server.webSocketPort();
@@ -175,10 +194,15 @@ final class PageTest {
     }
 
     private MetricsServer serve(int httpPort, int webSocketPort) throws IOException {
+        return serve(new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)), httpPort, webSocketPort, Optional.empty());
+    }
+
+    private static MetricsServer serve(EventSource source, int httpPort, int webSocketPort, Optional<AccessToken> token)
+            throws IOException {
         return MetricsServer.start(
-                new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)),
+                source,
                 new MetricsServer.Options(InetAddress.getLoopbackAddress(), httpPort, webSocketPort,
-                        Duration.ofMillis(100), 100, true, Optional.empty(), Set.of()),
+                        Duration.ofMillis(100), 100, true, token, Set.of()),
                 new Alerting(AlertRules.defaults(), _ -> {}));
     }
 

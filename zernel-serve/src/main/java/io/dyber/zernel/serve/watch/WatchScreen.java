@@ -150,13 +150,14 @@ public final class WatchScreen {
         JsonNode source = more.path("source");
         String note = source.path("note").asString("");
         long lost = (long) more.path("lost").asDouble(0);
+        long events = (long) more.path("events").asDouble(0);
         Instant time = Instant.ofEpochMilli((long) more.path("event_time_ms").asDouble(0));
-        return line.add("%s %s of %s  %s  %,d events, ".formatted(
+        return line.add("%s %s of %s  %s%,d events, ".formatted(
                         source.path("mode").asString("?"),
                         source.path("speed").asString(""),
                         source.path("path").asString("?"),
-                        CLOCK.format(time.atZone(zone)),
-                        (long) more.path("events").asDouble(0)))
+                        events > 0 ? CLOCK.format(time.atZone(zone)) + "  " : "", // it begins with the first event
+                        events))
                 .add(lost > 0 ? Style.RED : Style.PLAIN, "%,d lost".formatted(lost))
                 .add(note.isEmpty() ? "" : "  (" + note + ")");
     }

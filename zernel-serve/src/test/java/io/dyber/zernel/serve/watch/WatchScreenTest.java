@@ -153,6 +153,14 @@ final class WatchScreenTest {
     }
 
     @Test
+    void beforeTheFirstEventThereIsNoEventTime() {
+        screen.accept("""
+                {"zernel":{"source":{"mode":"follow","path":"/recordings","speed":"1x","note":"waiting"},"event_time_ms":0.0,"events":0.0}}
+                """);
+        assertThat(screen.draw(100, 24).get(1)).isEqualTo("follow 1x of /recordings  0 events, 0 lost  (waiting)");
+    }
+
+    @Test
     void aPlainZerneldIsDrawnToo() {
         screen.accept("{\"gpu_utilization\":[],\"cuda_latency_p50_us\":1.0,\"last_update_ms\":1}");
         assertThat(screen.draw(100, 40)).first().asString().startsWith("Zernel  connected");

@@ -58,8 +58,9 @@ function show(snapshot) {
   const z = snapshot.zernel, source = z.source;
   if (!z.processes.some(p => p.pid === focus)) focus = z.processes[0]?.pid ?? null;
   const doing = {replay: "replaying", tail: "following", follow: "following"}[source.mode] ?? source.mode;
-  $("source").textContent = `${doing} ${source.path} · ${new Date(z.event_time_ms).toLocaleString()}`
-      + (source.note ? ` · ${source.note}` : "");
+  // Event time begins with the first event.
+  $("source").textContent = [`${doing} ${source.path}`, z.events > 0 ? new Date(z.event_time_ms).toLocaleString() : "", source.note]
+      .filter(part => part).join(" · ");
   showTiles(snapshot);
   showProcesses(z.processes, z.process_count);
   showFindings(z.findings);
@@ -68,7 +69,7 @@ function show(snapshot) {
   showTimings(z.timings);
   showReplay(z.replay);
   showAlerts(z.alerts ?? []);
-  history.add(z.point);
+  if (z.events > 0) history.add(z.point);
   for (const chart of charts) chart.draw(history, focus);
 }
 
