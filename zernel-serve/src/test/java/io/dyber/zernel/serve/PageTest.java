@@ -183,6 +183,18 @@ final class PageTest {
     }
 
     @Test
+    void aTokenMayBeTypedWithABlankBehindIt() throws Exception {
+        server.close();
+        server = serve(new Replay(folder.resolve("run.parquet"), Replay.Options.at(Speed.MAX)), 0, 0,
+                Optional.of(new AccessToken("0123456789abcdef")));
+        browser.open("http://localhost:" + server.metricsPort() + "/");
+        assertBecomes("document.getElementById('link')?.textContent", "the token is needed");
+        browser.text("document.getElementById('token').value = '0123456789abcdef '");
+        browser.text("document.getElementById('login').requestSubmit()");
+        assertBecomes(textOf("link"), "ended");
+    }
+
+    @Test
     void itConnectsAgainWhenTheServerIsBack() throws Exception {
         int http = server.metricsPort();
         int webSocket = server.webSocketPort();

@@ -321,7 +321,7 @@ function state(text, off) {
 
 $("login").onsubmit = event => {
   event.preventDefault();
-  sessionStorage.setItem("zernel-token", $("token").value);
+  sessionStorage.setItem("zernel-token", $("token").value.trim());
   $("login").hidden = true;
   connect();
 };
