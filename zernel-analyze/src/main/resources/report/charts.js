@@ -5,16 +5,27 @@ const POINTS = 600;
 const WIDTH = 1000, HEIGHT = 100;
 const MOST_GAPS = 120; // more bars stand without gaps, which would be thinner than a pixel
 
+/// All of the time since the first point: when there are too many, every other is forgotten, and points are kept half as often.
 export class History {
   points = [];
+  least = 0; // time from one to the next
+
+  /// Begins with these points.
+  load(points) {
+    this.points = points;
+    this.least = 0;
+  }
 
   /// Adds a point; time that went back means that a replay started over.
   add(point) {
-    const last = this.points.at(-1);
-    if (last && point.t < last.t) this.points = this.points.filter(p => p.t < point.t);
-    else if (last && point.t === last.t) this.points.pop();
+    const [before, last] = [this.points.at(-2), this.points.at(-1)];
+    if (last && point.t < last.t) this.load(this.points.filter(p => p.t < point.t));
+    // The latest is always there, and makes room for the next where it is too near to the one before it.
+    else if (last && (point.t === last.t || before && last.t - before.t < this.least)) this.points.pop();
     this.points.push(point);
-    if (this.points.length > POINTS) this.points.shift();
+    if (this.points.length < POINTS) return;
+    this.least = 1.8 * (point.t - this.points[0].t) / POINTS; // so that every other stays, although they are not all as far apart
+    this.points = this.points.filter((p, i) => i % 2 === 0 || p === point);
   }
 }
 
@@ -22,9 +33,9 @@ export class Chart {
   /// `lines(focus)` gives [{key, label, color}], one with `outline` is drawn as a line above bars; `format` writes a value.
   /// Further: `stacked` on each other, `bars`, with `gaps` where they are few, `top` the value that is highest,
   /// `at(point, pointed)` what the axis says of a point, `rest(line)` what the key says while nobody points at anything, `limit` {value, label} a dashed line,
-  /// `after` a text for the time after the last point.
-  constructor(parent, title, {lines, format, stacked = false, bars = false, gaps = false, top, at = clock, rest, limit, after, heading = "h2"}) {
-    Object.assign(this, {title, lines, format, stacked, bars, gaps, highest: top, at, rest, limit, after, hover: null});
+  /// `after` a text for the time after the last point, `most` how many lines are drawn; the key says how many more there are.
+  constructor(parent, title, {lines, format, stacked = false, bars = false, gaps = false, top, at = clock, rest, limit, after, most, heading = "h2"}) {
+    Object.assign(this, {title, lines, format, stacked, bars, gaps, highest: top, at, rest, limit, after, most, hover: null});
     this.box = element("section", "card chart");
     this.plot = element("div", "plot");
     this.svg = svgElement("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img"});
@@ -47,7 +58,8 @@ export class Chart {
   draw(history, focus) {
     this.last = [history, focus];
     const points = history.points;
-    const shown = this.lines(focus).filter(line => points.some(p => Number.isFinite(p.values[line.key])));
+    const all = this.lines(focus).filter(line => points.some(p => Number.isFinite(p.values[line.key])));
+    const shown = all.slice(0, this.most);
     this.box.hidden = shown.length === 0;
     if (this.box.hidden) return;
     const first = points[0].t, span = points.at(-1).t - first + (this.bars ? 1 : 0);
@@ -78,7 +90,7 @@ export class Chart {
       const item = element("li", "", !pointed && this.rest ? this.rest(l) : `${l.label} ${Number.isFinite(value) ? this.format(value) : "–"}`);
       item.style.setProperty("--key", l.color);
       return item;
-    }));
+    }), ...(all.length > shown.length ? [element("li", "more", `${all.length - shown.length} more`)] : []));
     this.svg.setAttribute("aria-label", `${this.title}: ` + [...this.key.children].map(i => i.textContent).join(", "));
   }
 

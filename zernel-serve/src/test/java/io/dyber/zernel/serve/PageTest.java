@@ -168,6 +168,33 @@ final class PageTest {
     }
 
     @Test
+    void itsChartsKeepAllOfTheTime() throws Exception {
+        browser.text("""
+                import("/charts.js").then(({History}) => {
+                  const history = new History();
+                  for (let t = 0; t < 5000; t++) history.add({t: 1000 * t, values: {}});
+                  const {points} = history;
+                  const longest = Math.max(...points.slice(1).map((point, i) => point.t - points[i].t));
+                  window.kept = [points[0].t, points.at(-1).t, points.length > 250 && points.length < 600, longest <= 16000].join(" ");
+                })""");
+        assertBecomes("window.kept", "0 4999000 true true");
+    }
+
+    @Test
+    void aChartSaysHowManyLinesItLeavesOut() throws Exception {
+        server.close();
+        Path memory = WrittenRecording.write(folder.resolve("memory.parquet"), """
+                SELECT e.kind, e.name, 1700000000000000000 + e.later + i AS ts_ns, 1 AS dur_ns, i AS pid, i AS tid, 1000 AS bytes,
+                    i AS addr, 0 AS device
+                FROM range(96, 105) AS r(i), (VALUES ('io', 'read', 0), ('gpu_alloc', 'cuMemAlloc_v2', 1000)) AS e(kind, name, later)
+                """);
+        server = serve(new Replay(memory, Replay.Options.at(Speed.MAX)), 0, 0, Optional.empty());
+        browser.open("http://localhost:" + server.metricsPort() + "/");
+        assertBecomes("document.querySelector('.chart:not([hidden]) .key')?.textContent",
+                "96:0 1000 B97:0 1000 B98:0 1000 B99:0 1000 B100:0 1000 B101:0 1000 B3 more");
+    }
+
+    @Test
     void whileItWaitsForARecordingItKnowsNoTime() throws Exception {
         Path recordings = Files.createDirectory(folder.resolve("recordings"));
         server.close();

@@ -32,17 +32,20 @@ const history = new History();
 const percentiles = (metric, focus) => [
   {key: `${metric} p50 ${focus}`, label: "median", color: COLORS[0]},
   {key: `${metric} p99 ${focus}`, label: "99 %", color: COLORS[1]}];
-const ofKeys = prefix => () => [...new Set(history.points.flatMap(p => Object.keys(p.values)))]
-    .filter(key => key.startsWith(prefix)).sort().slice(0, COLORS.length)
-    .map((key, i) => ({key, label: words(key.slice(prefix.length)), color: COLORS[i]}));
+/// First those that there still are.
+const ofKeys = prefix => () => {
+  const keysOf = points => [...new Set(points.flatMap(p => Object.keys(p.values)))].filter(key => key.startsWith(prefix)).sort(byNumber);
+  return [...new Set([...keysOf(history.points.slice(-1)), ...keysOf(history.points)])]
+      .map((key, i) => ({key, label: words(key.slice(prefix.length)), color: COLORS[i]}));
+};
 const charts = [
   new Chart($("charts"), "Step time", {lines: f => percentiles("zernel_step_seconds", f), format: millis}),
   new Chart($("charts"), "Where a step goes", {stacked: true, format: percent,
     lines: f => PHASES.map(p => ({key: `${p} ${f}`, label: words(p), color: `var(--${p})`}))}),
   new Chart($("charts"), "Wait for a batch", {lines: f => percentiles("zernel_dataloader_wait_seconds", f), format: millis}),
   new Chart($("charts"), "Kernel launch call", {lines: f => percentiles("zernel_cuda_launch_latency_seconds", f), format: millis}),
-  new Chart($("charts"), "GPU memory, by process : GPU", {lines: ofKeys("memory "), format: bytes}),
-  new Chart($("charts"), "NCCL calls, 99 %, by operation", {lines: ofKeys("nccl "), format: millis}),
+  new Chart($("charts"), "GPU memory, by process : GPU", {lines: ofKeys("memory "), most: COLORS.length, format: bytes}),
+  new Chart($("charts"), "NCCL calls, 99 %, by operation", {lines: ofKeys("nccl "), most: COLORS.length, format: millis}),
 ];
 
 // ---- numbers and tables
@@ -286,7 +289,7 @@ const authorization = () => token() ? {Authorization: `Bearer ${token()}`} : {};
 
 async function loadCharts() {
   const answer = await fetch("/api/charts", {headers: authorization()}).catch(() => null);
-  if (answer?.ok) history.points = (await answer.json()).points;
+  if (answer?.ok) history.load((await answer.json()).points);
   return answer;
 }
 
