@@ -362,7 +362,7 @@ public final class MetricsServer implements AutoCloseable {
     private String snapshotJson() {
         SourceState state = state();
         Snapshots.Context context = new Snapshots.Context(
-                state, source.playback().map(Playback::status).orElse(null), analysis.findings(), alerting.raised());
+                options.interval(), state, source.playback().map(Playback::status).orElse(null), analysis.findings(), alerting.raised());
         AtomicReference<@Nullable Snapshot> snapshot = new AtomicReference<>();
         live.read(source.nowNanos(), state.ended(), view -> snapshot.set(Snapshots.of(view, context)));
         return Snapshots.json(Objects.requireNonNull(snapshot.get()));

@@ -35,6 +35,7 @@ public record Snapshot(
     /// The superset.
     ///
     /// @param version 1; changes when a field changes its meaning
+    /// @param intervalMs from one snapshot to the next
     /// @param replay where the replay is; null for a recording that is still being written
     /// @param eventTimeMs event time reached, milliseconds since the epoch
     /// @param measured which process zerneld's fields are about, by measure; a measure without data is not there
@@ -47,6 +48,7 @@ public record Snapshot(
     /// @param point what the page adds to its charts
     public record More(
             int version,
+            long intervalMs,
             SourceState source,
             Playback.@Nullable Status replay,
             double eventTimeMs,

@@ -10,6 +10,7 @@ import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.Playback;
 import io.dyber.zernel.serve.source.SourceState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -39,6 +40,7 @@ final class Snapshots {
     ///
     /// @param replay null where there is nothing to control
     record Context(
+            Duration interval,
             SourceState source,
             Playback.@Nullable Status replay,
             Findings findings,
@@ -64,6 +66,7 @@ final class Snapshots {
                 view.updatedMillis(),
                 new Snapshot.More(
                         VERSION,
+                        context.interval().toMillis(),
                         context.source(),
                         context.replay(),
                         view.nowNanos() / 1e6,

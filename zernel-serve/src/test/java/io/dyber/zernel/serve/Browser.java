@@ -76,6 +76,12 @@ final class Browser implements AutoCloseable {
         JsonNode _ = call("Page.navigate", Map.of("url", address));
     }
 
+    /// Runs a script in each page that is opened from now on, before its own.
+    void beforeEachPage(String script) throws InterruptedException {
+        JsonNode _ = call("Page.enable", Map.of());
+        JsonNode _ = call("Page.addScriptToEvaluateOnNewDocument", Map.of("source", script));
+    }
+
     /// Makes the window that of a phone.
     void phone(int width, int height) throws InterruptedException {
         JsonNode _ = call("Emulation.setDeviceMetricsOverride",

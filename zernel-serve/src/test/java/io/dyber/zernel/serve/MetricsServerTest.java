@@ -143,6 +143,7 @@ final class MetricsServerTest {
                 assertThat(snapshot.path("last_update_ms").asLong()).isCloseTo(
                         System.currentTimeMillis(), within(60_000L));
                 assertThat(snapshot.at("/zernel/version").asInt()).isEqualTo(1);
+                assertThat(snapshot.at("/zernel/interval_ms").asInt()).isEqualTo(100);
                 assertThat(snapshot.at("/zernel/measured/dataloader_wait").asString()).isEqualTo("pid 4242");
                 assertThat(snapshot.at("/zernel/measured/cuda_latency").isMissingNode()).isTrue();
                 assertThat(snapshot.at("/zernel/processes/0/comm").asString()).isEqualTo("python3");

@@ -222,6 +222,25 @@ final class PageTest {
     }
 
     @Test
+    void itConnectsAgainWhenNothingComesAnyMore() throws Exception {
+        browser.beforeEachPage("""
+                window.sockets = [];
+                window.WebSocket = class extends WebSocket {
+                  constructor(...all) {
+                    super(...all);
+                    sockets.push(this);
+                  }
+                }""");
+        browser.open("http://localhost:" + server.metricsPort() + "/");
+        assertBecomes("window.sockets?.map(socket => socket.readyState)", "1");
+        assertBecomes("document.getElementById('link')?.textContent", "ended");
+        browser.text("sockets[0].onmessage = null");
+        assertBecomes("sockets[1]?.readyState", "1");
+        assertBecomes(textOf("link"), "ended");
+        assertThat(browser.text("sockets[0].readyState > 1")).isEqualTo("true");
+    }
+
+    @Test
     void itConnectsAgainWhenTheServerIsBack() throws Exception {
         int http = server.metricsPort();
         int webSocket = server.webSocketPort();

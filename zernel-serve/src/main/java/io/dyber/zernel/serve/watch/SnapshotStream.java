@@ -5,11 +5,13 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.net.http.WebSocketHandshakeException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +19,16 @@ import org.jspecify.annotations.Nullable;
 /// The snapshots of a `zernel serve`, over a connection that is made again whenever it breaks.
 public final class SnapshotStream {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration LOOK = Duration.ofMillis(500);
     private static final int UNAUTHORIZED = 401;
+
+    /// Each client is pinged more than twice as often.
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(75);
 
     private final URI address;
     private final Optional<String> token;
     private final Listener listener;
+    private final Duration longestSilence;
     private final Backoff backoff = new Backoff();
     private final HttpClient client =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
@@ -40,9 +47,14 @@ public final class SnapshotStream {
 
     /// @param token where the server asks for one
     public SnapshotStream(URI address, Optional<String> token, Listener listener) {
+        this(address, token, listener, LONGEST_SILENCE);
+    }
+
+    SnapshotStream(URI address, Optional<String> token, Listener listener, Duration longestSilence) {
         this.address = address;
         this.token = token;
         this.listener = listener;
+        this.longestSilence = longestSilence;
     }
 
     /// Connects, and connects again, until the thread is interrupted.
@@ -66,7 +78,11 @@ public final class SnapshotStream {
             token.ifPresent(secret -> builder.header("Authorization", "Bearer " + secret));
             WebSocket socket = builder.buildAsync(address, session).join();
             try {
-                session.ended.await();
+                while (!session.ended.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+                    if (System.nanoTime() - session.heardNanos > longestSilence.toNanos()) {
+                        return "nothing came for " + longestSilence.toSeconds() + " s";
+                    }
+                }
             } finally {
                 socket.abort();
             }
@@ -94,13 +110,21 @@ public final class SnapshotStream {
         final AtomicReference<String> why = new AtomicReference<>("the connection broke");
         private final Consumer<String> messages;
         private final StringBuilder parts = new StringBuilder();
+        volatile long heardNanos = System.nanoTime();
 
         Session(Consumer<String> messages) {
             this.messages = messages;
         }
 
         @Override
+        public @Nullable CompletionStage<?> onPing(WebSocket socket, ByteBuffer message) {
+            heardNanos = System.nanoTime();
+            return WebSocket.Listener.super.onPing(socket, message);
+        }
+
+        @Override
         public @Nullable CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+            heardNanos = System.nanoTime();
             if (parts.length() + data.length() > LARGEST_MESSAGE) {
                 end("a message was too large");
                 return null;

@@ -7,6 +7,7 @@ const PHASES = ["data_loading", "gpu_compute", "nccl_collective", "optimizer_ste
 const COLORS = ["--accent", "--second", "--gpu_compute", "--nccl_collective", "--bad", "--soft"].map(c => `var(${c})`);
 const PROCESSES = 16;
 const LONGEST_WAIT = 30000;
+const LEAST_SILENCE = 10000;
 
 const $ = id => document.getElementById(id);
 const words = name => name.replaceAll("_", " ");
@@ -283,14 +284,18 @@ async function control(change) {
 
 // ---- connection
 
-let wait = 1000;
+let wait = 1000, silence;
 const token = () => sessionStorage.getItem("zernel-token");
 const authorization = () => token() ? {Authorization: `Bearer ${token()}`} : {};
 
 async function loadCharts() {
-  const answer = await fetch("/api/charts", {headers: authorization()}).catch(() => null);
-  if (answer?.ok) history.load((await answer.json()).points);
-  return answer;
+  try {
+    const answer = await fetch("/api/charts", {headers: authorization(), signal: AbortSignal.timeout(LEAST_SILENCE)});
+    if (answer.ok) history.load((await answer.json()).points);
+    return answer;
+  } catch {
+    return null; // whoever connects hears of it
+  }
 }
 
 async function connect() {
@@ -304,16 +309,23 @@ async function connect() {
   // A script can send no header with a WebSocket, and an address is kept in logs: the token goes as a subprotocol.
   const protocols = token() ? ["zernel", `zernel.token.${token()}`] : [];
   const socket = new WebSocket(`${scheme}://${location.hostname}:${WS_PORT}/`, protocols);
-  socket.onmessage = message => {
-    wait = 1000;
-    const snapshot = JSON.parse(message.data);
-    state(snapshot.zernel.source.ended ? "ended" : "live", false);
-    show(snapshot);
-  };
-  socket.onclose = () => {
+  /// A connection may also be over without a word, as after a machine slept.
+  function again() {
+    clearTimeout(silence);
+    socket.onmessage = socket.onclose = null;
+    socket.close();
     state(`not connected, trying again in ${wait / 1000} s`, true);
     setTimeout(connect, wait);
     wait = Math.min(LONGEST_WAIT, wait * 2);
+  }
+  socket.onclose = again;
+  socket.onmessage = message => {
+    wait = 1000;
+    const snapshot = JSON.parse(message.data);
+    clearTimeout(silence);
+    silence = setTimeout(again, Math.max(LEAST_SILENCE, 5 * snapshot.zernel.interval_ms));
+    state(snapshot.zernel.source.ended ? "ended" : "live", false);
+    show(snapshot);
   };
 }
 
