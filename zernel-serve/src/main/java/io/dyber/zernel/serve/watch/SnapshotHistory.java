@@ -6,7 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
 
-/// The latest values of the timings of each process, one for each snapshot.
+/// The latest values of the timings of each process, one for each snapshot: the largest, where a process has several of a
+/// metric, as of NCCL's operations.
 ///
 /// Not thread-safe.
 final class SnapshotHistory {
@@ -28,16 +29,24 @@ final class SnapshotHistory {
             series.clear();
         }
         eventTime = now;
+        Map<String, Double> largest = new LinkedHashMap<>();
         for (JsonNode timing : more.path("timings")) {
             String key = key(timing.path("metric").asString(""), timing.at("/labels/pid").asString(""));
             for (String quantile : new String[] {"p50_ms", "p99_ms"}) {
-                Deque<Double> values = series.computeIfAbsent(key + quantile, _ -> new ArrayDeque<>());
-                values.addLast(timing.path(quantile).asDouble(Double.NaN));
-                if (values.size() > SNAPSHOTS) {
-                    values.removeFirst();
-                }
+                largest.merge(key + quantile, timing.path(quantile).asDouble(Double.NaN), SnapshotHistory::larger);
             }
         }
+        largest.forEach((key, value) -> {
+            Deque<Double> values = series.computeIfAbsent(key, _ -> new ArrayDeque<>());
+            values.addLast(value);
+            if (values.size() > SNAPSHOTS) {
+                values.removeFirst();
+            }
+        });
+    }
+
+    private static double larger(double one, double other) {
+        return Double.isNaN(one) || other > one ? other : one;
     }
 
     /// Oldest first; empty for a series that there is not.

@@ -60,6 +60,18 @@ final class WatchScreenTest {
     }
 
     @Test
+    void ofAProcesssOperationsTheSlowestIsDrawn() {
+        String operations = """
+                ,{"metric":"zernel_nccl_collective_duration_seconds","labels":{"op":"all_reduce","pid":"4242"},"count":90,"p50_ms":4.0,"p99_ms":8.0},
+                {"metric":"zernel_nccl_collective_duration_seconds","labels":{"op":"all_gather","pid":"4242"},"count":9,"p50_ms":1.0,"p99_ms":2.0},
+                {"metric":"zernel_nccl_collective_duration_seconds","labels":{"op":"broadcast","pid":"4242"},"count":1,"p50_ms":null,"p99_ms":null}]}}
+                """;
+        screen.accept(SNAPSHOT.replaceFirst("]}}\\s*$", operations));
+        screen.accept(SNAPSHOT.replaceFirst("]}}\\s*$", operations.replace("8.0", "4.0")));
+        assertThat(screen.draw(100, 40)).contains("  NCCL p99          4.0 ms  █▅");
+    }
+
+    @Test
     void aSmallAndALargeScreenAreFilledAndNotExceeded() {
         screen.accept(SNAPSHOT);
         assertThat(screen.draw(80, 24))
