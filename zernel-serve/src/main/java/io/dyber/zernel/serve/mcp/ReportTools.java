@@ -47,11 +47,11 @@ final class ReportTools {
         members.put("verdict_kind", verdict.kind().name().toLowerCase(Locale.ROOT));
         members.put("verdict", verdict.sentence());
         members.put("reason", verdict.reason());
-        members.put("recordings", Rows.of(report.section("recordings"), MOST_ROWS).objects());
-        members.put("step_mean", Rows.of(report.section("step_mean"), MOST_ROWS).objects());
-        Rows findings = Rows.of(JsonReport.table(report.diagnosis().findings()), MOST_FINDINGS);
-        members.put("findings", findings.objects());
-        members.put("cut", findings.cut());
+        Map<String, Rows> tables = new LinkedHashMap<>();
+        tables.put("recordings", Rows.of(report.section("recordings"), MOST_ROWS, 3));
+        tables.put("step_mean", Rows.of(report.section("step_mean"), MOST_ROWS, 3));
+        tables.put("findings", Rows.of(JsonReport.table(report.diagnosis().findings()), MOST_FINDINGS, 3));
+        members.putAll(Rows.members(tables));
         members.put("unknowns", report.unknowns());
         return members;
     }
@@ -69,14 +69,14 @@ final class ReportTools {
                         page.line("no findings");
                     }
                     new FindingsText(page).write(diagnosis);
-                    Map<String, @Nullable Object> members = findings(diagnosis.findings());
+                    Map<String, @Nullable Object> members = findings(diagnosis.findings(), 1);
                     members.put("skipped", diagnosis.skippedText());
                     return members;
                 }));
     }
 
-    private static Map<String, @Nullable Object> findings(List<Finding> findings) {
-        Rows rows = Rows.of(JsonReport.table(findings), MOST_ROWS);
+    private static Map<String, @Nullable Object> findings(List<Finding> findings, int tables) {
+        Rows rows = Rows.of(JsonReport.table(findings), MOST_ROWS, tables);
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         members.put("findings", rows.objects());
         members.put("cut", rows.cut());
@@ -105,7 +105,7 @@ final class ReportTools {
                             page.blank();
                             page.heading(findings.isEmpty() ? "No rows: the recording does not have this" : "Here");
                             new FindingsText(page).write(new Diagnosis(findings, List.of()));
-                            members.putAll(findings(findings));
+                            members.putAll(findings(findings, 2)); // beside the SQL
                         }
                         return members;
                     });
@@ -124,7 +124,7 @@ final class ReportTools {
                     List<Map<String, @Nullable Object>> listed = new ArrayList<>();
                     return Texts.answer(page -> {
                         for (SqlObject view : views) {
-                            listed.add(documented(view));
+                            listed.add(one ? documented(view) : named(view));
                             page.paragraph(view.name() + ": ", view.title());
                             if (one) {
                                 page.paragraph("", view.why().replace('\n', ' '));
@@ -157,6 +157,14 @@ final class ReportTools {
                             .toList()));
         }
         return object;
+    }
+
+    private static Map<String, @Nullable Object> named(SqlObject object) {
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
+        members.put("name", object.name());
+        members.put("title", object.title());
+        members.put("columns", List.copyOf(object.columns().keySet()));
+        return members;
     }
 
     private static Map<String, @Nullable Object> documented(SqlObject object) {

@@ -122,13 +122,11 @@ final class Tools {
                 _ -> {
                     Diff diff = recordings.diff().orElseThrow(() -> new RecordingException(
                             "comparing: no other recording was given", "start the server with --before FILE"));
-                    Map<String, @Nullable Object> members = new LinkedHashMap<>();
-                    members.put("steps", Rows.of(diff.steps(), ROWS).objects());
-                    Rows calls = Rows.of(diff.calls(), ROWS);
-                    members.put("calls", calls.objects());
-                    members.put("lines", Rows.of(diff.lines(), ROWS).objects());
-                    members.put("cut", calls.cut());
-                    return new Answer(members, Texts.written(new DiffReport(diff, List.of())::text));
+                    Map<String, Rows> tables = new LinkedHashMap<>();
+                    tables.put("steps", Rows.of(diff.steps(), ROWS, 3));
+                    tables.put("calls", Rows.of(diff.calls(), ROWS, 3));
+                    tables.put("lines", Rows.of(diff.lines(), ROWS, 3));
+                    return new Answer(Rows.members(tables), Texts.written(new DiffReport(diff, List.of())::text));
                 });
     }
 

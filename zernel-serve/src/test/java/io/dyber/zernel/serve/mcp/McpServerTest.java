@@ -6,6 +6,8 @@ import io.dyber.zernel.serve.source.WrittenRecording;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -77,7 +79,7 @@ final class McpServerTest {
         JsonNode views = session.call("views", Map.of()).path("structuredContent").path("views");
         assertThat(views).hasSizeGreaterThan(50).allSatisfy(view -> {
             assertThat(view.path("title").stringValue()).isNotBlank();
-            assertThat(view.path("columns")).isNotEmpty();
+            assertThat(view.path("columns").path(0).isString()).isTrue();
         });
         JsonNode steps = session.call("views", Map.of("name", "steps")).path("structuredContent").path("views").path(0);
         assertThat(steps.path("columns").path("dur_ns").stringValue()).isNotBlank();
@@ -130,7 +132,52 @@ final class McpServerTest {
         assertThat(one.path("cut").stringValue()).isEqualTo("texts of more than 2000 characters are shortened");
         assertThat(one.path("rows").path(0).path("x").stringValue()).hasSize(2003);
         JsonNode many = session.call("query", Map.of("sql", "SELECT repeat('x', 1500) AS x FROM range(90)")).path("structuredContent");
-        assertThat(many.path("cut").stringValue()).isEqualTo("only the first 40 rows; there are more");
+        assertThat(many.path("cut").stringValue()).isEqualTo("only the first 39 rows; there are more");
+    }
+
+    @Test
+    void aLongListIsShortenedAsATextIs() {
+        JsonNode one = session.call("query", Map.of("sql", "SELECT list(range) AS x FROM range(300000)")).path("structuredContent");
+        assertThat(one.path("cut").stringValue()).isEqualTo("texts of more than 2000 characters are shortened");
+        assertThat(one.path("rows").path(0).path("x").stringValue()).hasSize(2003).startsWith("[0, 1, 2, ");
+    }
+
+    @Test
+    void columnsOfOneRowShareItsRoom() {
+        String columns = IntStream.range(0, 60).mapToObj(i -> "repeat('x', 2000) AS c" + i).collect(Collectors.joining(", "));
+        JsonNode wide = session.call("query", Map.of("sql", "SELECT " + columns + " FROM range(2)")).path("structuredContent");
+        assertThat(wide.path("cut").stringValue())
+                .isEqualTo("texts of more than 1000 characters are shortened; only the first 1 rows; there are more");
+        assertThat(wide.path("rows").path(0).path("c59").stringValue()).hasSize(1003);
+    }
+
+    @Test
+    void namesOfColumnsCountForEachRow() {
+        String sql = "SELECT 1 AS " + "x".repeat(299) + " FROM range(1000)";
+        assertThat(session.call("query", Map.of("sql", sql, "limit", 1000)).path("structuredContent").path("cut").stringValue())
+                .isEqualTo("only the first 200 rows; there are more");
+    }
+
+    @Test
+    void aTextThatBecomesTooLongSaysSo() {
+        JsonNode quoted = session.call("query", Map.of("sql", "SELECT repeat('\"', 1500) AS x FROM range(40)"));
+        assertThat(quoted.path("structuredContent").path("rows")).hasSize(39);
+        assertThat(Session.text(quoted)).hasSizeLessThan(60_200).endsWith("\"...\n(only the first 60000 characters)\n");
+    }
+
+    @Test
+    void ofSeveralTablesItIsSaidWhichWereCut() {
+        Path many = WrittenRecording.write(folder.resolve("many.parquet"), """
+                SELECT * FROM '%s'
+                UNION ALL BY NAME
+                SELECT 'call' AS kind, 'function_' || i AS name, 1600000000500000000 + i AS ts_ns, 1000 AS dur_ns,
+                    4242 AS pid, 4242 AS tid, 'python3' AS comm
+                FROM range(150) AS r(i)
+                """.formatted(folder.resolve("before.parquet")));
+        try (Session other = new Session(many, many)) {
+            assertThat(other.call("diff", Map.of()).path("structuredContent").path("cut").stringValue())
+                    .isEqualTo("calls: only the first 100 rows; there are more");
+        }
     }
 
     @Test
