@@ -3,8 +3,10 @@
 -- Counted is the median step, so that single stalls do not count (slow_steps). Where time off the CPU was not recorded,
 -- it is all time outside every recorded call.
 -- Typical reasons: system calls that are not recorded, faults of memory that is swapped, a debugger.
+-- Does not apply to a trace that is opened without a recording: nobody looked at time off the CPU, and gpu_starved says
+-- what the thread did while the GPU was idle.
 --
--- needs: step_states, kinds
+-- needs: step_states, kinds, files
 -- severity: high from 25 % of step time
 -- hint: cat /proc/PID/stack and py-spy dump --pid PID say what a thread waits for at a moment
 -- lines: the time outside calls WHERE thread = 'training' AND step_kind = 'train' AND part = 'unknown'
@@ -50,3 +52,4 @@ SELECT
 FROM means
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps AND unexplained_ns >= thresholds.min_share * step_ns
+    AND recording NOT IN (SELECT recording FROM files WHERE state = 'trace')

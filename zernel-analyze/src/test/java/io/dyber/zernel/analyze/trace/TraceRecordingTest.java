@@ -26,11 +26,15 @@ public class TraceRecordingTest {
 
     /// Steps of 20 ms: a batch, forward, backward on autograd's thread, and the optimizer. The GPU runs `busyMs` of each.
     private static TraceFixture training(int steps, double busyMs) {
-        TraceFixture trace = trace(100).members(RANK);
+        return training(steps, busyMs, 0, "_SingleProcessDataLoaderIter");
+    }
+
+    private static TraceFixture training(int steps, double busyMs, double startMs, String loader) {
+        TraceFixture trace = trace(100).members(RANK).ahead(startMs);
         for (int i = 0; i < steps; i++) {
             double at = i * 20;
             trace.range("ProfilerStep#" + (i + 7), 100, at, 20);
-            trace.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, at + 1, 2);
+            trace.range("enumerate(DataLoader)#" + loader + ".__next__", 100, at + 1, 2);
             trace.operator("aten::linear", 100, at + 4, 5);
             trace.kernel("gemm", 7, at + 5, at + 6, busyMs);
             trace.operator("autograd::engine::evaluate_function: AddmmBackward0", 101, at + 10, 2);
@@ -173,6 +177,17 @@ public class TraceRecordingTest {
         assertThatThrownBy(() -> Recordings.open(empty.toString()))
                 .isInstanceOf(RecordingException.class)
                 .hasMessage("opening '" + empty + "': nothing in it ran on a CPU or a GPU");
+    }
+
+    @Test
+    void unexplainedTimeIsSilentForATrace() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 5; i++) {
+            trace.range("ProfilerStep#" + i, 100, i * 20, 20).operator("aten::mm", 100, i * 20 + 1, 18);
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.diagnose("unexplained_time")).isEmpty();
+        }
     }
 
     @Test
