@@ -2,9 +2,10 @@
 --
 -- Until the launch of the next activity was called, the CPU was late, and the part of the step that the training thread
 -- was in says why. After that, the GPU needs time to start; when the launch was called before the GPU ran dry, the
--- activity waited in its stream: for its turn, an event, another GPU or the host.
+-- activity waited in its stream: for its turn, an event, another GPU or the host. Time in no part of a step is dispatch
+-- where the thread was in an operator or a launch.
 --
--- needs: _gpu_spans, gpu_activity, _segments
+-- needs: _gpu_spans, gpu_activity, _segments, events
 CREATE TABLE gpu_idle AS
 WITH
     gaps AS (
@@ -40,6 +41,7 @@ WITH
         FROM (
             SELECT recording, pid, tid, sum(dur_ns) AS wall_ns
             FROM _segments
+            SEMI JOIN gaps USING (recording, pid)
             GROUP BY ALL
         )
         GROUP BY ALL
@@ -57,7 +59,7 @@ WITH
         FROM halves
         WHERE called_ns > start_ns
     ),
-    doing AS (
+    parts AS (
         SELECT
             segments.recording,
             segments.pid,
@@ -77,11 +79,54 @@ WITH
             ON threads.recording = segments.recording
             AND threads.pid = segments.pid
             AND threads.tid = segments.tid
-        WHERE EXISTS (
-            SELECT 1
-            FROM gaps
-            WHERE gaps.recording = segments.recording AND gaps.pid = segments.pid
-        )
+    ),
+    calls AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.ts_ns AS start_ns,
+            events.ts_ns + events.dur_ns AS end_ns,
+            max(events.ts_ns + events.dur_ns) OVER (
+                PARTITION BY events.recording, events.pid
+                ORDER BY events.ts_ns, events.dur_ns DESC
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS until_ns
+        FROM events
+        JOIN threads
+            ON threads.recording = events.recording
+            AND threads.pid = events.pid
+            AND threads.tid = events.tid
+        WHERE (events.kind IN ('torch_op', 'cuda_launch')) IS TRUE AND events.dur_ns > 0
+    ),
+    outermost AS (
+        SELECT recording, pid, start_ns, end_ns, unnest(range(start_ns >> 22, (end_ns >> 22) + 1)) AS stretch
+        FROM calls
+        WHERE coalesce(until_ns <= start_ns, TRUE)
+    ),
+    dispatched AS (
+        SELECT
+            parts.recording,
+            parts.pid,
+            greatest(parts.start_ns, outermost.start_ns) AS start_ns,
+            least(parts.end_ns, outermost.end_ns) AS end_ns,
+            parts.stretch
+        FROM parts
+        JOIN outermost
+            ON outermost.recording = parts.recording
+            AND outermost.pid = parts.pid
+            AND outermost.stretch = parts.stretch
+        WHERE parts.cause = 'no call' AND outermost.start_ns < parts.end_ns AND outermost.end_ns > parts.start_ns
+    ),
+    -- An operator or launch in no part counts for dispatch, and what it takes is taken off the time in no call.
+    doing AS (
+        SELECT recording, pid, start_ns, end_ns, cause, 1 AS sign, stretch
+        FROM parts
+        UNION ALL
+        SELECT recording, pid, start_ns, end_ns, 'dispatch' AS cause, 1 AS sign, stretch
+        FROM dispatched
+        UNION ALL
+        SELECT recording, pid, start_ns, end_ns, 'no call' AS cause, -1 AS sign, stretch
+        FROM dispatched
     ),
     explained AS (
         SELECT
@@ -91,10 +136,10 @@ WITH
             late.start_ns,
             late.end_ns,
             doing.cause,
-            sum(
+            sum(doing.sign * (
                 least(late.called_ns, doing.end_ns, (late.stretch + 1) << 22)
                 - greatest(late.start_ns, doing.start_ns, late.stretch << 22)
-            ) AS dur_ns
+            )) AS dur_ns
         FROM late
         JOIN doing
             ON doing.recording = late.recording

@@ -18,7 +18,7 @@ SELECT
         WHEN 'sync' THEN 'the training thread was in a call that waits for the GPU, and had launched nothing more'
         WHEN 'collective' THEN 'the training thread was in a collective or waited for one'
         WHEN 'optimizer' THEN 'the optimizer had not launched anything yet'
-        WHEN 'dispatch' THEN 'forward or backward had not launched anything yet: launch-bound'
+        WHEN 'dispatch' THEN 'forward, backward or an operator had not launched anything yet: launch-bound'
         WHEN 'no call' THEN 'the training thread was in none of the recorded calls, such as in other Python code'
         WHEN 'launch latency' THEN 'from the call of a launch to its start on the GPU'
         WHEN 'queued' THEN 'launched in time: waited for its turn, an event, another GPU or the host'

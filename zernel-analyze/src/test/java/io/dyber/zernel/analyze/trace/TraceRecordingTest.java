@@ -191,6 +191,20 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void aGpuThatWaitsForAnOperatorWaitsForDispatch() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 2; i++) {
+            trace.range("ProfilerStep#" + i, 100, i * 20, 20).operator("aten::linear", 100, i * 20 + 2, 12)
+                    .operator("aten::addmm", 100, i * 20 + 3, 10).kernel("gemm", 7, i * 20 + 12, i * 20 + 12, 2);
+        }
+        // From the end of the first gemm, at 14 ms, to the launch of the second, at 32 ms: the operator begins at 22 ms.
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT cause, idle_ns // 1000 AS us FROM gpu_idle_causes").toString())
+                    .isEqualTo("cause\tus\ndispatch\t10000\nno call\t8000");
+        }
+    }
+
+    @Test
     void gpuStarvedFiresWithWhatIsLeftWithoutTheProfiler() {
         // 19.3 ms from the start of a kernel to that of the next, less its 3 ms and the copy's: 20 / 1.3 ms are the CPU's.
         try (Database database = open(training(6, 3))) {
