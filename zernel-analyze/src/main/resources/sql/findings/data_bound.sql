@@ -2,12 +2,12 @@
 --
 -- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. Where the
 -- process is bound to some of the machine's CPUs, lost is what the others save. First steps are left out, because they
--- hold start-up.
+-- hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known.
 -- Does not apply where another finding names the wait: storage_bound (the workers read), too_few_workers (CPUs are
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
 --
--- needs: data_wait_causes, _bound_cpus
+-- needs: data_wait_causes, _bound_cpus, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view data_wait_causes has the arithmetic of all causes
 -- lines: the loading WHERE loads
@@ -28,8 +28,10 @@ SELECT
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
+            WHEN cause = 'named' AND asleep_share IS NULL THEN format('all in {}', names)
             WHEN cause = 'named'
                 THEN format('all in {}, which is asleep or blocked for {} of it', names, pct(least(asleep_share, 1)))
+            WHEN cause = 'unseen' AND state = 'trace' THEN 'a trace does not show the workers'
             WHEN cause = 'unseen' THEN 'no data worker was seen'
             WHEN loads_in_process THEN 'the training thread loads the data itself (num_workers=0)'
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
@@ -42,11 +44,22 @@ SELECT
         END
         || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause
-        WHEN 'unseen' THEN 'the recording does not show the workers; record them too: leave out -p'
-        WHEN 'named' THEN format(
-            'fetch the next batch in a thread or process of its own while this one computes; or make {} {}', names,
-            CASE WHEN asleep_share >= 0.5 THEN 'wait for several at once' ELSE 'use less CPU time' END
-        )
+        WHEN 'unseen' THEN CASE
+            WHEN state = 'trace'
+                THEN 'more workers (num_workers, prefetch_factor); zernel-record says what they wait for'
+            ELSE 'the recording does not show the workers; record them too: leave out -p'
+        END
+        WHEN 'unmeasured'
+            THEN format('DataLoader(num_workers={}, persistent_workers=True): whether CPUs are free is not known',
+                workers_needed)
+        WHEN 'named' THEN CASE
+            WHEN asleep_share IS NULL
+                THEN 'fetch the next batch in a thread or process of its own while this one computes'
+            ELSE format(
+                'fetch the next batch in a thread or process of its own while this one computes; or make {} {}', names,
+                CASE WHEN asleep_share >= 0.5 THEN 'wait for several at once' ELSE 'use less CPU time' END
+            )
+        END
         WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         ELSE CASE
             WHEN bound_cpus IS NULL
@@ -63,5 +76,8 @@ SELECT
         CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command -- to see more
 FROM data_wait_causes
 LEFT JOIN _bound_cpus USING (recording, pid)
+LEFT JOIN files USING (recording)
 CROSS JOIN thresholds
-WHERE cause IN ('transform', 'idle', 'unseen', 'named') AND steps >= min_steps AND lost_ns >= min_share * step_ns
+WHERE cause IN ('transform', 'idle', 'unseen', 'named', 'unmeasured')
+    AND steps >= min_steps
+    AND lost_ns >= min_share * step_ns

@@ -1,8 +1,9 @@
 -- Waits for data that a role tells, by threads: their functions, and how much of them was off the CPU.
 --
--- Only time off the CPU of at least the recorder's threshold is recorded, so that is a lower bound.
+-- Only time off the CPU of at least the recorder's threshold is recorded, so that is a lower bound. A trace that is
+-- opened without a recording has none of it.
 --
--- needs: _role_calls, events
+-- needs: _role_calls, events, files
 CREATE TABLE _role_waits AS
 WITH
     waits AS (
@@ -50,7 +51,10 @@ SELECT
     threads.pid, -- process
     threads.tid, -- thread
     threads.names, -- the functions or regions with the role data_wait
-    coalesce(off.off_ns, 0) / threads.wait_ns AS asleep_share -- share of the wait asleep or blocked, 0 to 1
+    CASE
+        WHEN threads.recording NOT IN (SELECT recording FROM files WHERE state = 'trace')
+            THEN coalesce(off.off_ns, 0) / threads.wait_ns
+    END AS asleep_share -- share of the wait asleep or blocked, 0 to 1; NULL where that is not known
 FROM threads
 LEFT JOIN off ON off.recording = threads.recording AND off.pid = threads.pid AND off.tid = threads.tid;
 
@@ -149,7 +153,7 @@ SELECT
     threads.tid, -- training thread
     coalesce(others.threads, 0) AS other_threads, -- threads of the process beside it that launch work on a GPU
     named.names, -- functions with the role data_wait; NULL where a DataLoader tells it
-    named.asleep_share, -- share of their time asleep or blocked, 0 to 1
+    named.asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     CASE WHEN reading.read_ns > 0 THEN least((reading.read_ns + coalesce(faulting.fault_ns, 0)) / waits.wait_ns, 1) END
         AS reading, -- share of its waits for data in reads of files; NULL where it has none
     coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
@@ -283,6 +287,7 @@ WITH
             END AS load_cpu_ns,
             CASE
                 WHEN idle_measured THEN measured.idle_cpus
+                WHEN cpus IS NULL THEN NULL
                 WHEN max(coalesce(runq_share, 0)) OVER (PARTITION BY recording) >= constants.crowded_share THEN 0
                 ELSE greatest(
                     cpus - sum(own_cpus + other_cpus + worker_cpus) OVER (PARTITION BY recording),
@@ -295,7 +300,7 @@ WITH
     loads AS (
         SELECT
             works.*,
-            greatest(own_cpus + worker_cpus + free_cpus, 0.01) AS job_cpus,
+            CASE WHEN free_cpus IS NOT NULL THEN greatest(own_cpus + worker_cpus + free_cpus, 0.01) END AS job_cpus,
             CASE
                 WHEN load_cpu_ns >= constants.cpu_bound_share * load_ns
                     THEN greatest(own_cpus * step_ns - CASE WHEN loads_in_process THEN load_cpu_ns ELSE 0 END, 0)
@@ -305,7 +310,7 @@ WITH
         FROM works
         CROSS JOIN constants
     ),
-    -- A step with workers enough: the training thread's own work, or all work on all CPUs of the job.
+    -- A step with workers enough: the training thread's own work, or all work on all CPUs of the job, if known.
     reached AS (
         SELECT
             loads.*,
@@ -355,6 +360,7 @@ WITH
                 WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
                 WHEN reading >= constants.reading_share THEN 'storage'
                 WHEN names IS NOT NULL THEN 'named'
+                WHEN cpus IS NULL THEN 'unmeasured'
                 WHEN few_ns >= constants.few_share * wait_ns THEN 'few'
                 ELSE 'transform'
             END AS cause
@@ -379,7 +385,7 @@ SELECT
     slow_ns, -- [ns] that loading takes too long
     crowd_ns, -- [ns] ready to run while the workers had the CPUs
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
-    asleep_share, -- share of their time asleep or blocked, 0 to 1
+    asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     loads_in_process, -- whether the thread loads data itself (num_workers=0)
     at_once, -- workers alive at once; NULL when none was seen
     waiting_share, -- share of their time waiting for an index, 0 to 1
@@ -391,10 +397,10 @@ SELECT
     load_ns, -- [ns] of workers' time that loading a step's data takes
     load_cpu_ns, -- [ns] of it on a CPU
     workers_needed, -- workers that would keep up, with CPUs enough
-    cpus, -- CPUs of the machine
-    free_cpus, -- mean CPUs that the job may use and nothing did
+    cpus, -- CPUs of the machine; NULL where that is not known
+    free_cpus, -- mean CPUs that the job may use and nothing did; NULL where that is not known
     idle_measured, -- whether that was measured
-    cause, -- few, transform, storage, idle, unseen or named
+    cause, -- few, transform, storage, idle, unseen, named or unmeasured
     CASE cause
         WHEN 'few' THEN few_ns
         WHEN 'transform' THEN least(

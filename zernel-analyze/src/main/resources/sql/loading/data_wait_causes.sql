@@ -3,8 +3,9 @@
 -- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
 -- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
 -- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was
--- recorded), `named` (a function with the role data_wait that does not read) or `late` (this rank of several is late by
--- as much, see late_ranks).
+-- recorded), `named` (a function with the role data_wait that does not read), `unmeasured` (nothing says how many CPUs
+-- there are, as in a trace that is opened without a recording) or `late` (this rank of several is late by as much, see
+-- late_ranks).
 -- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
 -- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
 -- none. Two CPUs may be the two threads of a core, which together do little more than one: at least, CPUs beyond half
@@ -50,9 +51,9 @@ SELECT
         AS shared_ns, -- [ns] lost_ns at least, if two CPUs share a core; NULL where that makes no difference
     CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END
         AS crowd_ns, -- [ns] of it, ready to run while the workers had the CPUs
-    cause, -- few, transform, storage, idle, unseen, named or late
+    cause, -- few, transform, storage, idle, unseen, named, unmeasured or late
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
-    asleep_share, -- share of their time asleep or blocked, 0 to 1
+    asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     loads_in_process, -- whether the thread loads data itself (num_workers=0)
     at_once, -- workers alive at once; NULL when none was seen
     waiting_share, -- share of their time waiting for an index, 0 to 1
@@ -66,8 +67,8 @@ SELECT
         WHEN 'transform' THEN greatest(workers_needed, ceil(load_ns / greatest(step_ns - wait_ns, 0.01 * step_ns)))
         ELSE workers_needed
     END AS BIGINT) AS workers_needed, -- workers that would keep up, with CPUs enough
-    cpus, -- CPUs of the machine
-    free_cpus AS idle_cpus, -- mean CPUs that the job may use and nothing did
+    cpus, -- CPUs of the machine; NULL where that is not known
+    free_cpus AS idle_cpus, -- mean CPUs that the job may use and nothing did; NULL where that is not known
     idle_measured -- whether that was measured
 FROM caused
 ORDER BY recording, pid, tid

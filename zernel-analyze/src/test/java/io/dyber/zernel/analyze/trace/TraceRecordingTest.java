@@ -205,6 +205,44 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void dataBoundFiresWithoutSayingWhatATraceDoesNotTellOfCpus() {
+        try (Database database = open(training(6, 3))) {
+            Finding finding = database.diagnose("data_bound").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(2.0);
+            assertThat(finding.evidence()).startsWith(
+                    "mean of 6 steps: 2.0 ms waiting of 20.0 ms; the training thread loads the data itself (num_workers=0); "
+                            + "the GPU is idle for ");
+            assertThat(finding.advice()).isEqualTo(
+                    "DataLoader(num_workers=1, persistent_workers=True): whether CPUs are free is not known");
+        }
+    }
+
+    @Test
+    void dataBoundFiresForWorkersThatATraceDoesNotShow() {
+        try (Database database = open(training(6, 3, 0, "_MultiProcessingDataLoaderIter"))) {
+            Finding finding = database.diagnose("data_bound").getFirst();
+            assertThat(finding.evidence()).startsWith("mean of 6 steps: 2.0 ms waiting of 20.0 ms; a trace does not show the workers; ");
+            assertThat(finding.advice()).isEqualTo(
+                    "more workers (num_workers, prefetch_factor); zernel-record says what they wait for");
+        }
+    }
+
+    @Test
+    void dataBoundFiresForANamedRangeOfATraceWithoutSayingWhetherItSleeps() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            trace.range("ProfilerStep#" + i, 100, i * 20, 20).range("zernel.data_wait#fetch", 100, i * 20 + 1, 10);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("data_bound").getFirst();
+            assertThat(finding.evidence())
+                    .startsWith("mean of 6 steps: 10.0 ms waiting of 20.0 ms; all in zernel.data_wait#fetch; saves at most ");
+            assertThat(finding.advice())
+                    .isEqualTo("fetch the next batch in a thread or process of its own while this one computes");
+        }
+    }
+
+    @Test
     void gpuStarvedFiresWithWhatIsLeftWithoutTheProfiler() {
         // 19.3 ms from the start of a kernel to that of the next, less its 3 ms and the copy's: 20 / 1.3 ms are the CPU's.
         try (Database database = open(training(6, 3))) {
