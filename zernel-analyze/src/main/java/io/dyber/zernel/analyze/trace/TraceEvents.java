@@ -225,7 +225,7 @@ final class TraceEvents {
                         END AS copy_kind,
                         $caused_memory AS host_memory,
                         CASE WHEN kinds.call_kind = 'cuda_copy'
-                            THEN CAST(contains(kinds.name, 'Async') OR contains(kinds.name, 'WithStream') AS BIGINT)
+                            THEN CAST(contains(kinds.name, 'Async') AS BIGINT)
                         END AS async,
                         calls.correlation,
                         NULL AS launch_ns

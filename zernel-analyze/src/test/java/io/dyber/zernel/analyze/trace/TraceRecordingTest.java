@@ -80,6 +80,18 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void aCopyOfHipWithAStreamWaitsForTheGpu() {
+        TraceFixture trace = trace(100).range("ProfilerStep#1", 100, 0, 20).call("hipMemcpyWithStream", 2)
+                .activity("gpu_memcpy", "Memcpy DtoH (Device -> Host)", 0, 7, 2, 0.005);
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT name, async FROM events WHERE kind = 'cuda_copy'").toString())
+                    .isEqualTo("name\tasync\nhipMemcpyWithStream\t0");
+            assertThat(database.query("SELECT total_ns FROM phase_parts WHERE part = 'gpu_wait'").toString())
+                    .isEqualTo("total_ns\n10000");
+        }
+    }
+
+    @Test
     void aCallOfTheDriverInsideOneOfTheRuntimeIsNotCountedTwice() {
         String call = "{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": 1, \"tid\": 1, \"ts\": %d, \"dur\": %d, "
                 + "\"args\": {\"correlation\": 5}}";
