@@ -7,8 +7,9 @@
 -- Only samples that lie within steps count. Where there is none, those count of which half does: the GPU is taken to be
 -- idle in the rest, and may have been busy in it for the range. Samples vary, so a few of them give a range: the mean's
 -- interval at 95 %, by Student's t, and at most twice the highest sample, which is all that a single one tells. A trace
--- that covers at least two steps is exact, and counts instead of samples. Only a trace tells how much communication no
--- computation hides. Where hardware counters say how long SMs had work (`sm_active`), a kernel ran at least as long.
+-- that covers at least two steps, or half of all, is exact, and counts instead of samples. Only a trace tells how much
+-- communication no computation hides. Where hardware counters say how long SMs had work (`sm_active`), a kernel ran at
+-- least as long.
 --
 -- Without either, `busy` is unknown and the calls give a range: the GPU has work while a thread waits for it, and has
 -- none from the end of such a wait to the next launch, as far as the process uses one stream; processes that use NCCL
@@ -29,7 +30,7 @@ WITH
             190000000 AS counter_ns, -- [ns] since the sample before, from which on a counter is of that time
             1500000000 AS most_counter_ns, -- [ns] the same up to which it is
             2 AS most_wrong, -- times a sample that the use of a GPU is at most, however few samples there are
-            2 AS min_steps -- steps that a trace covers
+            2 AS min_steps -- steps that a trace covers, or half of all
     ),
     samples AS (
         SELECT
@@ -229,8 +230,8 @@ WITH
         SELECT
             trained.recording,
             trained.pid,
-            trained.step_ns,
             trained.train_ns,
+            least(constants.min_steps, constants.half * trained.steps) * trained.step_ns AS min_ns,
             spans.device,
             spans.compute,
             spans.communication,
@@ -240,6 +241,7 @@ WITH
             END AS dur_ns
         FROM _trained AS trained
         JOIN _gpu_spans AS spans ON spans.recording = trained.recording AND spans.pid = trained.pid
+        CROSS JOIN constants
         LEFT JOIN recorded ON recorded.recording = spans.recording AND recorded.pid = spans.pid
     ),
     traced_devices AS (
@@ -252,7 +254,7 @@ WITH
             coalesce(sum(dur_ns) FILTER (WHERE communication AND NOT compute), 0) / sum(dur_ns) AS exposed
         FROM clipped
         GROUP BY recording, pid, device
-        HAVING sum(dur_ns) >= (SELECT min_steps FROM constants) * any_value(step_ns)
+        HAVING sum(dur_ns) >= any_value(min_ns)
     ),
     traced AS (
         SELECT

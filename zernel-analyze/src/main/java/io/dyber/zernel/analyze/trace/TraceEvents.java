@@ -6,8 +6,10 @@ import io.dyber.zernel.analyze.duckdb.DuckDb;
 ///
 /// Calls of CUDA, of its driver and of HIP get the kind that a recording gives them by their names. A call inside one with
 /// the same correlation has depth 1. Copies know direction and memory by what they copied on the GPU. Steps of the
-/// profiler, and ranges `step 12` or `iteration_12`, have the role `step`. `nccl:all_reduce` and its like are calls of NCCL. Backward passes are not in a trace:
-/// one is from the first to the last of autograd's functions between two things that the training thread does itself.
+/// profiler, and ranges `step 12` or `iteration_12`, have the role `step`, but for one that the end of profiling cut off:
+/// PyTorch begins the next step before it stops. `nccl:all_reduce` and its like are calls of NCCL. Backward passes are not
+/// in a trace: one is from the first to the last of autograd's functions between two things that the training thread does
+/// itself.
 final class TraceEvents {
     /// Of names of the runtime, the driver and HIP what they have in common, as `MemcpyAsync`.
     private static final String OPERATION =
@@ -168,6 +170,43 @@ final class TraceEvents {
                     WHERE is_backward
                     GROUP BY pid, number
                 ),
+                -- The profiler's steps with what they ran: the last one, where both its time and that are far less than
+                -- those of any other, is what was left when profiling ended.
+                worked AS (
+                    SELECT pid, ts_ns
+                    FROM $t_calls
+                    UNION ALL
+                    SELECT pid, ts_ns
+                    FROM $t_spans
+                    WHERE kind = 'torch_op'
+                ),
+                profiled AS (
+                    SELECT spans.pid, spans.tid, spans.ts_ns, spans.dur_ns
+                    FROM $t_spans AS spans
+                    JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                    WHERE starts_with(kinds.name, 'ProfilerStep#')
+                ),
+                counted AS (
+                    SELECT profiled.pid, profiled.tid, profiled.ts_ns, count(*) AS calls
+                    FROM worked
+                    ASOF JOIN profiled ON profiled.pid = worked.pid AND profiled.ts_ns <= worked.ts_ns
+                    WHERE worked.ts_ns < profiled.ts_ns + profiled.dur_ns
+                    GROUP BY ALL
+                ),
+                cut AS (
+                    SELECT pid, tid, ts_ns
+                    FROM (
+                        SELECT profiled.*, coalesce(counted.calls, 0) AS calls
+                        FROM profiled
+                        LEFT JOIN counted USING (pid, tid, ts_ns)
+                    )
+                    WINDOW
+                        others AS (PARTITION BY pid, tid ORDER BY ts_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+                        later AS (PARTITION BY pid, tid ORDER BY ts_ns)
+                    QUALIFY lead(ts_ns) OVER later IS NULL
+                        AND dur_ns < 0.2 * min(dur_ns) OVER others
+                        AND calls < 0.2 * min(calls) OVER others
+                ),
                 -- Of a call of the runtime and those of the driver inside it, the outermost comes first.
                 calls AS (
                     SELECT
@@ -268,9 +307,14 @@ final class TraceEvents {
                         kinds.name,
                         spans.ts_ns,
                         spans.dur_ns,
-                        CASE WHEN kinds.span_kind = 'step' THEN 'step' END AS role
+                        CASE WHEN kinds.span_kind = 'step' AND cut.ts_ns IS NULL THEN 'step' END AS role
                     FROM $t_spans AS spans
                     JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                    LEFT JOIN cut
+                        ON cut.pid = spans.pid
+                        AND cut.tid = spans.tid
+                        AND cut.ts_ns = spans.ts_ns
+                        AND kinds.span_kind = 'step'
                     UNION ALL BY NAME
                     SELECT pid, tid, 'backward' AS kind, 'backward' AS name, ts_ns, dur_ns
                     FROM backwards

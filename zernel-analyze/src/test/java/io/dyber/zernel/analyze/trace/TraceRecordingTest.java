@@ -65,6 +65,32 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void aStepThatTheEndOfProfilingCutOffIsNone() {
+        TraceFixture trace = training(3, 3).range("ProfilerStep#10", 100, 60, 1).operator("aten::item", 100, 60.1, 0.5);
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT count(*) AS n, max(end_ns) - min(start_ns) AS ns FROM steps").toString())
+                    .isEqualTo("n\tns\n3\t60000000");
+        }
+    }
+
+    @Test
+    void howBusyTheGpuIsIsKnownOfASingleStep() {
+        try (Database database = open(training(1, 3))) {
+            assertThat(database.query("SELECT samples, round(busy, 2) AS busy FROM gpu_busy").toString())
+                    .isEqualTo("samples\tbusy\n0\t0.23");
+        }
+    }
+
+    @Test
+    void aShortLastStepThatDoesAsMuchAsOthersIsOne() {
+        TraceFixture trace = trace(100).range("ProfilerStep#1", 100, 0, 500).operator("aten::mm", 100, 1, 400);
+        trace.range("ProfilerStep#2", 100, 500, 20).operator("aten::mm", 100, 501, 18);
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT count(*) AS n FROM steps").only().integer("n")).isEqualTo(2);
+        }
+    }
+
+    @Test
     void callsHaveTheKindsOfARecordingAndCopiesKnowTheirDirection() {
         try (Database database = open(training(1, 3).call("cudaStreamSynchronize", 19.9).call("cudaEventRecord", 19.95))) {
             assertThat(database.query("SELECT kind, name, kernel, copy_kind, async, host_memory FROM events "
