@@ -2,11 +2,11 @@
 --
 -- HTA is Holistic Trace Analysis. A gap is *host wait* where the next activity was launched after the one before had
 -- ended, *kernel wait* where it was launched before and the gap is shorter than 30 us, and *other* where it is longer:
--- it waited for an event, another stream or the host. HTA's `get_idle_time_breakdown` gives the same for the steps that
--- it keeps: it leaves out the last `ProfilerStep`, activities whose launch is not in the trace, and what is below a
--- microsecond.
+-- it waited for an event, another stream or the host. What lies between two traces is none. HTA's
+-- `get_idle_time_breakdown` gives the same for the steps that it keeps: it leaves out the last `ProfilerStep`,
+-- activities whose launch is not in the trace, and what is below a microsecond.
 --
--- needs: gpu_activity
+-- needs: gpu_activity, gpu_traces
 CREATE VIEW gpu_stream_idle AS
 WITH
     thresholds AS (
@@ -23,6 +23,11 @@ WITH
             lag(end_ns) OVER (PARTITION BY recording, pid, device, stream ORDER BY start_ns) AS before_ns
         FROM gpu_activity
     ),
+    begins AS (
+        SELECT recording, pid, started_ns
+        FROM gpu_traces
+        WHERE started_ns IS NOT NULL
+    ),
     judged AS (
         SELECT
             gaps.recording,
@@ -36,8 +41,12 @@ WITH
                 ELSE 'other'
             END AS cause
         FROM gaps
+        ASOF LEFT JOIN begins
+            ON begins.recording = gaps.recording
+            AND begins.pid = gaps.pid
+            AND begins.started_ns <= gaps.start_ns
         CROSS JOIN thresholds
-        WHERE gaps.before_ns IS NOT NULL
+        WHERE coalesce(gaps.before_ns >= begins.started_ns, gaps.before_ns IS NOT NULL)
     )
 SELECT
     recording, -- recording

@@ -46,11 +46,15 @@ GROUP BY outermost.thread, outermost.start_ns;
 -- end, the one that says more than `compute`. Where no call is open, the time that leads from a batch to its backward
 -- pass is the forward pass (inferred: nothing else can produce the loss), on threads that a DataLoader feeds; any other
 -- such time is unknown. In an `Optimizer.step` that runs a closure, all up to the end of its last backward pass is
--- forward where no call inside says more. In an evaluation loop it is evaluation.
+-- forward where no call inside says more. In an evaluation loop it is evaluation. Left out is what lies between two
+-- steps of PyTorch's profiler that do not follow each other at once: nobody looked.
 --
--- needs: _intervals, _closures, _evaluations
+-- needs: _intervals, _closures, _evaluations, _role_calls, _thread_numbers
 CREATE TABLE _pieces AS
 WITH
+    constants AS (
+        SELECT 0.5 AS min_gap -- of the step before, from which on it was not profiled what followed
+    ),
     ordered AS (
         SELECT
             calls.thread,
@@ -148,6 +152,22 @@ WITH
             CASE WHEN in_closure AND part = 'optimizer_step' THEN CAST('forward' AS step_part) ELSE part END,
             in_closure AND part = 'optimizer_step'
         FROM nested
+    ),
+    profiled AS (
+        SELECT
+            numbers.thread,
+            calls.end_ns - calls.start_ns AS dur_ns,
+            calls.end_ns AS start_ns,
+            lead(calls.start_ns) OVER (PARTITION BY numbers.thread ORDER BY calls.start_ns) AS end_ns
+        FROM _role_calls AS calls
+        JOIN _thread_numbers AS numbers USING (recording, pid, tid)
+        WHERE calls.role = 'step' AND calls.name = 'ProfilerStep'
+    ),
+    gaps AS (
+        SELECT thread, start_ns, end_ns
+        FROM profiled
+        CROSS JOIN constants
+        WHERE end_ns - start_ns >= constants.min_gap * dur_ns
     )
 SELECT
     thread, -- number of the training thread
@@ -156,4 +176,5 @@ SELECT
     part, -- one of `step_part`, such as data_wait, forward or unknown
     inferred -- whether the part follows from its neighbours, not from a call
 FROM pieces
+ANTI JOIN gaps USING (thread, start_ns, end_ns)
 WHERE end_ns > start_ns

@@ -169,7 +169,7 @@ FROM judged
 WHERE rule IS NOT NULL
 QUALIFY count(*) OVER (PARTITION BY thread, rule) >= phase_stability_count;
 
--- The wall time of each training thread in segments that neither overlap nor leave a hole, each with its phase.
+-- The wall time of each training thread in segments that do not overlap, each with its phase.
 --
 -- These are `_pieces`, and for threads without regions what `phase_rules` make of the time in no call.
 --

@@ -1,7 +1,8 @@
 -- Steps that calls with the role `step` tell: from one call to the next, the last one to its own end.
 --
 -- What lies between two calls, such as fetching the next batch, so belongs to the first of them. Calls inside another
--- one of the same thread are part of it.
+-- one of the same thread are part of it. Steps of PyTorch's profiler follow each other at once, or were not profiled in
+-- between: each lasts to its own end.
 --
 -- needs: _role_calls
 CREATE TABLE _role_steps AS
@@ -28,10 +29,10 @@ SELECT
     tid, -- thread
     name, -- function or region
     start_ns, -- [ns] when the step begins: the call
-    coalesce(
-        lead(start_ns) OVER (PARTITION BY recording, pid, tid ORDER BY start_ns),
-        end_ns
-    ) AS end_ns -- [ns] when it ends; NULL where that is not known
+    CASE
+        WHEN name = 'ProfilerStep' THEN end_ns
+        ELSE coalesce(lead(start_ns) OVER (PARTITION BY recording, pid, tid ORDER BY start_ns), end_ns)
+    END AS end_ns -- [ns] when it ends; NULL where that is not known
 FROM calls
 WHERE coalesce(until_ns <= start_ns, TRUE);
 

@@ -14,12 +14,13 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The files of a rotating recording, opened together: they are the one recording that was divided.
+/// The files of a rotating recording, opened together: they are the one recording that was divided. So are traces of one
+/// process that follow each other.
 ///
 /// Their rows follow each other, their counters add up, and what was said last of anything else holds.
 public final class Series {
     private static final List<String> PROBE = List.of("kind", "name", "library", "build_id", "symbol", "site");
-    private static final List<String> LISTS = List.of(Footer.PROCESSES, Footer.KERNELS);
+    private static final List<String> LISTS = List.of(Footer.PROCESSES, Footer.KERNELS, "zernel.gpu_traces");
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private Series() {}

@@ -65,6 +65,9 @@ public final class TraceRecording {
         about.put("ended_ns", span.integer("last_ns"));
         about.put("complete", header.damage() == null);
         about.set("incomplete_because", JSON.valueToTree(header.damage() == null ? List.of() : List.of(header.damage())));
+        if (trace.processes().size() == 1) {
+            about.putObject("series").put("id", "traces of process " + pid + ", rank " + header.rank());
+        }
         metadata.put(Footer.RECORDING, about.toString());
         metadata.put(Footer.KINDS, kinds(events, duckDb));
         metadata.put(Footer.PROCESSES, processes(trace, pid));

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze.trace;
 
 import io.dyber.zernel.analyze.duckdb.DuckDb;
 import io.dyber.zernel.analyze.recording.AttachedRecording;
+import io.dyber.zernel.analyze.recording.Series;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +11,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/// Opens traces: each beside the recording of its process, or, where there are no recordings, as one of its own.
+/// Opens traces: each beside the recording of its process, or, where there are no recordings, as one of its own. Those of
+/// one process that follow each other, such as the cycles of a profiler's schedule, are then one.
 public final class Traces {
     private Traces() {}
 
@@ -25,13 +27,15 @@ public final class Traces {
     public static void open(List<Path> paths, int first, List<AttachedRecording> recordings, DuckDb duckDb) {
         boolean alone = recordings.isEmpty();
         List<LoadedTrace> traces = load(paths, first, alone, duckDb);
+        List<AttachedRecording> opened = new ArrayList<>();
         for (int i = 0; i < traces.size(); i++) {
             if (alone) {
-                recordings.add(TraceRecording.of(traces.get(i), first + i, duckDb));
+                opened.add(TraceRecording.of(traces.get(i), first + i, duckDb));
             } else {
                 new GpuTrace(traces.get(i), duckDb).joinOneOf(recordings);
             }
         }
+        recordings.addAll(Series.joined(opened));
     }
 
     /// Reads them, as many at a time as there are processors.

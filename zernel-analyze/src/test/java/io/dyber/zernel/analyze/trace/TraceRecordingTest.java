@@ -148,6 +148,37 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void tracesOfOneProcessThatFollowEachOtherAreOneRecording() {
+        String[] cycles = new String[3];
+        for (int i = 0; i < cycles.length; i++) {
+            Path file = folder.resolve("cycle" + i + ".json");
+            cycles[i] = training(2, 3, 500 * i, "_SingleProcessDataLoaderIter").write(file).toString();
+        }
+        try (Database database = Recordings.open(cycles[2], cycles[0], cycles[1])) {
+            assertThat(database.query("SELECT recording, events FROM recordings").toString())
+                    .isEqualTo("recording\tevents\n0\t72");
+            assertThat(database.query("SELECT pid, rank, world_size FROM processes").toString())
+                    .isEqualTo("pid\trank\tworld_size\n100\t3\t8");
+            // Between two of them nobody looked.
+            assertThat(database.query("SELECT count(*) AS n, min(dur_ns) AS least, max(dur_ns) AS most FROM steps").toString())
+                    .isEqualTo("n\tleast\tmost\n6\t20000000\t20000000");
+            assertThat(database.query("SELECT sum(total_ns) AS ns FROM phases").toString()).isEqualTo("ns\n120000000");
+            assertThat(database.query("SELECT profiled_ns // 1000 AS us FROM gpu_time").toString()).isEqualTo("us\n99900");
+            assertThat(database.query("SELECT sum(idle_ns) // 1000 AS us FROM gpu_stream_idle").toString()).isEqualTo("us\n81300");
+            assertThat(database.query("SELECT count(*) AS n FROM gpu_traces").toString()).isEqualTo("n\n3");
+        }
+    }
+
+    @Test
+    void tracesOfOneProcessThatOverlapAreSeveralRecordings() {
+        String one = training(2, 3).write(folder.resolve("one.json")).toString();
+        String other = training(2, 3, 20, "_SingleProcessDataLoaderIter").write(folder.resolve("other.json")).toString();
+        try (Database database = Recordings.open(one, other)) {
+            assertThat(database.recordings()).hasSize(2);
+        }
+    }
+
+    @Test
     void aMergedTraceGivesEachProcessWhatItLaunched() {
         String first = training(1, 3).write(folder.resolve("a.json")).toString();
         String text = read(Path.of(first)).replaceAll("\\s*\\], \"traceName.*", "");
