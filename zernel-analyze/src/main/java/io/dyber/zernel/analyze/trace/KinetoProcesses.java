@@ -10,14 +10,18 @@ import org.jspecify.annotations.Nullable;
 
 /// Processes that have a text in place of a number, which who merges traces of several ranks writes: `[TP01] 4711`.
 ///
-/// What stands before the number is one process, whose number is the first that was seen with it, or the next one that
-/// no other process has. The text of a GPU, `[TP01] 0`, has the GPU's number and the same before it.
+/// Each text is one process, whose number is that in the text, or the next one that no other process has. The text of a
+/// GPU is that of its process, `rank 1`, or it has the GPU's number and the same before it, `[TP01] 0`.
 final class KinetoProcesses {
     private static final Pattern NUMBERED = Pattern.compile("(?s)(.*?)(\\d{1,9})\\D*");
     /// Texts that are told apart, of which a trace has as many as ranks.
     private static final int MOST = 10_000;
+    /// In place of a process: there are several.
+    private static final long SEVERAL = -1;
 
     private final Map<String, Long> known = new HashMap<>();
+    /// The process with so much before its number.
+    private final Map<String, Long> labelled = new HashMap<>();
     private final Set<Long> taken = new HashSet<>();
 
     /// The number in a text, such as of a GPU, thread or stream; null if it has none.
@@ -28,22 +32,23 @@ final class KinetoProcesses {
 
     /// The process of an event on the CPU; null where there are too many.
     @Nullable Long of(String text) {
-        String label = label(text);
-        Long process = known.get(label);
+        Long process = known.get(text);
         if (process == null && known.size() < MOST) {
             Long number = number(text);
             process = number == null ? 1L : number;
             while (!taken.add(process)) {
                 process++;
             }
-            known.put(label, process);
+            known.put(text, process);
+            labelled.merge(label(text), process, (_, _) -> SEVERAL);
         }
         return process;
     }
 
     /// The process of what ran on a GPU; null where nothing tells it, or it had no event on the CPU before.
     @Nullable Long ofGpu(String text) {
-        return known.get(label(text));
+        Long process = known.containsKey(text) ? known.get(text) : labelled.get(label(text));
+        return process == null || process == SEVERAL ? null : process;
     }
 
     private static String label(String text) {

@@ -208,6 +208,36 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void aMergedTraceWhoseProcessesAreNumberedTextsGivesEachWhatItLaunched() {
+        StringBuilder events = new StringBuilder();
+        for (int rank = 0; rank < 2; rank++) {
+            String pid = "\"pid\": \"rank " + rank + "\", ";
+            events.append("{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", " + pid
+                    + "\"tid\": 4711, \"ts\": " + (9 - rank) + ", \"dur\": 1, \"args\": {\"correlation\": 1}},\n"
+                    + "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm" + rank + "\", " + pid
+                    + "\"tid\": 7, \"ts\": 20, \"dur\": 5, \"args\": {\"correlation\": 1}},\n");
+        }
+        try (Database database = open(write("[" + events.substring(0, events.length() - 2) + "]"))) {
+            assertThat(database.query("SELECT pid, device, name, launch_ns FROM gpu_activity ORDER BY ALL").toString())
+                    .isEqualTo("pid\tdevice\tname\tlaunch_ns\n0\t0\tgemm0\t9000\n1\t1\tgemm1\t8000");
+        }
+    }
+
+    @Test
+    void aTextOfAGpuThatIsLikeSeveralProcessesBelongsToWhoLaunched() {
+        StringBuilder events = new StringBuilder();
+        for (int rank = 0; rank < 2; rank++) {
+            events.append("{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": \"rank " + rank
+                    + "\", \"tid\": 1, \"ts\": 1, \"dur\": 1, \"args\": {\"correlation\": " + rank + "}},\n");
+        }
+        events.append("{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": \"rank 7\", \"tid\": 7, "
+                + "\"ts\": 20, \"dur\": 5, \"args\": {\"correlation\": 1}}");
+        try (Database database = open(write("[" + events + "]"))) {
+            assertThat(database.query("SELECT pid, device FROM gpu_activity").toString()).isEqualTo("pid\tdevice\n1\t7");
+        }
+    }
+
+    @Test
     void callsOfOtherMakersDevicesAreCalls() {
         Path trace = write("""
                 {"traceEvents": [{"ph": "X", "cat": "xpu_runtime", "name": "urEnqueueKernelLaunch", "pid": 1, "tid": 1,
