@@ -95,7 +95,10 @@ public final class GpuTrace {
     }
 
     private void requireOneProcess() {
-        long processes = duckDb.query("SELECT count(DISTINCT pid) AS n FROM " + table + "_activities").only().integer("n");
+        long processes = duckDb.query("SELECT count(DISTINCT pid) AS n FROM (SELECT pid FROM " + table
+                        + "_activities UNION ALL SELECT pid FROM " + table + "_calls)")
+                .only()
+                .integer("n");
         if (processes > 1) {
             throw new RecordingException(
                     "opening '" + path + "': it is of " + processes + " processes, and only traces of one join a recording",

@@ -242,6 +242,18 @@ class GpuTraceTest {
     }
 
     @Test
+    void aTraceOfSeveralProcessesIsRefusedBesideARecording() throws IOException {
+        Path run = step().write(folder.resolve("run.parquet"));
+        Path trace = trace(100).kernel("gemm", 7, 1, 2, 3).write(folder.resolve("trace.json"));
+        String merged = Files.readString(trace).replace("\n]", ",\n{\"ph\": \"X\", \"cat\": \"cuda_runtime\", "
+                + "\"name\": \"cudaLaunchKernel\", \"pid\": 101, \"tid\": 101, \"ts\": 1, \"dur\": 1}\n]");
+        Files.writeString(trace, merged);
+        assertThatThrownBy(() -> Recordings.open(run.toString(), trace.toString()))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + trace + "': it is of 2 processes, and only traces of one join a recording");
+    }
+
+    @Test
     void aProcessNumberThatWasUsedAgainIsToldByTime() {
         String early = step().write(folder.resolve("early.parquet")).toString();
         String late = recording().region(NEXT, 5000, 10).write(folder.resolve("late.parquet")).toString();
