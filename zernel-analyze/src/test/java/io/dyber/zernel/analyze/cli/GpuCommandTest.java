@@ -90,4 +90,13 @@ class GpuCommandTest {
         assertThat(Outcome.of("gpu", "--traces", "--csv", run, trace).out()).contains("the file is damaged after 8 events: ");
         assertThat(Outcome.of("report", "--width", "200", trace).out()).contains("INCOMPLETE", "damaged after 8 events: ");
     }
+
+    @Test
+    void aTraceThatIsDamagedBeforeItsGpuActivityIsNotSaidToBeWithout() throws IOException {
+        String text = Files.readString(Path.of(trace));
+        Files.writeString(Path.of(trace), text.substring(0, text.indexOf("\"kernel\"")));
+        assertThat(Outcome.of("report", "--width", "200", trace).out())
+                .contains("no GPU activity in it; 1 events were skipped: the file is damaged after ")
+                .doesNotContain("profiled without a GPU");
+    }
 }

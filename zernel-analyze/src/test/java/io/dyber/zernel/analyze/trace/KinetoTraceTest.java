@@ -100,6 +100,58 @@ class KinetoTraceTest {
                 "copy without a device", 1L, "fill without a device", 1L, "call without a time", 1L, "not an object", 4L));
     }
 
+    /// As PyTorch 2.0.1 writes them with `with_stack=True`.
+    @Test
+    void aNameWithQuotesCostsItsEventOnly() {
+        TraceHeader header = read(
+                """
+                {"baseTimeNanoseconds": 17, "traceEvents": [
+                  {
+                    "ph": "X", "cat": "kernel", "name": "first", "pid": 0, "tid": 7,
+                    "ts": 1, "dur": 2
+                  },
+                  {
+                    "ph": "X", "cat": "python_function", "name": "_lib = torch.library.Library("_inductor_test", "DEF")",
+                    "pid": 1, "tid": 1, "ts": 1, "dur": 2,
+                    "args": {
+                      "Python id": 1
+                    }
+                  },
+                  {
+                    "ph": "X", "cat": "python_function", "name": "a("")", "pid": 1, "tid": 1,
+                    "ts": 1, "dur": 2
+                  },
+                  {
+                    "ph": "X", "cat": "kernel", "name": "last", "pid": 0, "tid": 7,
+                    "ts": 3, "dur": 2
+                  }
+                ], "distributedInfo": {"rank": 3}}
+                """);
+        assertThat(events).extracting(TracedEvent::name).containsExactly("first", "last");
+        assertThat(header).isEqualTo(new TraceHeader(17L, 3L, null, 4, Map.of("damaged", 2L), null));
+    }
+
+    @Test
+    void anArrayOfEventsIsReadOnBehindADamagedOne() {
+        TraceHeader header = read("[\n{\"name\": \"a\"b\"},\n  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", "
+                + "\"pid\": 0, \"ts\": 1, \"dur\": 2}\n]");
+        assertThat(events).extracting(TracedEvent::name).containsExactly("k");
+        assertThat(header).isEqualTo(new TraceHeader(null, null, null, 2, Map.of("damaged", 1L), null));
+    }
+
+    @Test
+    void manyDamagedEventsOfALargeTraceAreEachSkipped() throws IOException {
+        String one = "{\n\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"ts\": 1, \"dur\": 2,\n"
+                + "\"args\": {\n\"a\": \"" + "x".repeat(300) + "\"\n}\n},\n{\n\"name\": \"a\"b\"\n},\n";
+        Path file = folder.resolve("many.json.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write(("{\"traceEvents\": [\n" + one.repeat(5000) + "{\n}]}").getBytes(StandardCharsets.UTF_8));
+        }
+        TraceHeader header = KinetoTrace.read(file, events::add);
+        assertThat(events).hasSize(5000);
+        assertThat(header).isEqualTo(new TraceHeader(null, null, null, 10_001, Map.of("damaged", 5000L), null));
+    }
+
     @Test
     void compressedTracesAreRead() throws IOException {
         Path file = folder.resolve("trace.json.gz");

@@ -109,8 +109,9 @@ public record GpuActivity(String label, String text) {
                 ? ""
                 : "; " + Quantity.count(trace.integer("skipped")) + " events were skipped: " + trace.text("skipped_because");
         if (trace.integer("activities") == 0) {
-            return new GpuActivity(
-                    path, "no GPU activity in it: profiled without a GPU, or with activities=[CPU] only" + skipped);
+            // What was skipped may have been it.
+            String why = skipped.isEmpty() ? ": profiled without a GPU, or with activities=[CPU] only" : skipped;
+            return new GpuActivity(path, "no GPU activity in it" + why);
         }
         return new GpuActivity(
                 path, Quantity.count(trace.integer("activities")) + " kernels and copies" + clock(trace) + skipped);
