@@ -8,6 +8,9 @@ import tools.jackson.core.JsonToken;
 
 /// The members of one event of a profiler's trace, in whatever order they come.
 final class KinetoEventReader {
+    /// Why events of other profilers are skipped.
+    static final String WITHOUT_CATEGORY = "event without a category";
+
     private final KinetoValues values;
     private final JsonParser parser;
     private final KinetoProcesses processes;
@@ -54,9 +57,14 @@ final class KinetoEventReader {
                 default -> parser.skipChildren();
             }
         }
-        TracedEvent.Category known = "X".equals(phase) ? TracedEvent.Category.of(category, name) : null;
+        if (!"X".equals(phase)) {
+            return;
+        }
+        TracedEvent.Category known = TracedEvent.Category.of(category, name);
         if (known != null) {
             emit(known);
+        } else if (category == null) {
+            skipped.accept(WITHOUT_CATEGORY);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.trace;
 
 import io.dyber.zernel.analyze.duckdb.DuckDb;
+import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -29,11 +30,18 @@ public record LoadedTrace(
     ///
     /// @param index its number among what is opened
     /// @param wantsSpans whether ranges and operators of the CPU are read too
+    /// @throws RecordingException if it is no trace, or another profiler's
     public static LoadedTrace load(Path path, int index, boolean wantsSpans, DuckDb duckDb) {
         String table = "gpu_trace_" + index;
         try (TraceTables tables = TraceTables.in(duckDb, table, wantsSpans)) {
             TraceHeader header =
                     NsysTrace.isOne(path) ? NsysTrace.read(path, tables, duckDb) : KinetoTrace.read(path, tables);
+            boolean isEmpty = tables.process() == null && tables.activityCount() == 0;
+            if (isEmpty && header.skipped().containsKey(KinetoEventReader.WITHOUT_CATEGORY)) {
+                throw new RecordingException(
+                        "opening '" + path + "': its events have no category, as those of JAX and TensorFlow; only PyTorch's can be read",
+                        "of any framework, a profile of Nsight Systems can: nsys export --type sqlite profile.nsys-rep");
+            }
             return new LoadedTrace(
                     path,
                     table,

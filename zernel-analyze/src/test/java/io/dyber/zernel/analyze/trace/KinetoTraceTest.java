@@ -100,6 +100,13 @@ class KinetoTraceTest {
                 "copy without a device", 1L, "fill without a device", 1L, "call without a time", 1L, "not an object", 4L));
     }
 
+    @Test
+    void eventsOfOtherProfilersAreCountedAsWithoutACategory() {
+        TraceHeader header = read("""
+                {"traceEvents": [{"ph": "M", "name": "process_name"}, {"ph": "X", "name": "fusion.1", "ts": 1, "dur": 2}]}""");
+        assertThat(header.skipped()).isEqualTo(Map.of("event without a category", 1L));
+    }
+
     /// As PyTorch 2.0.1 writes them with `with_stack=True`.
     @Test
     void aNameWithQuotesCostsItsEventOnly() {

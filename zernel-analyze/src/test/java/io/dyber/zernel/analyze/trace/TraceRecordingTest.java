@@ -279,6 +279,18 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void aTraceOfJaxOrTensorFlowIsRefusedAsOne() {
+        Path trace = write("""
+                {"displayTimeUnit": "ns", "metadata": {"highres-ticks": true}, "traceEvents": [
+                {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:0"}},
+                {"ph": "X", "pid": 1, "tid": 3, "ts": 0.5, "dur": 12.0, "name": "fusion.1", "args": {"hlo_op": "fusion.1"}}]}""");
+        assertThatThrownBy(() -> Recordings.open(trace.toString()))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + trace + "': its events have no category, as those of JAX and TensorFlow; "
+                        + "only PyTorch's can be read");
+    }
+
+    @Test
     void unexplainedTimeIsSilentForATrace() {
         TraceFixture trace = trace(100);
         for (int i = 0; i < 5; i++) {
