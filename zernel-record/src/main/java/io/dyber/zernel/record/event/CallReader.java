@@ -218,6 +218,7 @@ final class CallReader {
         }
         long sp = head[Wire.STACK_POINTER >> 3];
         abandon(open, open.find(function, sp));
+        open.pass(sp);
         if (shape.call.layer() != Layer.NONE) {
             coverAround(open, sp, shape.kindText);
         }
@@ -307,6 +308,7 @@ final class CallReader {
             frames[frame + OpenCalls.SLOTS + i] = head[enterSlot + i];
         }
         frames[frame + OpenCalls.COVERED] = 0;
+        frames[frame + OpenCalls.PASSED] = 0;
         // The calls that are covered by this one look for it here, whether they have a column for it or not.
         frames[frame + OpenCalls.SLOTS] = head[enterSlot];
         frames[frame + OpenCalls.NOTE] =

@@ -8,7 +8,7 @@ import java.util.Arrays;
 /// returns were left some other way (longjmp, an exception): they are dead. Not thread-safe.
 final class OpenCalls {
     /// Longs per frame: the fields below, then the slots.
-    static final int FRAME = 25;
+    static final int FRAME = 26;
 
     static final int SP = 0;
     static final int FUNCTION = 1;
@@ -24,7 +24,9 @@ final class OpenCalls {
     static final int NOTE = 11;
     /// Not 0 when a call inside it is the row of both.
     static final int COVERED = 12;
-    static final int SLOTS = 13;
+    /// Not 0 when a call further up the stack was entered after it.
+    static final int PASSED = 13;
+    static final int SLOTS = 14;
 
     /// The deepest stack kept. A thread that leaves more calls without returning has its oldest ones given up.
     static final int MOST_FRAMES = 1024;
@@ -73,11 +75,24 @@ final class OpenCalls {
         return -1;
     }
 
-    /// Whether the call in frame `i` is one of a kind around another whose stack pointer is `sp`, and a row of its own.
-    /// Stacks grow downwards, so calls below it were left without returning; one at the same place has jumped here.
+    /// Notes that a call with this stack pointer was entered. Stacks grow downwards, so calls below it were left without
+    /// returning, or are on a stack of their own, as those of coroutines, and may still return.
+    void pass(long sp) {
+        for (int i = 0; i < depth; i++) {
+            if (frames[i * FRAME + SP] < sp) {
+                frames[i * FRAME + PASSED] = 1;
+            }
+        }
+    }
+
+    /// Whether the call in frame `i` is one of a kind around another whose stack pointer is `sp`, and a row of its own: one
+    /// that is not below it and never was below any. One at the same place has jumped here.
     boolean isAround(int i, long sp, long kind) {
         int frame = i * FRAME;
-        return frames[frame + KIND] == kind && frames[frame + SP] >= sp && frames[frame + COVERED] == 0;
+        return frames[frame + KIND] == kind
+                && frames[frame + SP] >= sp
+                && frames[frame + PASSED] == 0
+                && frames[frame + COVERED] == 0;
     }
 
     /// How many such calls there are.

@@ -35,7 +35,8 @@ final class DecoderTest {
     private static final Schema SCHEMA = Schema.of(
             List.of(
                     new EventType("call", "", head(), 48),
-                    new EventType("region", "", head(), 48)),
+                    new EventType("region", "", head(), 48),
+                    new EventType("gpu", "", nesting(), 56)),
             List.of(
                     new Column("bytes", ColumnType.BIGINT, "bytes", ""),
                     new Column("status", ColumnType.BIGINT, "", "")));
@@ -43,6 +44,7 @@ final class DecoderTest {
     private static final int WRAPPER = 10;
     private static final int RUNTIME = 11;
     private static final int DRIVER = 12;
+    private static final int NESTING = 13;
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment record = arena.allocate(512, 8);
@@ -58,6 +60,12 @@ final class DecoderTest {
                 new Field("tid", FieldType.THREAD, 20, 4, ""),
                 new Field("cpu", FieldType.CPU, 24, 4, ""),
                 new Field("comm", FieldType.TEXT, 32, 16, ""));
+    }
+
+    private static List<Field> nesting() {
+        List<Field> fields = new ArrayList<>(head());
+        fields.add(new Field("depth", FieldType.NUMBER, 48, 8, ""));
+        return fields;
     }
 
     DecoderTest() {
@@ -76,6 +84,7 @@ final class DecoderTest {
                 OPEN, new CallShape("region", "enter", Role.OPEN, List.of(), List.of(handle), "name", true));
         List.of(WRAPPER, RUNTIME).forEach(function -> defineLaunch(function, Layer.RUNTIME));
         defineLaunch(DRIVER, Layer.DRIVER);
+        decoder.define(NESTING, new CallShape("gpu", "launch", Role.CALL, List.of(), List.of(), "", true));
         decoder.define(CLOSE, new CallShape("region", "exit", Role.CLOSE, List.of(handle), List.of(), "", true));
     }
 
@@ -103,9 +112,12 @@ final class DecoderTest {
 
     private void keep(Batch batch) {
         for (int row = 0; row < batch.rows(); row++) {
+            String depth = cell(batch, "depth", row);
             rows.add(cell(batch, "name", row) + " " + cell(batch, "ts_ns", row) + "+" + cell(batch, "dur_ns", row)
-                    + " tid " + cell(batch, "tid", row) + " bytes " + cell(batch, "bytes", row) + " status "
-                    + cell(batch, "status", row));
+                    + (depth.equals("-")
+                            ? " tid " + cell(batch, "tid", row) + " bytes " + cell(batch, "bytes", row) + " status "
+                                    + cell(batch, "status", row)
+                            : " depth " + depth));
         }
     }
 
@@ -228,6 +240,40 @@ final class DecoderTest {
         leave(STEP, 1, 50, 0x300, 0);
         assertThat(rows())
                 .containsExactly("step 1020+10 tid 1 bytes 2 status 0", "step 1010+40 tid 1 bytes 1 status 0");
+    }
+
+    @Test
+    void aCallIsNestedInThoseOfItsKindAroundIt() {
+        enter(NESTING, 1, 10, 0x300, 0);
+        enter(STEP, 1, 15, 0x280, 0);
+        enter(NESTING, 1, 20, 0x200, 0);
+        leave(NESTING, 1, 30, 0x200, 0);
+        leave(STEP, 1, 35, 0x280, 0);
+        leave(NESTING, 1, 50, 0x300, 0);
+        assertThat(rows())
+                .containsExactly(
+                        "launch 1020+10 depth 1", "step 1015+20 tid 1 bytes 0 status 0", "launch 1010+40 depth 0");
+    }
+
+    @Test
+    void aCallWhoseEndWasMissedHasNoneInItOnceTheStackWasShorter() {
+        enter(NESTING, 1, 10, 1000, 0);
+        enter(STEP, 1, 20, 2000, 0);
+        leave(STEP, 1, 30, 2000, 0);
+        enter(NESTING, 1, 40, 500, 0);
+        leave(NESTING, 1, 50, 500, 0);
+        assertThat(rows())
+                .containsExactly(
+                        "step 1020+10 tid 1 bytes 0 status 0", "launch 1040+10 depth 0", "launch 1010+- depth 0");
+    }
+
+    @Test
+    void aCallOnAStackOfItsOwnReturnsAlsoAfterOneOnAHigherStack() {
+        enter(NESTING, 1, 10, 1000, 0);
+        enter(STEP, 1, 20, 2000, 0);
+        leave(STEP, 1, 30, 2000, 0);
+        leave(NESTING, 1, 40, 1000, 0);
+        assertThat(rows()).containsExactly("step 1020+10 tid 1 bytes 0 status 0", "launch 1010+30 depth 0");
     }
 
     @Test
