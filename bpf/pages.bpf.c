@@ -43,26 +43,4 @@ int BPF_PROG(mm_filemap_add_to_page_cache, struct folio *folio)
 	return 0;
 }
 
-/*
- * The kernel tells when such a fault begins and not when it ends. If it has to wait for block I/O, the
- * scheduler's programs see that, and the end of the wait is the end of the event (sched.bpf.c).
- */
-SEC("tp_btf/mm_filemap_fault")
-int BPF_PROG(mm_filemap_fault, struct address_space *mapping, unsigned long index)
-{
-	struct thread *t;
-
-	if (!is_target(bpf_get_current_pid_tgid() >> 32))
-		return 0;
-	t = new_thread(bpf_get_current_task_btf());
-	if (!t || t->start)
-		return 0;
-	t->fault_start = bpf_ktime_get_ns();
-	t->fault_inode = mapping->host->i_ino;
-	t->fault_device = mapping->host->i_sb->s_dev;
-	t->io_ns = 0;
-	t->miss_bytes = 0;
-	return 0;
-}
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

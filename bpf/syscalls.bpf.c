@@ -71,6 +71,7 @@ const volatile __u64 wait_min_ns = 50000;
 /* Whether anything fills these fields of struct thread. */
 const volatile __u8 sees_io_wait = 0;
 const volatile __u8 sees_page_cache = 0;
+const volatile __u8 sees_page_faults = 0;
 
 /* Bit n: futex operation n waits. WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2. */
 #define FUTEX_WAITS (1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 13)
@@ -94,7 +95,7 @@ static __always_inline void end_fault(void)
 {
 	struct thread *t;
 
-	if (!sees_page_cache)
+	if (!sees_page_faults)
 		return;
 	t = thread_of(bpf_get_current_task_btf());
 	if (t)

@@ -18,7 +18,8 @@ public final class Probes {
                     "reads, writes, fsync and renames of files: bytes and time blocked",
                     KernelPart.adding(
                             "sched", "io_ns and page faults", "sees_io_wait", KernelPart.Named.all("page_fault")),
-                    KernelPart.adding("pages", "miss_bytes and page faults", "sees_page_cache", List.of()),
+                    KernelPart.adding("pages", "miss_bytes", "sees_page_cache", List.of()),
+                    KernelPart.adding("faults", "page faults", "sees_page_faults", List.of()),
                     KernelPart.adding("uring", "reads through io_uring", "", SystemCalls.ringReads()),
                     KernelPart.whole("syscalls", SystemCalls.of("io"))),
             Probe.inKernel(
