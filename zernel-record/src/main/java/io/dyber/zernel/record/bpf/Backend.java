@@ -17,6 +17,9 @@ public enum Backend {
     /// `BPF_TRACE_UPROBE_MULTI`.
     static final int UPROBE_MULTI = 48;
 
+    private static final int LEAST_KEPT = 16384;
+    private static final int KEPT_PER_CPU = 256;
+
     private final String object;
     private final int attachType;
     private final boolean joinsByStackPointer;
@@ -53,7 +56,8 @@ public enum Backend {
             BpfObject object = opener.open(backend.object);
             try {
                 int plain = backend == PERF ? 0 : UPROBE_MULTI;
-                object.expectedAttachType(backend.attachType)
+                object.entries("kept", keptOn(LibBpf.possibleCpus()))
+                        .expectedAttachType(backend.attachType)
                         .expectedAttachType("tracepoint", plain)
                         .expectedAttachType("call_enter", plain)
                         .expectedAttachType("call_exit", plain)
@@ -66,6 +70,12 @@ public enum Backend {
             }
         }
         throw refusals.getLast();
+    }
+
+    /// How many open calls the kernel keeps. It sets 128 places aside for each CPU that takes one, and where none is left lets
+    /// go of calls that are still open.
+    static int keptOn(int cpus) {
+        return Math.max(LEAST_KEPT, KEPT_PER_CPU * cpus);
     }
 
     int attachType() {
