@@ -151,11 +151,9 @@ static __always_inline int is_job_of_shell(struct task_struct *task)
  */
 static __always_inline int may_be_held(struct task_struct *task)
 {
-	struct sighand_struct *handlers = task->sighand;
-
 	return hold && is_target(task->tgid) && !task->ptrace && task->real_parent->tgid != 1 &&
 	       !is_job_of_shell(task) &&
-	       (__u64)BPF_CORE_READ(handlers, action[SIGCONT_NUMBER - 1].sa.sa_handler) <= 1;
+	       (__u64)BPF_CORE_READ(task, sighand, action[SIGCONT_NUMBER - 1].sa.sa_handler) <= 1;
 }
 
 /* The current process maps a file as code. */
