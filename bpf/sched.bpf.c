@@ -28,6 +28,7 @@ const volatile __u8 record_spans = 1;
 #define TASK_STOPPED 0x04
 #define TASK_TRACED 0x08
 #define TASK_NOLOAD 0x400 /* with UNINTERRUPTIBLE: idle, a sleep */
+#define TASK_RTLOCK_WAIT 0x1000 /* a spinlock of PREEMPT_RT */
 #define TASK_ENDED 0xb0	  /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 
 #define SLEEPING LETTERS('s', 'l', 'e', 'e', 'p', 'i', 'n', 'g')
@@ -162,7 +163,7 @@ static __always_inline void leave(struct task_struct *task, unsigned int state,
 	t->woken = 0;
 	if (state & TASK_INTERRUPTIBLE || state & TASK_NOLOAD) {
 		set_state(t, SLEEPING, 0);
-	} else if (state & TASK_UNINTERRUPTIBLE) {
+	} else if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT)) {
 		set_state(t, BPF_CORE_READ_BITFIELD(task, in_iowait) ? BLOCKED_ON_IO : BLOCKED, 0);
 		/* Before the wait, as the thread that runs when it ends is another one. */
 		if (stack_min_ns && t->fault_start && !t->start && t->state[0] == BLOCKED_ON_IO)
