@@ -17,6 +17,9 @@ final class FilePaths {
     /// Keys that are not of an open file: of a mapped one by its inode.
     private static final long INODE = 1L << 61;
 
+    /// Keys of paths that were only asked for: each of a single event, which comes right behind.
+    private static final long ASKED = 1L << 62;
+
     private static final int NO_TEXT = -1;
 
     /// In the tables: looked for without success.
@@ -33,10 +36,39 @@ final class FilePaths {
     private final StringDictionary texts;
     private final KeyTable constants = new KeyTable(16);
     private final Set<String> paths = new HashSet<>();
-    private KeyTable recent = new KeyTable(1 << 17);
-    private KeyTable older = new KeyTable(16);
+    private final Recent files = new Recent(1 << 17);
+    private final Recent asked = new Recent(1 << 12);
     private Optional<FileRecord> layout = Optional.empty();
     private MappedPath mapped = (_, _, _) -> Optional.empty();
+
+    /// The texts of the keys that were used last.
+    private static final class Recent {
+        private KeyTable recent;
+        private KeyTable older = new KeyTable(16);
+
+        Recent(int slots) {
+            recent = new KeyTable(slots);
+        }
+
+        int get(long file, long id) {
+            int text = recent.get(file, id);
+            if (text < 0) {
+                text = older.get(file, id);
+                if (text >= 0) {
+                    put(file, id, text);
+                }
+            }
+            return text;
+        }
+
+        void put(long file, long id, int text) {
+            if (recent.isFull()) {
+                older = recent;
+                recent = new KeyTable(older.capacity());
+            }
+            recent.put(file, id, text);
+        }
+    }
 
     FilePaths(StringDictionary texts) {
         this.texts = texts;
@@ -61,25 +93,16 @@ final class FilePaths {
     }
 
     private int known(long file, long id) {
-        if (file == 0) {
-            return constants.get(file, id);
-        }
-        int text = recent.get(file, id);
-        if (text < 0) {
-            text = older.get(file, id);
-            if (text >= 0) {
-                put(file, id, text);
-            }
-        }
-        return text;
+        return file == 0 ? constants.get(file, id) : recent(file).get(file, id);
     }
 
     private void put(long file, long id, int text) {
-        if (recent.isFull()) {
-            older = recent;
-            recent = new KeyTable(older.capacity());
-        }
-        recent.put(file, id, text);
+        recent(file).put(file, id, text);
+    }
+
+    /// Paths that were only asked for push out none of a file: of that the kernel does not know.
+    private Recent recent(long file) {
+        return (file & ASKED) != 0 && file > 0 ? asked : files;
     }
 
     /// Takes in the path of a file by its inode.

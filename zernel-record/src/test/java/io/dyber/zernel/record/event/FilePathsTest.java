@@ -127,6 +127,18 @@ final class FilePathsTest {
     }
 
     @Test
+    void pathsThatWereOnlyAskedForPushOutNone() {
+        learn(-1, 1, FileRecord.PATH, REGULAR, 0, "unused\0");
+        for (int i = 0; i < 200_000; i++) {
+            learn(1L << 62 | 100, i, FileRecord.ASKED, 0, 0, "none\0");
+            if (i % 10_000 == 0) {
+                assertThat(text(1L << 62 | 100, i)).isEqualTo("none");
+            }
+        }
+        assertThat(text(-1, 1)).isEqualTo("/unused");
+    }
+
+    @Test
     void afterManyPathsAFileIsToldByItsFolder() {
         for (int i = 0; i < 200_000; i++) {
             files.learn(1, i, "/set/" + i);
