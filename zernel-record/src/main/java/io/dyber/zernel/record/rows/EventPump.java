@@ -136,14 +136,16 @@ public final class EventPump {
     }
 
     /// The bulk position is read before the vital one, so that a definition or a process event is always decoded before
-    /// the calls that followed it.
+    /// the calls that followed it. Where a vital record is still being written, they wait for it while there is room.
     private void turn(long bulkEnd) {
         long vitalEnd = vital.producerPosition();
         for (Consumer<Decoder> task = tasks.poll(); task != null; task = tasks.poll()) {
             task.accept(decoder);
         }
         vital.drain(vitalEnd, (data, at, _) -> decoder.read(data, at));
-        bulk.drain(bulkEnd, (data, at, _) -> decoder.read(data, at));
+        if (vital.consumerPosition() >= vitalEnd || isFilling(bulk) || stopping) {
+            bulk.drain(bulkEnd, (data, at, _) -> decoder.read(data, at));
+        }
         runThoseWaiting();
     }
 }
