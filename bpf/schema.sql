@@ -55,7 +55,7 @@ CREATE TABLE events (
     other_pid BIGINT, -- process that had the CPU until this thread got it; NULL when none had
     other_comm VARCHAR, -- name of the thread that had the CPU until this one got it
     period_ns BIGINT, -- [ns] time on a CPU that the sample stands for
-    kernel_entry BIGINT, -- what had brought the thread into the kernel: number of a system call (x86-64), -1 a page fault, or what else interrupts code of its own; -2 what interrupts the kernel; NULL in code of its own
+    kernel_entry BIGINT, -- what had brought the thread into the kernel: number of a system call (x86-64), -1 a page fault, or what else interrupts code of its own; -2 what interrupts the kernel; -3 a probe of a function; NULL in code of its own
     value BIGINT, -- what was measured
     unit VARCHAR, -- unit of value
     generation BIGINT, -- oldest generation of objects that was looked through: 2 is all

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Computes for a second of CPU time in each of four ways, each in a thread named after it: in its own code, in page faults on
- * memory that it gives back at once, in a system call that copies zeros, and in one that unmaps memory which is in place.
+ * Computes for a second of CPU time in each of five ways, each in a thread named after it: in its own code, in page faults on
+ * memory that it gives back at once, in a system call that copies zeros, in one that unmaps memory which is in place, and in
+ * calls of a function that is to be probed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -65,6 +66,24 @@ static void populate(void)
 	munmap(mapped(MAP_POPULATE), BLOCK);
 }
 
+__attribute__((noinline)) long called(long n)
+{
+	sum += n;
+	return n;
+}
+
+/* It calls another, so that it is probed where it is left. */
+__attribute__((noinline)) long probed(long n)
+{
+	return called(n) + 1;
+}
+
+static void probe(void)
+{
+	for (int i = 0; i < 100; i++)
+		probed(i);
+}
+
 struct way {
 	const char *name;
 	void (*once)(void);
@@ -82,7 +101,9 @@ static void *run(void *argument)
 
 int main(void)
 {
-	struct way ways[] = { { "z-own", own }, { "z-fault", fault }, { "z-copy", copy }, { "z-populate", populate } };
+	struct way ways[] = {
+		{ "z-own", own }, { "z-fault", fault }, { "z-copy", copy }, { "z-populate", populate }, { "z-probed", probe },
+	};
 
 	zeros = open("/dev/zero", O_RDONLY);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {

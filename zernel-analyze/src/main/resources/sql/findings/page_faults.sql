@@ -7,7 +7,7 @@
 -- Lost is, where the CPUs were sampled, the time of the training thread in page faults and in system calls that map,
 -- unmap, grow and shrink memory, from the samples that found it there, at most as the GPU is idle by the driver's
 -- samples. The page that a fault has zeroed is in the cache of the CPU, so that what is saved can be less; what
--- interrupts put off, as to receive packets, counts too.
+-- interrupts put off, as to receive packets, counts too, and a small part of what probes of functions take.
 -- Does not apply to processes that grow, to data workers, nor where the kernel takes less than a twentieth of a step.
 --
 -- needs: step_mean, steps, stack_events, gpu_busy, _trained, _host_changes, events

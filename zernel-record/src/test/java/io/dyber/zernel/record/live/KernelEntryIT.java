@@ -8,7 +8,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Samples of threads that spend a second of CPU time each in their own code, in page faults, and in system calls.
+/// Samples of threads that spend a second of CPU time each in their own code, in page faults, in system calls, and in a probe
+/// of a function.
 class KernelEntryIT {
     private static Recording recording = Recording.none();
 
@@ -16,8 +17,9 @@ class KernelEntryIT {
     static void record(@TempDir Path directory) {
         Needs.bpf();
         Path file = directory.resolve("run.parquet");
-        Recorder.recordTo(file, "--kinds", "sample,process", "--sample-rate", "499")
-                .with("--", Programs.built("entries").toString())
+        String program = Programs.built("entries").toString();
+        Recorder.recordTo(file, "--kinds", "sample,process,call", "--sample-rate", "499")
+                .with("--probe", program + ":probed", "--", program)
                 .runWell();
         recording = Recording.open(file);
     }
@@ -50,5 +52,11 @@ class KernelEntryIT {
         assertThat(share("z-copy", "kernel_entry = 0")).isGreaterThan(90);
         assertThat(share("z-populate", "kernel_entry IN (9, 11)")).isGreaterThan(90);
         assertThat(share("z-populate", "kernel_entry = 9")).isGreaterThan(30);
+    }
+
+    @Test
+    void aThreadInAFunctionThatIsProbedWhereItIsLeftIsInTheProbe() {
+        assertThat(share("z-probed", "kernel_entry = -3")).isGreaterThan(70);
+        assertThat(share("z-probed", "kernel_entry = -1")).isLessThan(15);
     }
 }
