@@ -14,6 +14,7 @@ import io.dyber.zernel.record.nvml.GpuSampler;
 import io.dyber.zernel.record.nvml.NvmlException;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.option.RecorderException;
+import io.dyber.zernel.record.process.Machine;
 import io.dyber.zernel.record.rows.GpuRows;
 import io.dyber.zernel.record.session.PidNamespace;
 import java.nio.file.Files;
@@ -57,7 +58,7 @@ public final class MachineCheck {
                 "kernel",
                 btf,
                 true,
-                System.getProperty("os.version") + (btf ? " with type information (BTF)" : " without BTF"),
+                Machine.kernel() + (btf ? " with type information (BTF)" : " without BTF"),
                 BpfPrograms.NEEDS_BTF);
     }
 
@@ -79,6 +80,7 @@ public final class MachineCheck {
                         RingSizes.within(MemoryLimit.ofThisProcess()))) {
             add("probes", true, true, "this user may load and attach eBPF programs", "");
             addBackend(kernel);
+            addReturns();
             for (Probe probe : Probes.all()) {
                 if (GpuRows.KINDS.contains(probe.kind())) {
                     continue;
@@ -90,6 +92,18 @@ public final class MachineCheck {
             add("probes", false, true, e.getMessage(), e.hint().orElse(""));
         } catch (RecorderException e) {
             add("probes", false, true, e.getMessage(), e.hint().orElse(""));
+        }
+    }
+
+    private void addReturns() {
+        if (Machine.endsFilteredAtReturns()) {
+            add(
+                    "returns",
+                    false,
+                    false,
+                    "return probes could end processes in containers, so functions are probed where they are left, which costs"
+                            + " more; those of which that is not known are left out",
+                    "Linux 6.12.14, 6.13.3 and 6.14 let returns pass seccomp filters");
         }
     }
 

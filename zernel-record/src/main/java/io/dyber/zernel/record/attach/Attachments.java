@@ -55,6 +55,7 @@ public final class Attachments {
     private final Job job;
     private final DetailProbes detail;
     private final boolean virtualMachine = Machine.isVirtual();
+    private final boolean byReturn = !Machine.endsFilteredAtReturns();
     private final Progress progress;
     private final List<FunctionProbe> hooks;
     private final Set<ProbeSpec> named;
@@ -319,7 +320,7 @@ public final class Attachments {
         String buildId = elf.buildId().orElse("");
         Map<ProbeSpec, FunctionProbe> byProbe = byProbe(file, elf, wanted, buildId);
         List<Placed> placed = new ArrayList<>();
-        Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()));
+        Symbols symbols = Symbols.resolve(elf, only(Function.class, byProbe.keySet()), byReturn);
         Set<Function> tooBroad = refuseTooBroad(file, buildId, symbols, byProbe);
         for (Symbols.Found symbol : symbols.found()) {
             if (tooBroad.contains(symbol.function())) {
@@ -389,7 +390,7 @@ public final class Attachments {
         if (!detail.detail().attach(hook)) {
             return "left out by --detail " + detail.detail();
         }
-        if (ProbedFunction.isProbedWhereLeft(hook, found) && found.end() == Symbols.End.UNKNOWN) {
+        if (isProbedWhereLeft(hook, found) && found.end() == Symbols.End.UNKNOWN) {
             return "from its code cannot be told where it is left, and a probe of its return could end the process";
         }
         boolean dear = found.site().cost() == Cost.SINGLE_STEPPED && virtualMachine;
@@ -440,7 +441,7 @@ public final class Attachments {
 
     private Placed place(
             FunctionProbe hook, Symbols.Found found, FunctionTable functions, MappedFile file, String buildId) {
-        boolean left = ProbedFunction.isProbedWhereLeft(hook, found);
+        boolean left = isProbedWhereLeft(hook, found);
         boolean joins = left || kernel.functions().orElseThrow().backend().joinsByStackPointer();
         int id = newFunction(hook, found.symbol(), FunctionTable.sendsEnter(hook, joins));
         FunctionDefinition definition = functions.encode(hook, Decoder.numberOf(schema, hook.probe().kind()), joins);
@@ -449,7 +450,13 @@ public final class Attachments {
                 hook,
                 new Site(found.probeOffset(), id, end(hook, left), 0, found.returns(), found.jumps()),
                 define(id, hook, definition, shape),
-                ProbedFunction.attached(id, hook, file.path(), buildId, found));
+                ProbedFunction.attached(id, hook, file.path(), buildId, found, left));
+    }
+
+    /// Whether a function is probed where it is left instead of on its return.
+    private boolean isProbedWhereLeft(FunctionProbe hook, Symbols.Found found) {
+        boolean may = hook.role() == CallShape.Role.CALL || (hook.role().returns() && !byReturn);
+        return may && found.end() != Symbols.End.RETURN;
     }
 
     /// What is probed beside the start of a function.

@@ -11,6 +11,7 @@ import io.dyber.zernel.record.probe.Function;
 import io.dyber.zernel.record.probe.FunctionProbe;
 import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Width;
+import io.dyber.zernel.record.process.Machine;
 import io.dyber.zernel.record.schema.Schema;
 import java.util.Arrays;
 import java.util.List;
@@ -86,8 +87,11 @@ public record CallCost(Price returned, Price left, String method) {
 
         CallCost run() {
             double bare = median(batches());
-            Optional<Price> returned = price(Site.End.RETURN, BATCHES, probes.backend().joinsByStackPointer(), bare);
             Optional<Price> left = price(Site.End.EXITS, BATCHES_LEFT, true, bare);
+            // There, no return is probed; this process may have a filter too.
+            Optional<Price> returned = Machine.endsFilteredAtReturns()
+                    ? left
+                    : price(Site.End.RETURN, BATCHES, probes.backend().joinsByStackPointer(), bare);
             return returned.isPresent() && left.isPresent()
                     ? new CallCost(returned.get(), left.get(), method())
                     : unknown("measuring the cost of a probe: the calls were not seen");

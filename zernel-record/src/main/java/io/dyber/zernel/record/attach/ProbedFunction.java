@@ -2,7 +2,6 @@ package io.dyber.zernel.record.attach;
 
 import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.elf.x86.Site;
-import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.FunctionProbe;
 import io.dyber.zernel.record.probe.Symbols;
@@ -30,7 +29,8 @@ record ProbedFunction(
         String why) {
 
     /// A function that is about to be attached.
-    static ProbedFunction attached(int id, FunctionProbe hook, String library, String buildId, Symbols.Found found) {
+    static ProbedFunction attached(
+            int id, FunctionProbe hook, String library, String buildId, Symbols.Found found, boolean left) {
         return new ProbedFunction(
                 id,
                 hook,
@@ -39,15 +39,10 @@ record ProbedFunction(
                 buildId,
                 found.symbol(),
                 found.probeOffset(),
-                isProbedWhereLeft(hook, found),
+                left,
                 found.site().cost().label(),
                 "attached",
                 "");
-    }
-
-    /// Whether the function is probed where it is left instead of on its return.
-    static boolean isProbedWhereLeft(FunctionProbe hook, Symbols.Found found) {
-        return found.end() != Symbols.End.RETURN && hook.role() == CallShape.Role.CALL;
     }
 
     /// A tracepoint that is about to be attached; there, a nop waits for probes.

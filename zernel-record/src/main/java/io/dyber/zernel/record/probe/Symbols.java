@@ -33,6 +33,7 @@ public final class Symbols {
     /// process that unwinds or switches the stack meanwhile, as exceptions and coroutines do.
     public enum End {
         /// By the return: nothing but the function runs, or functions of the CUDA and NCCL libraries, which do no such thing.
+        /// Not where the kernel's probes of returns end processes of another sort.
         RETURN,
         /// By the instructions that leave the function.
         EXITS,
@@ -85,21 +86,30 @@ public final class Symbols {
     }
 
     private final ElfFile elf;
+    private final boolean byReturn;
     private final List<Found> found = new ArrayList<>();
     private final List<Missing> missing = new ArrayList<>();
     private final Map<Function, Integer> beyondLimit = new LinkedHashMap<>();
     private final Map<Long, Found> byOffset = new HashMap<>();
 
-    private Symbols(ElfFile elf) {
+    private Symbols(ElfFile elf, boolean byReturn) {
         this.elf = elf;
+        this.byReturn = byReturn;
     }
 
     /// Looks up all functions at once; the file should be one that their libraries mean.
     public static Symbols resolve(ElfFile elf, List<Function> functions) throws ElfException {
+        return resolve(elf, functions, true);
+    }
+
+    /// The same.
+    ///
+    /// @param byReturn whether the end of a call may be seen by its return at all
+    public static Symbols resolve(ElfFile elf, List<Function> functions, boolean byReturn) throws ElfException {
         Map<String, SymbolMatches> matches = new HashMap<>();
         Set<String> wanted = new LinkedHashSet<>(functions.stream().map(Function::symbol).toList());
         elf.find(List.copyOf(wanted)).forEach(match -> matches.put(match.pattern(), match));
-        Symbols symbols = new Symbols(elf);
+        Symbols symbols = new Symbols(elf, byReturn);
         for (Function function : functions) {
             SymbolMatches match = matches.get(function.symbol());
             if (match != null) {
@@ -157,11 +167,13 @@ public final class Symbols {
         }
         List<String> aliases = symbols.stream().map(Symbol::name).filter(name -> !name.equals(shown.name())).toList();
         boolean mangled = symbols.stream().anyMatch(symbol -> symbol.name().startsWith("_Z"));
+        boolean unwinds = mangled || CHOSEN.contains(function.kind());
         Optional<Exits> exits = Optional.empty();
         End end = End.RETURN;
-        if (elf.machine() == ElfFile.X86_64 && (mangled || CHOSEN.contains(function.kind()))) {
-            exits = exits(offset, shown.size());
-            end = exits.map(known -> known.simple() ? End.RETURN : End.EXITS).orElse(End.UNKNOWN);
+        if (elf.machine() == ElfFile.X86_64 && (unwinds || !byReturn)) {
+            // With a jump at its end, a call of a library would be told without what it waits for and returns.
+            exits = exits(offset, shown.size()).filter(known -> unwinds || known.jumps().isEmpty());
+            end = exits.map(known -> known.simple() && byReturn ? End.RETURN : End.EXITS).orElse(End.UNKNOWN);
         }
         List<Long> returns = exits.map(Exits::returns).orElse(List.of()).stream().map(at -> offset + at).toList();
         List<Long> jumps = exits.map(Exits::jumps).orElse(List.of()).stream().map(at -> offset + at).toList();

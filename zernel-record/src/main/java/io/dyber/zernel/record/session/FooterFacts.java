@@ -3,6 +3,7 @@ package io.dyber.zernel.record.session;
 import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.Version;
 import io.dyber.zernel.record.bpf.Clock;
+import io.dyber.zernel.record.process.Machine;
 import io.dyber.zernel.record.schema.Schema;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -18,7 +19,7 @@ public final class FooterFacts {
         return new Footer.Machine(
                 Version.current(),
                 host(),
-                System.getProperty("os.version"),
+                Machine.kernel(),
                 System.getProperty("os.arch"),
                 Runtime.getRuntime().availableProcessors());
     }

@@ -13,9 +13,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /// A C program that calls probed functions in every way that can go wrong, once per way of probing: each call is one
-/// event, with its arguments and its duration.
+/// event, with its arguments and its duration. Once as on a kernel whose probes of returns end processes in containers.
 @ParameterizedClass
-@CsvSource({"session, 250000", "multi, 25000", "perf, 25000"})
+@CsvSource({"session, 250000, ''", "multi, 25000, ''", "perf, 25000, ''", "multi, 25000, 6.12.13"})
 class CallsIT {
     /// Called with the path of the library before each.
     private static final List<String> PROBES = List.of(
@@ -41,17 +41,22 @@ class CallsIT {
 
     private final String backend;
     private final long callsPerThread;
+    private final String kernel;
 
-    CallsIT(String backend, long callsPerThread) {
+    CallsIT(String backend, long callsPerThread, String kernel) {
         this.backend = backend;
         this.callsPerThread = callsPerThread;
+        this.kernel = kernel;
     }
 
     @BeforeParameterizedClassInvocation
-    static void record(String backend, long callsPerThread, @TempDir Path directory) {
+    static void record(String backend, long callsPerThread, String kernel, @TempDir Path directory) {
         Needs.bpf();
         Path file = directory.resolve("run.parquet");
         Recorder recorder = Recorder.recordTo(file, "--backend", backend, "--kinds", "call,process");
+        if (!kernel.isEmpty()) {
+            recorder = recorder.property("os.version", kernel);
+        }
         for (String probe : PROBES) {
             recorder = recorder.with("--probe", Programs.built("libcalls.so") + ":" + probe);
         }
@@ -66,6 +71,15 @@ class CallsIT {
     @AfterParameterizedClassInvocation
     static void close() {
         recording.close();
+    }
+
+    @Test
+    void noReturnIsProbedWhereThatCouldEndAProcess() {
+        assertThat(probe("calls_push").path("end").asString()).isEqualTo(kernel.isEmpty() ? "return" : "exits");
+        if (!kernel.isEmpty()) {
+            assertThat(recording.footer("zernel.probes").valueStream().map(probe -> probe.path("end").asString()))
+                    .containsOnly("exits");
+        }
     }
 
     /// Four threads call without a pause, on a machine that may have fewer processors than that: what the recorder

@@ -36,9 +36,13 @@ final class SymbolsTest {
     private Path folder;
 
     private Symbols resolve(Function... functions) throws Exception {
+        return resolve(true, functions);
+    }
+
+    private Symbols resolve(boolean byReturn, Function... functions) throws Exception {
         Path file = Gcc.compile(folder, "libmine.so", SOURCE, "-shared", "-fPIC");
         try (ElfFile elf = ElfFile.open(file)) {
-            return Symbols.resolve(elf, List.of(functions));
+            return Symbols.resolve(elf, List.of(functions), byReturn);
         }
     }
 
@@ -80,6 +84,15 @@ final class SymbolsTest {
         Function operator = new Function("torch_op", "", "libmine.so", "_Z6thrownv", List.of());
         assertThat(resolve(nccl, operator).found()).extracting(Symbols.Found::end)
                 .containsExactly(Symbols.End.RETURN, Symbols.End.EXITS);
+    }
+
+    @Test
+    void noReturnIsProbedWhereTheKernelEndsProcessesThere() throws Exception {
+        Function returning = new Function("nccl", "", "libmine.so", "my_push", List.of());
+        Function jumping = new Function("nccl", "", "libmine.so", "caller", List.of());
+        Function unsized = new Function("nccl", "", "libmine.so", "unsized", List.of());
+        assertThat(resolve(false, call("my_guarded"), returning, jumping, unsized).found()).extracting(Symbols.Found::end)
+                .containsExactly(Symbols.End.EXITS, Symbols.End.EXITS, Symbols.End.UNKNOWN, Symbols.End.UNKNOWN);
     }
 
     @Test
