@@ -251,7 +251,8 @@ WITH
             busy.least_idle_ns,
             own.names,
             own.asleep_share,
-            coalesce(ready.delay_ns * ready.holder_share, 0) AS crowd_ns
+            -- What lies in the wait counts there.
+            coalesce(greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) * ready.holder_share, 0) AS crowd_ns
         FROM threads
         LEFT JOIN _own_loading AS own
             ON own.recording = threads.recording
@@ -383,7 +384,7 @@ SELECT
     least_few_ns, -- [ns] the same at least, if two CPUs share a core
     most_few_ns, -- [ns] the same at most, where the use of the GPU is a range
     slow_ns, -- [ns] that loading takes too long
-    crowd_ns, -- [ns] ready to run while the workers had the CPUs
+    crowd_ns, -- [ns] ready to run while the workers had the CPUs, outside of the wait
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     loads_in_process, -- whether the thread loads data itself (num_workers=0)

@@ -50,7 +50,7 @@ SELECT
     CASE WHEN cause = 'few' AND least_few_ns < few_ns THEN least_few_ns END
         AS shared_ns, -- [ns] lost_ns at least, if two CPUs share a core; NULL where that makes no difference
     CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END
-        AS crowd_ns, -- [ns] of it, ready to run while the workers had the CPUs
+        AS crowd_ns, -- [ns] of it, ready to run while the workers had the CPUs, outside of the wait
     cause, -- few, transform, storage, idle, unseen, named, unmeasured or late
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known

@@ -37,6 +37,18 @@ class FindingsTest {
     }
 
     @Test
+    void dataBoundCountsAWaitForACpuInsideTheWaitForDataOnce() {
+        RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":1}");
+        for (int i = 0; i < 11; i++) {
+            fixture.event("sched", "off-cpu", i * 50 + 3, 10.0, "state = 'sleeping', runq_ns = 4000000, other_pid = 200")
+                    .event("sched", "off-cpu", i * 50 + 17, 5.0, "state = 'preempted', runq_ns = 5000000, other_pid = 200");
+        }
+        Finding finding = only("data_bound", fixture);
+        assertThat(finding.evidence()).contains("; 5.0 ms more without a CPU that workers have");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+    }
+
+    @Test
     void dataBoundBlamesAnAffinityThatKeepsAJobFromCpus() {
         RecordingFixture fixture = busyWorker().processSample(100, "cpus_allowed", "", 0, 1);
         for (int i = 0; i < 10; i++) {
