@@ -14,10 +14,10 @@ checkpoints       model and optimizer are saved in FOLDER every few steps, to a 
 shards            the first step imports modules named after checkpoints; every few steps read a `.pt` file in FOLDER
 hang              one of two processes never comes to an all-reduce of gloo; both are killed some seconds later
 
-Prints what it timed itself as one line of JSON: steps, and per step its length, the wait for data, the time in reads of
-samples, the time that passes after the first took to begin, all but the first step; and the time in which the training
-thread did not run, in all steps but the first and between them; the CPU time that Python's collector took; and the time
-that checkpoints took.
+Prints what it timed itself as one line of JSON: steps, the wait for data of each, and per step its length, the time in
+reads of samples, the time that passes after the first took to begin, all but the first step; and the time in which the
+training thread did not run, in all steps but the first and between them; the CPU time that Python's collector took; and the
+time that checkpoints took.
 """
 
 import ctypes
@@ -254,7 +254,7 @@ def train(cause, argument):
     return {
         "steps": steps,
         "step_ms": 1000 * (ends[-1] - ends[0]) / steps,
-        "wait_ms": 1000 * sum(waits[1:]) / steps,
+        "waits_ms": [1000 * wait for wait in waits],
         "read_ms": 1000 * getattr(batches.dataset, "read_s", 0) / len(ends),
         "start_ms": 1000 * sum(starts[1:]) / steps,
         "idle_ms": 1000 * idle / steps,

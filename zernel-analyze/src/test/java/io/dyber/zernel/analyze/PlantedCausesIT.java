@@ -27,9 +27,15 @@ import tools.jackson.databind.json.JsonMapper;
 class PlantedCausesIT {
     static final String PYTHON = System.getenv().getOrDefault("ZERNEL_PYTHON", "python3");
 
+    /// What a test does once, and where that failed once again.
+    interface Attempt {
+        void run() throws IOException, InterruptedException;
+    }
+
     /// A run of `planted.py`: what it says of itself, in milliseconds per step, and what is found.
+    /// The wait is that of the steps that findings are of: a stall in the first ones is no cause of anything.
     /// In the time without a CPU, the recorder's part is counted apart: it is no neighbour of the job.
-    private record Run(JsonNode truth, List<Finding> findings, double recorderMillis) {
+    private record Run(JsonNode truth, double waitMillis, List<Finding> findings, double recorderMillis) {
         double millis(String what) {
             return truth.path(what + "_ms").asDouble();
         }
@@ -54,39 +60,47 @@ class PlantedCausesIT {
 
     @Test
     void slowTransformsAreFound() throws IOException, InterruptedException {
-        Run run = run("slow_transforms");
-        assertThat(run.first()).isEqualTo(idleCpus(4) ? "too_few_workers" : "data_bound");
-        // Workers that have its CPU cost the thread more than the wait for their batches; all of it is time off the CPU.
-        assertThat(lost(run, run.first()))
-                .isBetween(0.85 * run.millis("wait"), 1.15 * Math.max(run.millis("wait"), run.millis("idle")));
+        twice(() -> {
+            Run run = run("slow_transforms");
+            assertThat(run.first()).isEqualTo(idleCpus(4) ? "too_few_workers" : "data_bound");
+            // Workers that have its CPU cost the thread more than the wait for their batches; all of it is time off the CPU.
+            assertThat(lost(run, run.first()))
+                    .isBetween(0.85 * run.waitMillis(), 1.15 * Math.max(run.waitMillis(), run.millis("idle")));
+        });
     }
 
     @Test
     void loadingInTheTrainingThreadIsFound() throws IOException, InterruptedException {
-        Run run = run("in_process");
-        if (idleCpus(2) || run.first().equals("data_bound")) {
-            assertThat(run.first()).isEqualTo(idleCpus(2) ? "too_few_workers" : "data_bound");
-            costsTheWait(run, run.first());
-            return;
-        }
-        // On few CPUs a worker helps as far as one is idle; it brings half of the wait at least, or it is not what is missing.
-        assertThat(run.first()).isEqualTo("too_few_workers");
-        assertThat(lost(run, "too_few_workers")).isBetween(0.42 * run.millis("wait"), 1.15 * run.millis("wait"));
+        twice(() -> {
+            Run run = run("in_process");
+            if (idleCpus(2) || run.first().equals("data_bound")) {
+                assertThat(run.first()).isEqualTo(idleCpus(2) ? "too_few_workers" : "data_bound");
+                costsTheWait(run, run.first());
+                return;
+            }
+            // On few CPUs a worker helps as far as one is idle; it brings half of the wait at least, or it is not what is missing.
+            assertThat(run.first()).isEqualTo("too_few_workers");
+            assertThat(lost(run, "too_few_workers")).isBetween(0.42 * run.waitMillis(), 1.15 * run.waitMillis());
+        });
     }
 
     @Test
     void slowStorageIsFound() throws IOException, InterruptedException {
-        Run run = run("slow_storage", Files.createDirectory(folder.resolve("files")).toString());
-        assertThat(run.first()).isEqualTo("storage_bound");
-        assertThat(lost(run, "storage_bound")).isCloseTo(run.millis("read"), within(0.15 * run.millis("read")));
+        twice(() -> {
+            Run run = run("slow_storage", Files.createTempDirectory(folder, "files").toString());
+            assertThat(run.first()).isEqualTo("storage_bound");
+            assertThat(lost(run, "storage_bound")).isCloseTo(run.millis("read"), within(0.15 * run.millis("read")));
+        });
     }
 
     @Test
     void workersThatStartInEveryEpochAreFound() throws IOException, InterruptedException {
-        Run run = run("new_workers");
-        assertThat(run.first()).isEqualTo("worker_startup");
-        // What a worker does to start counts as loading too, the mean of which is taken off: the estimate is low.
-        assertThat(lost(run, "worker_startup")).isCloseTo(run.millis("start"), within(0.3 * run.millis("start")));
+        twice(() -> {
+            Run run = run("new_workers");
+            assertThat(run.first()).isEqualTo("worker_startup");
+            // What a worker does to start counts as loading too, the mean of which is taken off: the estimate is low.
+            assertThat(lost(run, "worker_startup")).isCloseTo(run.millis("start"), within(0.3 * run.millis("start")));
+        });
     }
 
     @Test
@@ -102,10 +116,12 @@ class PlantedCausesIT {
 
     @Test
     void aCpuThatAnotherProcessUsesIsFound() throws IOException, InterruptedException {
-        Run run = run("cpu_hog");
-        assertThat(run.findings().getFirst().name()).isEqualTo("noisy_neighbour");
-        assertThat(lost(run, "noisy_neighbour") + run.recorderMillis())
-                .isCloseTo(run.millis("idle"), within(0.15 * run.millis("idle")));
+        twice(() -> {
+            Run run = run("cpu_hog");
+            assertThat(run.findings().getFirst().name()).isEqualTo("noisy_neighbour");
+            assertThat(lost(run, "noisy_neighbour") + run.recorderMillis())
+                    .isCloseTo(run.millis("idle"), within(0.15 * run.millis("idle")));
+        });
     }
 
     @Test
@@ -117,22 +133,26 @@ class PlantedCausesIT {
 
     @Test
     void theGarbageCollectorIsFound() throws IOException, InterruptedException {
-        Run run = run("garbage", standIns().resolve("libcudart.so.12").toString());
-        assertThat(run.first()).isEqualTo("gc_stall");
-        // The stand-in of a GPU is not sampled: that it may have been busy meanwhile makes a range, which ends with all of it.
-        Matcher range = Pattern.compile("between ([\\d.]+) ms and ([\\d.]+) ms are lost")
-                .matcher(run.finding("gc_stall").orElseThrow().evidence());
-        assertThat(range.find()).isTrue();
-        assertThat(Double.parseDouble(range.group(1))).isLessThanOrEqualTo(run.millis("collected"));
-        assertThat(Double.parseDouble(range.group(2)))
-                .isCloseTo(run.millis("collected"), within(0.15 * run.millis("collected")));
+        twice(() -> {
+            Run run = run("garbage", standIns().resolve("libcudart.so.12").toString());
+            assertThat(run.first()).isEqualTo("gc_stall");
+            // The stand-in of a GPU is not sampled: that it may have been busy meanwhile makes a range, which ends with all of it.
+            Matcher range = Pattern.compile("between ([\\d.]+) ms and ([\\d.]+) ms are lost")
+                    .matcher(run.finding("gc_stall").orElseThrow().evidence());
+            assertThat(range.find()).isTrue();
+            assertThat(Double.parseDouble(range.group(1))).isLessThanOrEqualTo(run.millis("collected"));
+            assertThat(Double.parseDouble(range.group(2)))
+                    .isCloseTo(run.millis("collected"), within(0.15 * run.millis("collected")));
+        });
     }
 
     @Test
     void checkpointsThatAreWrittenAndRenamedAreFound() throws IOException, InterruptedException {
-        Run run = run("checkpoints", Files.createDirectory(folder.resolve("run")).toString());
-        assertThat(run.first()).isEqualTo("checkpoint_stall");
-        assertThat(lost(run, "checkpoint_stall")).isCloseTo(run.millis("saved"), within(0.15 * run.millis("saved")));
+        twice(() -> {
+            Run run = run("checkpoints", Files.createTempDirectory(folder, "run").toString());
+            assertThat(run.first()).isEqualTo("checkpoint_stall");
+            assertThat(lost(run, "checkpoint_stall")).isCloseTo(run.millis("saved"), within(0.15 * run.millis("saved")));
+        });
     }
 
     @Test
@@ -163,7 +183,7 @@ class PlantedCausesIT {
     }
 
     private static void costsTheWait(Run run, String finding) {
-        assertThat(lost(run, finding)).isCloseTo(run.millis("wait"), within(0.15 * run.millis("wait")));
+        assertThat(lost(run, finding)).isCloseTo(run.waitMillis(), within(0.15 * run.waitMillis()));
     }
 
     private static double lost(Run run, String name) {
@@ -172,7 +192,7 @@ class PlantedCausesIT {
     }
 
     private Run run(String... arguments) throws IOException, InterruptedException {
-        Path file = folder.resolve("run.parquet");
+        Path file = Files.createTempDirectory(folder, "recorded").resolve("run.parquet");
         List<String> command = recorder("-o", file.toString(), "--quiet", "--", PYTHON, "src/test/workloads/planted.py");
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
@@ -182,10 +202,31 @@ class PlantedCausesIT {
             String recorder = database.query("SELECT coalesce(max(recorder_ns / 1e6 / steps), 0.0) AS ms FROM preemption")
                     .only()
                     .requiredText("ms");
+            JsonNode truth = JsonMapper.shared().readTree(out);
             return new Run(
-                    JsonMapper.shared().readTree(out),
+                    truth,
+                    waitMillis(truth, database),
                     database.diagnose().findings(),
                     Double.parseDouble(recorder));
+        }
+    }
+
+    /// The recording counts steps from 1: each begins where the one before ended, with the wait for its batch.
+    private static double waitMillis(JsonNode truth, Database database) {
+        return database.query("SELECT step FROM steps WHERE step_kind = 'train'").rows().stream()
+                .mapToDouble(row -> truth.path("waits_ms").path((int) row.integer("step") - 1).asDouble())
+                .average()
+                .orElse(0);
+    }
+
+    /// A burst of another program may really cost as much as what is planted. A second recording tells such a moment from a
+    /// finding that is wrong: that is wrong twice.
+    static void twice(Attempt attempt) throws IOException, InterruptedException {
+        try {
+            attempt.run();
+        } catch (AssertionError e) {
+            System.out.println("recorded again, because the first time failed: " + e.getMessage());
+            attempt.run();
         }
     }
 
