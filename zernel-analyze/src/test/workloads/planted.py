@@ -18,6 +18,8 @@ Prints what it timed itself as one line of JSON: steps, the wait for data of eac
 reads of samples, the time that passes after the first took to begin, all but the first step; and the time in which the
 training thread did not run, in all steps but the first and between them; the CPU time that Python's collector took; and the
 time that checkpoints took.
+
+PLANTED_STEPS is how many steps it takes, if set; PLANTED_BEGAN a file that it makes when the first is done.
 """
 
 import ctypes
@@ -34,7 +36,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-STEPS = 48
+STEPS = int(os.environ.get("PLANTED_STEPS", 48))
+BEGAN = os.environ.get("PLANTED_BEGAN")
 BATCH = 4
 FILE_BYTES = 1 << 20
 BYTES_PER_SECOND = 40 << 20
@@ -245,6 +248,8 @@ def train(cause, argument):
                 read_shard(model, argument, len(waits))
             optimizer.step()
             ends.append(time.perf_counter())
+            if BEGAN and len(ends) == 1:
+                open(BEGAN, "w").close()
             cpu = cpu or time.thread_time()
             if cause == "checkpoints" and len(waits) % FILE_EVERY == 0:
                 saved_s += save(model, optimizer, argument, len(waits))

@@ -3,8 +3,10 @@ package io.dyber.zernel.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,14 +23,20 @@ class ScriptIT {
 
     @Test
     void topFindingRecordsARunningJobAndSaysWhatToFix() throws Exception {
-        Process training = new ProcessBuilder(PlantedCausesIT.PYTHON, "src/test/workloads/planted.py", "in_process")
+        Path began = folder.resolve("began").toAbsolutePath();
+        ProcessBuilder builder = new ProcessBuilder(PlantedCausesIT.PYTHON, "src/test/workloads/planted.py", "in_process")
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        // More steps than there is time for: the script is compiled first.
+        builder.environment().putAll(Map.of("PLANTED_STEPS", "1000000", "PLANTED_BEGAN", began.toString()));
+        Process training = builder.start();
         try {
-            // The training ends long before the minute is over, and the recording with it.
+            while (!Files.exists(began)) {
+                assertThat(training.isAlive()).isTrue();
+                Thread.sleep(50);
+            }
             List<String> command = ScriptTest.command(Path.of("examples/TopFinding.java").toAbsolutePath());
-            command.addAll(List.of(String.valueOf(training.pid()), "60"));
+            command.addAll(List.of(String.valueOf(training.pid()), "5"));
             Process script = new ProcessBuilder(command)
                     .directory(folder.toFile())
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
