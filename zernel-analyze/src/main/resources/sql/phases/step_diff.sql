@@ -3,15 +3,21 @@
 -- Recordings of side 0 are *before*, those of side 1 *after*. Steps are those of each process's training thread with
 -- the most; warm-up is left out. So is what is not known of a step, as its launches where it is not detailed.
 --
--- needs: files, steps, step_work
+-- needs: files, steps, step_work, _ranked, _rank_jobs
 CREATE TABLE _diff_steps AS
 WITH
+    jobs AS (
+        SELECT ranked.recording, ranked.pid, jobs.job
+        FROM _ranked AS ranked
+        JOIN _rank_jobs AS jobs ON jobs.recording = ranked.recording AND jobs.pid = ranked.pid
+    ),
     measured AS (
         SELECT
             files.side,
             steps.recording,
             steps.pid,
             steps.step,
+            coalesce(jobs.job, concat_ws(' ', 'recording', steps.recording, 'process', steps.pid)) AS job,
             unnest([
                 {'position': 1, 'measure': 'step', 'unit': 'ns', 'value': steps.dur_ns},
                 {'position': 2, 'measure': 'data_loading', 'unit': 'ns', 'value': data_loading_ns},
@@ -37,12 +43,14 @@ WITH
             AND steps.tid = step_work.tid
             AND steps.step = step_work.step
         JOIN files ON files.recording = steps.recording
+        LEFT JOIN jobs ON jobs.recording = steps.recording AND jobs.pid = steps.pid
         WHERE steps.step_kind <> 'warmup'
     )
 SELECT
     side, -- 0 before, 1 after
     recording, -- recording
     pid, -- process
+    job, -- the same text for all ranks of a job
     step, -- number of the step
     of_step.position AS position, -- order of the measures
     of_step.measure AS measure, -- what was measured
@@ -56,8 +64,9 @@ WHERE of_step.value IS NOT NULL;
 -- `shift` is the Hodges-Lehmann estimate: the median of all differences between a step after and a step before, with
 -- its 95 % confidence interval. `p_value` is that of the Mann-Whitney test (two-sided, normal approximation, ties
 -- corrected), which assumes no distribution. Both count steps that resemble the one before them as fewer, by their
--- correlation: neighbouring steps are no independent samples. Up to 500 steps a side, evenly spaced by size, make
--- the differences. A measure that is zero in every step, or known of no step of a side, has no row.
+-- correlation: neighbouring steps are no independent samples. Nor are those of the ranks of a job, which wait for each
+-- other: a step counts once, whatever the number of ranks. Up to 500 steps a side, evenly spaced by size, make the
+-- differences. A measure that is zero in every step, or known of no step of a side, has no row.
 --
 -- Few long steps change the mean and hardly any of that: its interval is that of the normal approximation.
 --
@@ -70,6 +79,9 @@ WITH
             measure,
             unit,
             side,
+            recording,
+            pid,
+            job,
             value,
             rank() OVER (PARTITION BY measure ORDER BY value)
                 + (count(*) OVER (PARTITION BY measure, value) - 1) / 2.0 AS place,
@@ -84,6 +96,7 @@ WITH
             measure,
             side,
             count(*) AS steps,
+            count(DISTINCT job) / count(DISTINCT (recording, pid)) AS jobs_share,
             avg(value) AS mean,
             var_samp(value) AS variance,
             quantile_cont(value, [0.5, 0.9, 0.99]) AS q,
@@ -102,7 +115,7 @@ WITH
             q,
             places,
             -- Equal steps have no correlation; opposed ones count no more than independent ones.
-            steps * CASE
+            steps * jobs_share * CASE
                 WHEN isfinite(correlation) AND correlation > 0 THEN (1 - correlation) / (1 + correlation)
                 ELSE 1
             END AS samples

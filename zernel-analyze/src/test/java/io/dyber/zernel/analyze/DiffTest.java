@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.StringJoiner;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -78,6 +79,40 @@ class DiffTest {
             }
         }
         assertThat(changes).isZero();
+    }
+
+    @Test
+    void aStepCountsOnceWhateverTheNumberOfRanks() {
+        int changes = 0;
+        for (int seed = 0; seed < 10; seed++) {
+            changes += verdict(ranks(8, waits(25, 20, seed)), ranks(8, waits(25, 20, seed + 100L))).equals("same") ? 0 : 1;
+        }
+        assertThat(changes).isLessThanOrEqualTo(1);
+        assertThat(verdict(ranks(8, waits(25, 20, 0)), ranks(8, waits(25, 26, 100)))).isEqualTo("more");
+    }
+
+    private String verdict(RecordingFixture before, RecordingFixture after) {
+        try (Database database = open(before, after)) {
+            return measure(Diff.of(database), "step").requiredText("verdict");
+        }
+    }
+
+    /// Ranks of one job, which wait for each other at the end of each backward pass.
+    private static RecordingFixture ranks(int ranks, List<Double> waits) {
+        RecordingFixture fixture = recording();
+        StringJoiner processes = new StringJoiner(",", "[", "]");
+        for (int rank = 0; rank < ranks; rank++) {
+            fixture.on(100 + rank, 100 + rank, "python3");
+            training(fixture, waits);
+            double at = 0;
+            for (double wait : waits) {
+                fixture.event("dist_wait", "Reducer::finalize_backward", at + wait + 29, 1.0, "depth = 0");
+                at += wait + 35;
+            }
+            processes.add("{\"pid\":" + (100 + rank) + ",\"environment\":{\"RANK\":\"" + rank + "\",\"WORLD_SIZE\":\"" + ranks
+                    + "\",\"MASTER_ADDR\":\"a\",\"MASTER_PORT\":\"1\"}}");
+        }
+        return fixture.footer("zernel.processes", processes.toString());
     }
 
     @Test
@@ -263,7 +298,10 @@ class DiffTest {
     }
 
     private static RecordingFixture training(List<Double> waits) {
-        RecordingFixture fixture = recording();
+        return training(recording(), waits);
+    }
+
+    private static RecordingFixture training(RecordingFixture fixture, List<Double> waits) {
         double at = 0;
         for (double wait : waits) {
             fixture.region(NEXT, at, wait).backward(at + wait + 10, 20).region(STEP, at + wait + 30, 5);
