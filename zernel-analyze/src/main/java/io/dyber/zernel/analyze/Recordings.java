@@ -14,16 +14,19 @@ import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /// Opens recordings as one [Database].
 ///
 /// An argument is a finished `run.parquet`, a glob, a folder of recordings, or a `run.parquet.live` folder that a
-/// recorder is still writing or left behind. Digests are opened as those, without the recordings beside which they may
-/// lie. Several recordings become one table `events`; its column
+/// recorder is still writing or left behind. Of a folder with recordings and their digests, the recordings are opened; of
+/// one with digests of other recordings, the digests, and what else is there is left out and told. Several recordings become one table `events`; its column
 /// `recording` tells them apart. The files of a rotating recording are one. A trace of PyTorch's profiler (`.json` or
 /// `.json.gz`) adds what ran on the GPU to the recording of its process. A file that is named twice is opened once.
 public final class Recordings {
@@ -94,7 +97,7 @@ public final class Recordings {
         Database database = openSides(sides, DatabaseOptions.defaults(), SqlLibrary.builtIn());
         try {
             List<String> arguments = sides.stream().flatMap(List::stream).toList();
-            database.duckDb().confine(paths(arguments, database.duckDb()));
+            database.duckDb().confine(paths(arguments, sides.size() == 1, database.duckDb()));
             return database;
         } catch (RuntimeException | Error e) {
             database.close();
@@ -113,7 +116,7 @@ public final class Recordings {
     public static List<List<String>> series(List<String> arguments) {
         try (DuckDb duckDb = DuckDb.open(DatabaseOptions.defaults())) {
             Map<String, List<String>> series = new LinkedHashMap<>();
-            for (Path path : paths(arguments, duckDb)) {
+            for (Path path : paths(arguments, false, duckDb)) {
                 String id = Files.isDirectory(path) ? "" : ParquetRecording.seriesOf(path, duckDb);
                 series.computeIfAbsent(id.isEmpty() ? path.toString() : id, _ -> new ArrayList<>()).add(path.toString());
             }
@@ -127,8 +130,8 @@ public final class Recordings {
             List<AttachedRecording> attached = new ArrayList<>();
             int opened = 0;
             for (int side = 0; side < sides.size(); side++) {
-                List<Path> paths = paths(sides.get(side), duckDb);
-                if (side == 0 && sides.size() == 1) {
+                List<Path> paths = paths(sides.get(side), sides.size() == 1, duckDb);
+                if (sides.size() == 1) {
                     Optional<Digests> digests = Digests.open(paths, 0, duckDb);
                     if (digests.isPresent()) {
                         return new Database(duckDb, digests.get(), library);
@@ -157,10 +160,12 @@ public final class Recordings {
     }
 
     /// The files that arguments mean, each once.
-    private static List<Path> paths(List<String> arguments, DuckDb duckDb) {
+    ///
+    /// @param digests whether they may be digests
+    private static List<Path> paths(List<String> arguments, boolean digests, DuckDb duckDb) {
         Map<Path, Path> paths = new LinkedHashMap<>();
         for (String argument : arguments) {
-            resolve(argument, duckDb).forEach(path -> paths.putIfAbsent(path.toAbsolutePath().normalize(), path));
+            resolve(argument, digests, duckDb).forEach(path -> paths.putIfAbsent(path.toAbsolutePath().normalize(), path));
         }
         return List.copyOf(paths.values());
     }
@@ -171,11 +176,11 @@ public final class Recordings {
                 : ParquetRecording.attach(path, index, duckDb);
     }
 
-    private static List<Path> resolve(String argument, DuckDb duckDb) {
+    private static List<Path> resolve(String argument, boolean digests, DuckDb duckDb) {
         Path path = Path.of(argument);
         Path live = LiveFolder.of(path).path();
         if (Files.isDirectory(path)) {
-            return LiveFolder.isOne(path) || Traces.isOne(path) ? List.of(path) : matches(argument + "/*.parquet", duckDb);
+            return LiveFolder.isOne(path) || Traces.isOne(path) ? List.of(path) : matches(argument + "/*.parquet", digests, duckDb);
         }
         if (Files.exists(path)) {
             return List.of(path);
@@ -184,7 +189,7 @@ public final class Recordings {
             return List.of(live);
         }
         if (argument.matches(".*[*?\\[].*")) {
-            return matches(argument, duckDb);
+            return matches(argument, digests, duckDb);
         }
         throw new RecordingException("opening '" + argument + "': no such file", howToMake(argument));
     }
@@ -198,15 +203,25 @@ public final class Recordings {
                 : "recordings end in .parquet, traces of PyTorch's profiler in .json or .json.gz, of Nsight Systems in .sqlite";
     }
 
-    private static List<Path> matches(String glob, DuckDb duckDb) {
+    private static List<Path> matches(String glob, boolean digests, DuckDb duckDb) {
         List<Path> paths = duckDb.query("SELECT file FROM glob(?) ORDER BY file", glob).texts("file").stream()
                 .map(Path::of)
                 .toList();
         if (paths.isEmpty()) {
             throw new RecordingException("opening '" + glob + "': no file matches", null);
         }
-        // Beside the recordings that they are of.
-        List<Path> recordings = paths.stream().filter(path -> !path.toString().endsWith(Digest.SUFFIX)).toList();
-        return recordings.isEmpty() ? paths : recordings;
+        Set<String> recordings = new LinkedHashSet<>();
+        Set<String> digested = new HashSet<>();
+        for (Path path : paths) {
+            String file = path.toString();
+            if (file.endsWith(Digest.SUFFIX)) {
+                digested.add(file.substring(0, file.length() - Digest.SUFFIX.length()) + ".parquet");
+            } else {
+                recordings.add(file);
+            }
+        }
+        // Digests that lie beside the recordings that they are of say nothing more.
+        boolean wanted = digests && !recordings.containsAll(digested);
+        return recordings.isEmpty() || wanted ? paths : recordings.stream().map(Path::of).toList();
     }
 }

@@ -37,28 +37,27 @@ public record Digests(List<AttachedRecording> recordings, List<Unread> unread, M
     /// Files with the same columns.
     private record Layout(Footer.Digest digest, List<Path> paths) {}
 
-    /// Opens files as digests, if the first of them that is a Parquet file is one.
+    /// Opens files as digests, if one of them is one.
     ///
     /// @param first the number of the first recording
     public static Optional<Digests> open(List<Path> paths, int first, DuckDb duckDb) {
         List<Unread> unread = new ArrayList<>();
-        Map<Path, Map<String, String>> footers = new LinkedHashMap<>();
+        List<Path> whole = new ArrayList<>();
         for (Path path : paths) {
             try {
                 ParquetRecording.checkIsParquet(path);
-                if (footers.isEmpty() && !ParquetRecording.footerHas(path, Footer.DIGEST)) {
-                    return Optional.empty();
-                }
-                footers.put(path, Map.of());
+                whole.add(path);
             } catch (RecordingException e) {
                 unread.add(new Unread(path, "damaged", why(e)));
             }
         }
-        return footers.isEmpty() ? Optional.empty() : Optional.of(open(footers.keySet(), unread, first, duckDb));
+        return whole.stream().anyMatch(path -> ParquetRecording.footerHas(path, Footer.DIGEST))
+                ? Optional.of(open(whole, unread, first, duckDb))
+                : Optional.empty();
     }
 
-    private static Digests open(Collection<Path> paths, List<Unread> unread, int first, DuckDb duckDb) {
-        Map<Path, Map<String, String>> footers = footers(List.copyOf(paths), unread, duckDb);
+    private static Digests open(List<Path> paths, List<Unread> unread, int first, DuckDb duckDb) {
+        Map<Path, Map<String, String>> footers = footers(paths, unread, duckDb);
         List<AttachedRecording> recordings = new ArrayList<>();
         Map<String, Layout> layouts = new LinkedHashMap<>();
         Map<Map<String, String>, Path> seen = new HashMap<>();

@@ -144,8 +144,26 @@ class DigestCommandTest {
             assertThat(database.isOfDigests()).isFalse();
             assertThat(database.recordings()).hasSize(1);
         }
-        assertThatThrownBy(() -> Recordings.open(file.toString(), folder.resolve("run.digest.parquet").toString()))
-                .hasMessage("opening '" + folder.resolve("run.digest.parquet") + "': it is a digest, and others are recordings");
+    }
+
+    @Test
+    void whatElseLiesBesideDigestsIsLeftOutAndTold() throws IOException {
+        List<Path> nodes = nodes(simulated("straggler-rank", 4));
+        Path digests = digests(nodes);
+        Files.copy(nodes.getFirst(), digests.resolve("node7.parquet"));
+        try (Database database = Recordings.open(nodes.getFirst().toString())) {
+            long _ = database.write("COPY (SELECT 1 AS mean) TO '" + digests.resolve("a-stats.parquet") + "' (FORMAT parquet)");
+        }
+        Files.copy(digests.resolve("a-stats.parquet"), digests.resolve("a-stats.digest.parquet"));
+        try (Database database = Recordings.open(digests.toString())) {
+            assertThat(database.isOfDigests()).isTrue();
+            assertThat(database.recordings()).hasSize(2);
+            assertThat(database.query("SELECT parse_filename(path) AS file, state FROM unread_files ORDER BY 1").toString())
+                    .isEqualTo("file\tstate\na-stats.digest.parquet\tforeign\na-stats.parquet\tforeign\nnode7.parquet\tforeign");
+        }
+        assertThat(Outcome.of("report", "--width", "200", digests.toString()).out())
+                .startsWith("2 digests of 1 host, 4 ranks")
+                .contains("\n  left out: 3 files: ");
     }
 
     @Test
