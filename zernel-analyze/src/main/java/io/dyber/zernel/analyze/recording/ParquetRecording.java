@@ -42,7 +42,8 @@ public final class ParquetRecording {
     private static AttachedRecording attach(Path path, int index, String file, DuckDb duckDb) {
         Map<String, String> metadata = metadata(path, file, duckDb);
         if (metadata.containsKey(Footer.DIGEST)) {
-            throw new RecordingException("opening '" + path + "': it is a digest, and others are recordings", "give either");
+            throw new RecordingException(
+                    "opening '" + path + "': it is a digest, which has no events to compare", "compare the recordings that digests are of");
         }
         AttachedRecording.Relation relation = AttachedRecording.Relation.of("read_parquet(" + file + ")", duckDb);
         String format = metadata.get(Footer.FORMAT);

@@ -167,6 +167,19 @@ class DigestCommandTest {
     }
 
     @Test
+    void digestsAreNotCompared() {
+        Path file = simulated("lock", 1);
+        assertThat(Outcome.of("digest", file.toString()).status()).isZero();
+        String digest = folder.resolve("run.digest.parquet").toString();
+        for (String other : List.of(digest, file.toString())) {
+            assertThat(Outcome.of("diff", other, digest).err()).isEqualTo("zernel-analyze: opening '" + digest
+                    + "': it is a digest, which has no events to compare\nhint: compare the recordings that digests are of\n");
+        }
+        // A folder stands for its recordings.
+        assertThat(Outcome.of("diff", folder.toString(), file.toString()).status()).isZero();
+    }
+
+    @Test
     void noDigestTakesThePlaceOfAnother() throws IOException {
         Path file = simulated("lock", 1);
         Path other = Files.createDirectories(folder.resolve("other")).resolve("run.parquet");
