@@ -1,3 +1,33 @@
+-- How long training threads sleep by themselves in steps of kind train, but while data is made.
+--
+-- needs: _off_cpu_steps, steps
+-- digest: kept
+CREATE TABLE _sleeps AS
+WITH
+    sleeps AS (
+        SELECT recording, pid, tid, step, sum(blocked_ns) AS asleep_ns, count(*) AS sleeps, mode(call) AS call
+        FROM _off_cpu_steps
+        WHERE state = 'asleep' AND part <> 'data_wait'
+        GROUP BY ALL
+    )
+SELECT
+    steps.recording, -- recording
+    steps.pid, -- process
+    steps.tid, -- training thread
+    count(*) AS steps, -- steps of kind train
+    median(steps.dur_ns) AS step_ns, -- [ns] median of them
+    median(coalesce(sleeps.asleep_ns, 0)) AS asleep_ns, -- [ns] asleep in the median one
+    avg(coalesce(sleeps.sleeps, 0)) AS sleeps, -- sleeps of a mean one
+    mode(sleeps.call) AS call -- system call of most; NULL without any
+FROM steps
+LEFT JOIN sleeps
+    ON sleeps.recording = steps.recording
+    AND sleeps.pid = steps.pid
+    AND sleeps.tid = steps.tid
+    AND sleeps.step = steps.step
+WHERE steps.step_kind = 'train'
+GROUP BY steps.recording, steps.pid, steps.tid;
+
 -- The training thread sleeps by itself in every step.
 --
 -- It polls, waits for a time, or limits its own rate. Counted is the median step, so that single long sleeps do not
@@ -5,7 +35,7 @@
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply where time off the CPU was not recorded, nor to one late rank of several (nccl_straggler).
 --
--- needs: _off_cpu_steps, steps, gpu_busy, _lateness
+-- needs: _sleeps, gpu_busy, _lateness
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that sleeps
 -- lines: the sleep WHERE thread = 'training' AND state = 'asleep' AND step_kind = 'train' AND NOT loads
@@ -16,31 +46,6 @@ WITH
             0.05 AS min_share, -- what can be saved, as a share of step time
             0.5 AS late_share -- of what is lost, by which a rank is late
     ),
-    sleeps AS (
-        SELECT recording, pid, tid, step, sum(blocked_ns) AS asleep_ns, count(*) AS sleeps, mode(call) AS call
-        FROM _off_cpu_steps
-        WHERE state = 'asleep' AND part <> 'data_wait'
-        GROUP BY ALL
-    ),
-    means AS (
-        SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
-            count(*) AS steps,
-            median(steps.dur_ns) AS step_ns,
-            median(coalesce(sleeps.asleep_ns, 0)) AS asleep_ns,
-            avg(coalesce(sleeps.sleeps, 0)) AS sleeps,
-            mode(sleeps.call) AS call
-        FROM steps
-        LEFT JOIN sleeps
-            ON sleeps.recording = steps.recording
-            AND sleeps.pid = steps.pid
-            AND sleeps.tid = steps.tid
-            AND sleeps.step = steps.step
-        WHERE steps.step_kind = 'train'
-        GROUP BY ALL
-    ),
     costs AS (
         SELECT
             means.*,
@@ -48,7 +53,7 @@ WITH
             least(means.asleep_ns, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns,
             late.late_ns
-        FROM means
+        FROM _sleeps AS means
         LEFT JOIN gpu_busy AS busy ON busy.recording = means.recording AND busy.pid = means.pid
         LEFT JOIN _lateness AS late ON late.recording = means.recording AND late.pid = means.pid
     )

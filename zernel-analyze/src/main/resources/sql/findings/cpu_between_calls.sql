@@ -1,6 +1,7 @@
 -- Samples of training threads on a CPU in no recorded call, and how many of them are in the forward pass.
 --
 -- needs: stack_events, _module_stacks, _thread_numbers, steps, _pieces
+-- digest: kept
 CREATE TABLE _forward_samples AS
 WITH
     samples AS (
@@ -45,36 +46,12 @@ ASOF JOIN _pieces AS pieces
 WHERE trained.middle_ns < pieces.end_ns AND pieces.part = 'unknown'
 GROUP BY trained.recording, trained.pid, trained.tid;
 
--- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
+-- Median steps of training threads that launch nothing: in calls, between them, and in backward passes.
 --
--- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
--- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
--- either: it takes between half and one and a half of the backward pass, so what is lost is a range, and what is taken
--- for the loss assumes three quarters. Where stacks were recorded, it takes no more than the samples of that work that
--- are in a module of PyTorch. Whether the rest can be given to another process, made cheaper or left out, only its
--- author knows.
--- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
--- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
---
--- needs: step_states, steps, _pieces, _thread_numbers, _forward_samples, _launched, _lateness, kinds
--- severity: high from 25 % of step time
--- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
--- lines: that work WHERE works AND NOT in_forward
+-- needs: step_states, steps, _pieces, _thread_numbers, _launched, kinds
+-- digest: kept
+CREATE TABLE _between_calls AS
 WITH
-    thresholds AS (
-        SELECT
-            10 AS min_steps, -- steps of kind train
-            0.25 AS min_share, -- of the step
-            0.1 AS least_share, -- of the step, at least, however long the forward pass is
-            1000000 AS min_ns, -- [ns] of it
-            0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions
-            0.75 AS forward_share, -- the same, usually
-            1.5 AS forward_share_most, -- the same, at most: attention with dropout on a CPU
-            0.3 AS library_share, -- of the samples, from which on Python's standard library in modules is the cause
-            0.5 AS late_share, -- of what is lost, by which a rank is late
-            20 AS min_samples, -- of work in no call, to tell the forward pass from the rest
-            2 AS deviations -- standard deviations that such a share may be wrong
-    ),
     threads AS (
         SELECT states.recording, states.pid, states.tid, count(*) AS steps
         FROM step_states AS states
@@ -103,23 +80,55 @@ WITH
             AND steps.start_ns <= pieces.start_ns
         WHERE pieces.start_ns < steps.end_ns AND steps.step_kind = 'train'
         GROUP BY ALL
-    ),
-    medians AS (
+    )
+SELECT
+    states.recording, -- recording
+    states.pid, -- process
+    states.tid, -- training thread
+    any_value(threads.steps) AS steps, -- steps of kind train
+    median(states.dur_ns) AS step_ns, -- [ns] median of them
+    median(states.between_ns) AS between_ns, -- [ns] of it, on the CPU in no recorded call
+    median(states.called_ns) AS called_ns, -- [ns] of it, on the CPU in calls
+    any_value(passes.backward_ns) / any_value(threads.steps)
+        AS backward_ns -- [ns] of a mean one in backward passes; 0 where forward passes were told apart
+FROM step_states AS states
+JOIN threads
+    ON threads.recording = states.recording
+    AND threads.pid = states.pid
+    AND threads.tid = states.tid
+JOIN passes ON passes.recording = states.recording AND passes.pid = states.pid AND passes.tid = states.tid
+WHERE states.step_kind = 'train'
+GROUP BY states.recording, states.pid, states.tid;
+
+-- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
+--
+-- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
+-- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
+-- either: it takes between half and one and a half of the backward pass, so what is lost is a range, and what is taken
+-- for the loss assumes three quarters. Where stacks were recorded, it takes no more than the samples of that work that
+-- are in a module of PyTorch. Whether the rest can be given to another process, made cheaper or left out, only its
+-- author knows.
+-- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
+-- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
+--
+-- needs: _between_calls, _forward_samples, _lateness
+-- severity: high from 25 % of step time
+-- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
+-- lines: that work WHERE works AND NOT in_forward
+WITH
+    thresholds AS (
         SELECT
-            states.recording,
-            states.pid,
-            states.tid,
-            any_value(threads.steps) AS steps,
-            median(states.dur_ns) AS step_ns,
-            median(states.between_ns) AS between_ns,
-            median(states.called_ns) AS called_ns
-        FROM step_states AS states
-        JOIN threads
-            ON threads.recording = states.recording
-            AND threads.pid = states.pid
-            AND threads.tid = states.tid
-        WHERE states.step_kind = 'train'
-        GROUP BY states.recording, states.pid, states.tid
+            10 AS min_steps, -- steps of kind train
+            0.25 AS min_share, -- of the step
+            0.1 AS least_share, -- of the step, at least, however long the forward pass is
+            1000000 AS min_ns, -- [ns] of it
+            0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions
+            0.75 AS forward_share, -- the same, usually
+            1.5 AS forward_share_most, -- the same, at most: attention with dropout on a CPU
+            0.3 AS library_share, -- of the samples, from which on Python's standard library in modules is the cause
+            0.5 AS late_share, -- of what is lost, by which a rank is late
+            20 AS min_samples, -- of work in no call, to tell the forward pass from the rest
+            2 AS deviations -- standard deviations that such a share may be wrong
     ),
     -- Shares of the work that are the forward pass; 1 where samples do not tell.
     sampled AS (
@@ -140,23 +149,21 @@ WITH
     forwards AS (
         SELECT
             medians.*,
-            passes.backward_ns / medians.steps AS backward_ns,
             sampled.samples,
             sampled.in_forward,
             sampled.in_library,
             sampled.library_file,
             least(
-                thresholds.forward_share * passes.backward_ns / medians.steps,
+                thresholds.forward_share * medians.backward_ns,
                 coalesce(sampled.share, 1) * medians.between_ns
             ) AS forward_ns,
             least(
-                thresholds.forward_share_least * passes.backward_ns / medians.steps,
+                thresholds.forward_share_least * medians.backward_ns,
                 greatest(coalesce(sampled.share - sampled.error, 1), 0) * medians.between_ns
             ) AS least_forward_ns,
-            thresholds.forward_share_most * passes.backward_ns / medians.steps AS assumed_forward_ns,
+            thresholds.forward_share_most * medians.backward_ns AS assumed_forward_ns,
             coalesce(least(sampled.share + sampled.error, 1), 1) * medians.between_ns AS sampled_forward_ns
-        FROM medians
-        JOIN passes ON passes.recording = medians.recording AND passes.pid = medians.pid AND passes.tid = medians.tid
+        FROM _between_calls AS medians
         LEFT JOIN sampled
             ON sampled.recording = medians.recording
             AND sampled.pid = medians.pid

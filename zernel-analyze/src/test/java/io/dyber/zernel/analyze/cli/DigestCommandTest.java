@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Diagnosis;
 import io.dyber.zernel.analyze.Digest;
+import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
@@ -77,6 +78,46 @@ class DigestCommandTest {
         List<String> said = findings(job.toString());
         assertThat(said).first().asString().startsWith("nccl_straggler rank ").contains("node0001");
         assertThat(findings(digests)).isEqualTo(said);
+    }
+
+    /// What makes a rank late is no finding of its own, which only all machines together tell.
+    @ParameterizedTest
+    @ValueSource(strings = {"asleep", "cpu_between_calls"})
+    void digestsOfMachinesOfWhichOneIsLateSayWhatTheirRecordingsSay(String cause) throws IOException {
+        Path job = Files.createDirectories(folder.resolve("job"));
+        for (int rank = 0; rank < 4; rank++) {
+            rankOfFour(rank, rank == 2 ? cause : "").write(job.resolve("node" + rank + ".parquet"));
+        }
+        String digests = folder.resolve("digests").toString();
+        assertThat(Outcome.of("digest", "-o", digests, job.toString()).status()).isZero();
+        List<String> said = findings(job.toString());
+        assertThat(said).first().asString().startsWith("nccl_straggler rank 2 of 4, ");
+        assertThat(said).noneMatch(finding -> finding.startsWith(cause + " "));
+        assertThat(findings(digests)).isEqualTo(said);
+        try (Database database = Recordings.open(folder.resolve("digests/node2.digest.parquet").toString())) {
+            assertThat(database.diagnose(cause)).hasSize(1);
+        }
+    }
+
+    /// A recording of one rank over gloo; one that is late sleeps or works for 15 of 40 ms, for which the others wait.
+    private static RecordingFixture rankOfFour(int rank, String cause) {
+        RecordingFixture fixture = RecordingFixture.recording()
+                .footer("zernel.recording", "{\"complete\":true,\"host\":\"node" + rank + "\",\"cpus\":8}")
+                .footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]")
+                .footer("zernel.processes", "[{\"pid\":100,\"ppid\":99,\"environment\":{\"RANK\":\"" + rank
+                        + "\",\"WORLD_SIZE\":\"4\",\"MASTER_ADDR\":\"node0\",\"MASTER_PORT\":\"1\"}}]");
+        double late = cause.isEmpty() ? 0 : 15;
+        for (int step = 0; step < 30; step++) {
+            double at = step * 40;
+            fixture.region(RecordingFixture.NEXT, at + (cause.equals("asleep") ? 0 : late), 1).backward(at + 5 + late, 33 - late)
+                    .event("dist_wait", "Reducer::finalize_backward", at + 10 + late, 28 - late, "depth = 0")
+                    .region(RecordingFixture.STEP, at + 38, 2);
+            if (cause.equals("asleep")) {
+                fixture.event("wait", "clock_nanosleep", at + 3, late, "status = 0, depth = 1")
+                        .event("sched", "off-cpu", at + 3, late, "state = 'sleeping', runq_ns = 0");
+            }
+        }
+        return fixture;
     }
 
     @Test
