@@ -92,19 +92,29 @@ public record FleetText(Page page) {
     }
 
     private void missing(Fleet fleet) {
-        List<Table.Row> runs = fleet.missing().rows();
-        if (runs.isEmpty()) {
+        Map<String, List<Table.Row>> jobs =
+                fleet.missing().rows().stream().collect(Collectors.groupingBy(row -> row.requiredText("job"), LinkedHashMap::new, Collectors.toList()));
+        if (jobs.isEmpty()) {
             return;
         }
-        long ranks = runs.stream().mapToLong(row -> row.integer("last_rank") - row.integer("first_rank") + 1).sum();
-        page.paragraph("  not recorded: ", String.format(Locale.ROOT, "%,d of %,d ranks: ", ranks, runs.getFirst().integer("world_size"))
-                + runs.stream()
+        long ranks = fleet.missing().rows().stream().mapToLong(row -> row.integer("last_rank") - row.integer("first_rank") + 1).sum();
+        long all = jobs.values().stream().mapToLong(runs -> runs.getFirst().integer("world_size")).sum();
+        page.paragraph("  not recorded: ", String.format(Locale.ROOT, "%,d of %,d ranks: ", ranks, all)
+                + jobs.entrySet().stream()
+                        .limit(MOST_RUNS)
+                        .map(job -> runs(job.getValue()) + (jobs.size() == 1 ? "" : " of job " + job.getKey()))
+                        .collect(Collectors.joining("; "))
+                + more(jobs.size() - MOST_RUNS));
+    }
+
+    private static String runs(List<Table.Row> runs) {
+        return runs.stream()
                         .limit(MOST_RUNS)
                         .map(row -> row.integer("first_rank") == row.integer("last_rank")
                                 ? row.text("first_rank")
                                 : row.text("first_rank") + " to " + row.text("last_rank"))
                         .collect(Collectors.joining(", "))
-                + more(runs.size() - MOST_RUNS));
+                + more(runs.size() - MOST_RUNS);
     }
 
     private static String more(int number) {

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -218,6 +219,29 @@ class DigestCommandTest {
         }
         // A folder stands for its recordings.
         assertThat(Outcome.of("diff", folder.toString(), file.toString()).status()).isZero();
+    }
+
+    @Test
+    void missingRanksAreToldByJob() {
+        Path digests = folder.resolve("digests");
+        for (int job = 0; job < 2; job++) {
+            Path file = job(2 + job, 4 * (1 + job)).write(folder.resolve("job" + job + ".parquet"));
+            assertThat(Outcome.of("digest", "-o", digests.toString(), file.toString()).status()).isZero();
+        }
+        assertThat(Outcome.of("report", "--width", "120", digests.toString()).out())
+                .contains("\n  not recorded: 7 of 12 ranks: 2 to 3 of job node0 2; 3 to 7 of job node0 3\n");
+    }
+
+    /// The first ranks of a job.
+    private static RecordingFixture job(int ranks, int worldSize) {
+        RecordingFixture fixture = RecordingFixture.recording();
+        StringJoiner processes = new StringJoiner(",", "[", "]");
+        for (int rank = 0; rank < ranks; rank++) {
+            fixture.on(100 + rank, 100 + rank, "python3").training(12, 5);
+            processes.add("{\"pid\":" + (100 + rank) + ",\"environment\":{\"RANK\":\"" + rank + "\",\"WORLD_SIZE\":\"" + worldSize
+                    + "\",\"MASTER_ADDR\":\"node0\",\"MASTER_PORT\":\"" + ranks + "\"}}");
+        }
+        return fixture.footer("zernel.processes", processes.toString());
     }
 
     @Test
