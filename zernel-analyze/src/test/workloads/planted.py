@@ -16,8 +16,8 @@ hang              one of two processes never comes to an all-reduce of gloo; bot
 
 Prints what it timed itself as one line of JSON: steps, the wait for data of each, and per step its length, the time in
 reads of samples, the time that passes after the first took to begin, all but the first step; and the time in which the
-training thread did not run, in all steps but the first and between them; the CPU time that Python's collector took; and the
-time that checkpoints took.
+training thread did not run, in all steps but the first ten and between them; the CPU time that Python's collector took; and
+the time that checkpoints took.
 
 PLANTED_STEPS is how many steps it takes, if set; PLANTED_BEGAN a file that it makes when the first is done.
 """
@@ -39,6 +39,7 @@ from torch.utils.data import DataLoader, Dataset
 STEPS = int(os.environ.get("PLANTED_STEPS", 48))
 BEGAN = os.environ.get("PLANTED_BEGAN")
 BATCH = 4
+WARMUP = 10  # steps that a recording may take for warm-up, where they are long
 FILE_BYTES = 1 << 20
 BYTES_PER_SECOND = 40 << 20
 HANG_S = 5
@@ -250,19 +251,20 @@ def train(cause, argument):
             ends.append(time.perf_counter())
             if BEGAN and len(ends) == 1:
                 open(BEGAN, "w").close()
-            cpu = cpu or time.thread_time()
+            if len(ends) == WARMUP:
+                cpu = time.thread_time()
             if cause == "checkpoints" and len(waits) % FILE_EVERY == 0:
                 saved_s += save(model, optimizer, argument, len(waits))
         starts[-1] += waits[first]
     steps = len(ends) - 1
-    idle = time.perf_counter() - ends[0] - (time.thread_time() - cpu)
+    idle = time.perf_counter() - ends[WARMUP - 1] - (time.thread_time() - cpu)
     return {
         "steps": steps,
         "step_ms": 1000 * (ends[-1] - ends[0]) / steps,
         "waits_ms": [1000 * wait for wait in waits],
         "read_ms": 1000 * getattr(batches.dataset, "read_s", 0) / len(ends),
         "start_ms": 1000 * sum(starts[1:]) / steps,
-        "idle_ms": 1000 * idle / steps,
+        "idle_ms": 1000 * idle / (len(ends) - WARMUP),
         "collected_ms": 1000 * collections.took_s / steps if collections else 0,
         "saved_ms": 1000 * saved_s / steps,
     }
