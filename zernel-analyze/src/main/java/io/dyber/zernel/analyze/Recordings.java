@@ -26,9 +26,10 @@ import java.util.Set;
 ///
 /// An argument is a finished `run.parquet`, a glob, a folder of recordings, or a `run.parquet.live` folder that a
 /// recorder is still writing or left behind. Of a folder with recordings and their digests, the recordings are opened; of
-/// one with digests of other recordings, the digests, and what else is there is left out and told. Several recordings become one table `events`; its column
-/// `recording` tells them apart. The files of a rotating recording are one. A trace of PyTorch's profiler (`.json` or
-/// `.json.gz`) adds what ran on the GPU to the recording of its process. A file that is named twice is opened once.
+/// one with digests of other recordings, unless more of its recordings have no digest, the digests are, and what else is
+/// there is left out and told. Several recordings become one table `events`; its column `recording` tells them apart. The
+/// files of a rotating recording are one. A trace of PyTorch's profiler (`.json` or `.json.gz`) adds what ran on the GPU to
+/// the recording of its process. A file that is named twice is opened once.
 public final class Recordings {
     private Recordings() {}
 
@@ -221,7 +222,9 @@ public final class Recordings {
             }
         }
         // Digests that lie beside the recordings that they are of say nothing more.
-        boolean wanted = digests && !recordings.containsAll(digested);
+        long ofOthers = digested.stream().filter(file -> !recordings.contains(file)).count();
+        long withoutDigest = recordings.stream().filter(file -> !digested.contains(file)).count();
+        boolean wanted = digests && ofOthers > 0 && ofOthers >= withoutDigest;
         return recordings.isEmpty() || wanted ? paths : recordings.stream().map(Path::of).toList();
     }
 }

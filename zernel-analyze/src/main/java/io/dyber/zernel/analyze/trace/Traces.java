@@ -35,7 +35,10 @@ public final class Traces {
                 new GpuTrace(traces.get(i), duckDb).joinOneOf(recordings);
             }
         }
-        recordings.addAll(Series.joined(opened));
+        // A query that opens no trace starts no parser of JSON.
+        if (!opened.isEmpty()) {
+            recordings.addAll(Series.joined(opened));
+        }
     }
 
     /// Reads them, as many at a time as there are processors.

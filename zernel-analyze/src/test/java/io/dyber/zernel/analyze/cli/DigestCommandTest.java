@@ -189,6 +189,19 @@ class DigestCommandTest {
     }
 
     @Test
+    void recordingsAreReadBesideASmallerNumberOfOtherDigests() throws IOException {
+        List<Path> nodes = nodes(simulated("straggler-rank", 4));
+        Path digests = digests(nodes);
+        Files.delete(digests.resolve("node1.digest.parquet"));
+        Files.copy(nodes.getFirst(), digests.resolve("a.parquet"));
+        Files.copy(nodes.get(1), digests.resolve("b.parquet"));
+        try (Database database = Recordings.open(digests.toString())) {
+            assertThat(database.isOfDigests()).isFalse();
+            assertThat(database.recordings()).hasSize(2);
+        }
+    }
+
+    @Test
     void whatElseLiesBesideDigestsIsLeftOutAndTold() throws IOException {
         List<Path> nodes = nodes(simulated("straggler-rank", 4));
         Path digests = digests(nodes);
