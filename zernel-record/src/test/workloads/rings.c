@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 #define FILE_FD 700
 #define BAD_FD 701
 #define PIPE_FD 702
@@ -93,17 +95,9 @@ static long perform(int opcode, int flags, int fd, const void *address, unsigned
 static void *write_late(void *end)
 {
 	struct timespec t = { .tv_nsec = LONG_MS * 1000000L };
-	char path[64], state = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
-	while (state != 'S') {
-		FILE *stat = fopen(path, "r");
-
-		if (stat && fscanf(stat, "%*d %*s %c", &state) != 1)
-			state = 0;
-		if (stat)
-			fclose(stat);
-	}
+	while (!sleeps(getpid()))
+		;
 	nanosleep(&t, NULL);
 	(void)!write(*(int *)end, "late", 4);
 	return NULL;

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 #define FILE_FD 700
 #define BAD_FD 701
 #define TIMES 5
@@ -174,21 +176,6 @@ static int reads(const char *path)
 		return 1;
 	printf("{\"case\":\"reads\",\"bytes\":%ld}\n", bytes);
 	return 0;
-}
-
-static int sleeps(pid_t tid)
-{
-	char path[64], state = 0;
-	FILE *stat;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	stat = fopen(path, "r");
-	if (!stat)
-		return 0;
-	if (fscanf(stat, "%*d %*s %c", &state) != 1)
-		state = 0;
-	fclose(stat);
-	return state == 'S';
 }
 
 /* Lets the main thread block for LONG_MS in a read of a pipe. */

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 #define LONG_MS 250
 
 enum { OUT = 700, COPY, READ_ONLY, PIPE_OUT, PIPE_IN, FULL_OUT, FULL_IN, FOLDER };
@@ -83,17 +85,9 @@ static void names(void)
 static void *read_late(void *unused)
 {
 	struct timespec t = { .tv_nsec = LONG_MS * 1000000L };
-	char path[64], state = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
-	while (state != 'S') {
-		FILE *stat = fopen(path, "r");
-
-		if (stat && fscanf(stat, "%*d %*s %c", &state) != 1)
-			state = 0;
-		if (stat)
-			fclose(stat);
-	}
+	while (!sleeps(getpid()))
+		;
 	nanosleep(&t, NULL);
 	(void)!read(FULL_IN, buffer, sizeof(buffer));
 	return unused;
