@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param side 0, or 1 for what is compared with that
 public record AttachedRecording(Recording recording, int side, List<Relation> relations) {
+    /// The key of its footer that no file has: a list of the traces whose rows it has, too.
+    public static final String GPU_TRACES = "zernel.gpu_traces";
+
     public AttachedRecording(Recording recording, List<Relation> relations) {
         this(recording, 0, relations);
     }

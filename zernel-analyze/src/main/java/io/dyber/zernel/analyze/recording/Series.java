@@ -20,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// Their rows follow each other, their counters add up, and what was said last of anything else holds.
 public final class Series {
     private static final List<String> PROBE = List.of("kind", "name", "library", "build_id", "symbol", "site");
-    private static final List<String> LISTS = List.of(Footer.PROCESSES, Footer.KERNELS, "zernel.gpu_traces");
+    private static final List<String> LISTS = List.of(Footer.PROCESSES, Footer.KERNELS, AttachedRecording.GPU_TRACES);
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private Series() {}

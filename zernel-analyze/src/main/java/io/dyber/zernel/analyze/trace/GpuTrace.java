@@ -30,7 +30,6 @@ public final class GpuTrace {
     /// What only what ran on GPUs has.
     private static final List<String> COLUMNS = List.of("correlation", "launch_ns");
 
-    static final String FOOTER_KEY = "zernel.gpu_traces";
     /// The year 2001: what is before that is no time of day.
     private static final long FIRST_MOMENT_NANOS = 1_000_000_000_000_000_000L;
     /// The profiler's and the recorder's time of day: NTP corrects it meanwhile.
@@ -235,8 +234,8 @@ public final class GpuTrace {
     private static Map<String, String> metadata(Recording recording, ObjectNode about) {
         Map<String, String> metadata = new LinkedHashMap<>(recording.metadata());
         metadata.remove(Footer.THREADS); // They do not count what the trace adds.
-        ArrayNode traces = (ArrayNode) parsed(recording, FOOTER_KEY, JSON.createArrayNode());
-        metadata.put(FOOTER_KEY, traces.add(about).toString());
+        ArrayNode traces = (ArrayNode) parsed(recording, AttachedRecording.GPU_TRACES, JSON.createArrayNode());
+        metadata.put(AttachedRecording.GPU_TRACES, traces.add(about).toString());
         ObjectNode schema = (ObjectNode) parsed(recording, Footer.SCHEMA, JSON.createObjectNode());
         ArrayNode kinds = schema.withArray("kinds");
         for (String kind : KINDS) {

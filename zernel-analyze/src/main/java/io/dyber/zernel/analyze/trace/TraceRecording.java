@@ -71,7 +71,7 @@ public final class TraceRecording {
         metadata.put(Footer.RECORDING, about.toString());
         metadata.put(Footer.KINDS, kinds(events, duckDb));
         metadata.put(Footer.PROCESSES, processes(trace, pid));
-        metadata.put(GpuTrace.FOOTER_KEY, gpus(trace, pid, events, duckDb).toString());
+        metadata.put(AttachedRecording.GPU_TRACES, gpus(trace, pid, events, duckDb).toString());
         return metadata;
     }
 

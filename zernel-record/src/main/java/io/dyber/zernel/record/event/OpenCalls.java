@@ -78,9 +78,13 @@ final class OpenCalls {
     /// Notes that a call with this stack pointer was entered. Stacks grow downwards, so calls below it were left without
     /// returning, or are on a stack of their own, as those of coroutines, and may still return.
     void pass(long sp) {
-        for (int i = 0; i < depth; i++) {
-            if (frames[i * FRAME + SP] < sp) {
-                frames[i * FRAME + PASSED] = 1;
+        for (int i = depth - 1; i >= 0; i--) {
+            int frame = i * FRAME;
+            if (frames[frame + PASSED] == 0) {
+                if (frames[frame + SP] >= sp) {
+                    return; // and so are those before it that were not passed by it
+                }
+                frames[frame + PASSED] = 1;
             }
         }
     }
