@@ -1,15 +1,16 @@
 -- How busy the GPU of each training process was while it trained: by a trace, the driver's samples, or bounds.
 --
--- A sample says in which share of the time before it a kernel ran; copies do not count, and a collective that waits
--- for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the CPU saves
--- is at most `idle_ns`, which is of steps of kind train: while it evaluates or saves, a GPU is idle in another way.
--- A process's GPU is the one on which the driver lists it, or the only one that was sampled.
--- Only samples that lie within steps count. Where there is none, those count of which half does: the GPU is taken to be
--- idle in the rest, and may have been busy in it for the range. Samples vary, so a few of them give a range: the mean's
--- interval at 95 %, by Student's t, and at most twice the highest sample, which is all that a single one tells. A trace
--- that covers at least two steps, or half of all, is exact, and counts instead of samples. Only a trace tells how much
--- communication no computation hides. Where hardware counters say how long SMs had work (`sm_active`), a kernel ran at
--- least as long.
+-- A sample says in which share of the time since the one before a kernel ran; copies do not count, and a collective
+-- that waits for other ranks does. A step cannot become shorter than its GPU is busy, so what removing any cause on the
+-- CPU saves is at most `idle_ns`, which is of steps of kind train: while it evaluates or saves, a GPU is idle in
+-- another way. Five or six samples a second are of the driver's own (`busy`); where it keeps none, there is what it
+-- says of the moment each second (`utilization`). A process's GPU is the one on which the driver lists it, or the only
+-- one that was sampled. Only samples that lie within steps count. Where there is none, those count of which half does:
+-- the GPU is taken to be idle in the rest, and may have been busy in it for the range. Samples vary, so a few of them
+-- give a range: the mean's interval at 95 %, by Student's t, and at most twice the highest sample, which is all that a
+-- single one tells. A trace that covers at least two steps, or half of all, is exact, and counts instead of samples.
+-- Only a trace tells how much communication no computation hides. Where hardware counters say how long SMs had work
+-- (`sm_active`), a kernel ran at least as long.
 --
 -- Without either, `busy` is unknown and the calls give a range: the GPU has work while a thread waits for it, and has
 -- none from the end of such a wait to the next launch, as far as the process uses one stream; processes that use NCCL
@@ -32,34 +33,34 @@ WITH
             2 AS most_wrong, -- times a sample that the use of a GPU is at most, however few samples there are
             2 AS min_steps -- steps that a trace covers, or half of all
     ),
+    measured AS (
+        SELECT recording, device, ts_ns, name, value
+        FROM events
+        WHERE kind = 'gpu_sample' AND (name IN ('utilization', 'busy') OR (name = 'sm_active' AND object IS NULL))
+    ),
+    -- The samples that the driver takes by itself, where it keeps them, else what it says now and then.
+    chosen AS (
+        SELECT measured.*
+        FROM measured
+        QUALIFY name <> 'utilization' OR NOT bool_or(name = 'busy') OVER (PARTITION BY recording, device)
+    ),
+    spans AS (
+        SELECT
+            chosen.*,
+            ts_ns - lag(ts_ns) OVER (PARTITION BY recording, device, name ORDER BY ts_ns) AS since_ns
+        FROM chosen
+    ),
     samples AS (
         SELECT
             recording,
             device,
-            greatest(
-                lag(ts_ns, 1, 0) OVER (PARTITION BY recording, device ORDER BY ts_ns),
-                ts_ns - constants.period_ns
-            ) AS start_ns,
+            ts_ns - least(coalesce(since_ns, constants.period_ns), constants.period_ns) AS start_ns,
             ts_ns AS end_ns,
-            busy,
-            CASE
-                WHEN ts_ns - lag(ts_ns) OVER (PARTITION BY recording, device ORDER BY ts_ns)
-                    BETWEEN constants.counter_ns AND constants.most_counter_ns
-                    THEN active
-            END AS active
-        FROM (
-            SELECT
-                recording,
-                device,
-                ts_ns,
-                any_value(value) FILTER (WHERE name = 'utilization') / 100 AS busy,
-                any_value(value) FILTER (WHERE name = 'sm_active') / 1e6 AS active
-            FROM events
-            WHERE kind = 'gpu_sample' AND (name = 'utilization' OR (name = 'sm_active' AND object IS NULL))
-            GROUP BY recording, device, ts_ns
-        )
+            CASE WHEN name <> 'sm_active' THEN value / 100 END AS busy,
+            CASE WHEN name = 'sm_active' THEN value / 1e6 END AS active
+        FROM spans
         CROSS JOIN constants
-        WHERE busy IS NOT NULL
+        WHERE name <> 'sm_active' OR since_ns BETWEEN constants.counter_ns AND constants.most_counter_ns
     ),
     only_devices AS (
         SELECT recording, any_value(device) AS device
@@ -160,13 +161,14 @@ WITH
     counted AS (
         SELECT
             scopes.*,
-            least(busy / share, 1) AS most_inside,
-            greatest(busy - (1 - share), 0) / share AS least_inside,
-            greatest(active - (1 - share), 0) / share AS least_active
+            CASE WHEN busy IS NOT NULL THEN least(busy / share, 1) END AS most_inside,
+            CASE WHEN busy IS NOT NULL THEN greatest(busy - (1 - share), 0) / share END AS least_inside,
+            CASE WHEN active IS NOT NULL THEN greatest(active - (1 - share), 0) / share END AS least_active
         FROM scopes
         CROSS JOIN constants
         QUALIFY share >= CASE
-            WHEN max(share) OVER (PARTITION BY recording, pid, trains) >= constants.whole THEN constants.whole
+            WHEN max(share) OVER (PARTITION BY recording, pid, trains, busy IS NULL) >= constants.whole
+                THEN constants.whole
             ELSE constants.half
         END
     ),
@@ -177,11 +179,12 @@ WITH
             trains,
             any_value(device) AS device,
             any_value(train_ns) AS train_ns,
-            count(*) AS samples,
-            least(sum(busy * span_ns) / sum(share * span_ns), 1) AS busy,
+            count(busy) AS samples,
+            least(sum(busy * span_ns) / sum(share * span_ns) FILTER (WHERE busy IS NOT NULL), 1) AS busy,
             avg(least_inside) AS least_busy,
             avg(most_inside) AS most_busy,
-            student_t(count(*) - 1) * stddev_samp(most_inside) / sqrt(count(*)) + any_value(constants.error) AS margin,
+            student_t(count(busy) - 1) * stddev_samp(most_inside) / sqrt(count(busy)) + any_value(constants.error)
+                AS margin,
             avg(least_active) - coalesce(
                 student_t(count(least_active) - 1) * stddev_samp(least_active) / sqrt(count(least_active)),
                 avg(least_active)
@@ -190,6 +193,7 @@ WITH
         FROM counted
         CROSS JOIN constants
         GROUP BY recording, pid, trains
+        HAVING count(busy) > 0
     ),
     ranges AS (
         SELECT

@@ -261,6 +261,21 @@ class GpuViewsTest {
     }
 
     @Test
+    void samplesThatTheDriverTakesByItselfCountInsteadOfWhatItSaysEachSecond() {
+        RecordingFixture fixture = recording().training(50, 15); // 2 s
+        for (int i = 0; i < 3; i++) {
+            fixture.gpuSample("utilization", i * 1000, 90, "percent");
+        }
+        for (int i = -10; i < 20; i++) {
+            fixture.gpuSample("busy", i * 200, i <= 0 ? 0 : i % 2 == 0 ? 36 : 30, "percent");
+        }
+        assertThat(query(fixture, """
+                SELECT samples, round(train_busy, 2) AS busy, round(least_train_busy, 2) AS least,
+                    round(most_train_busy, 2) AS most FROM gpu_busy
+                """)).isEqualTo("samples\tbusy\tleast\tmost\n11\t0.33\t0.28\t0.38");
+    }
+
+    @Test
     void countersAreMeansOfTheIntervalsInTraining() {
         RecordingFixture fixture = recording().training(100, 15);
         for (int i = 0; i <= 6; i++) {

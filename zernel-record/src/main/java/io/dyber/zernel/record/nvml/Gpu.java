@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /// One device while it is sampled. Remembers what the device does not answer, and does not ask for it again.
@@ -16,6 +17,7 @@ final class Gpu {
     private static final String PERCENT = "percent";
     private static final List<String> LOADS = List.of("sm", "mem", "enc", "dec");
     private static final String MEMORY = "memory_used";
+    private static final String BUSY = "busy";
 
     private final Nvml nvml;
     private final ProcessLists processes;
@@ -26,6 +28,7 @@ final class Gpu {
     private final String pci;
     private final long memoryTotal;
     private final List<GpmCounters> counters = new ArrayList<>();
+    private final BusySamples busy;
     private final Consumer<String> notices;
     private final Map<String, Trouble> troubles = new LinkedHashMap<>();
     private long loadsSeen;
@@ -53,6 +56,7 @@ final class Gpu {
         this.memoryTotal = nvml.ask(total.question(), handle) == NvmlCode.SUCCESS
                 ? nvml.answered(total.offset(), total.width())
                 : 0;
+        this.busy = new BusySamples(nvml, handle);
         int code = gpm.support(handle);
         note(GpuFacts.COUNTERS, false, code, 0);
         if (code == NvmlCode.SUCCESS) {
@@ -119,6 +123,25 @@ final class Gpu {
                     taker.accept(new GpuValue(now, index, GpuValue.DEVICE, metric.name(), value, metric.unit()));
                 }
             }
+        }
+    }
+
+    /// From now on, only how busy the device is after this call is told.
+    void forgetBusy() {
+        note(BUSY, false, busy.read((_, _) -> {}), 0);
+    }
+
+    /// Reads how busy the device was since the last time.
+    ///
+    /// @param now the time on the clock of the values
+    /// @param nowMicros the same moment as time of day
+    void sampleBusy(long now, long nowMicros, Consumer<GpuValue> taker) {
+        if (!isLost() && isAnswered(BUSY, false)) {
+            int code = busy.read((micros, percent) -> {
+                long nanos = now - TimeUnit.MICROSECONDS.toNanos(nowMicros - micros);
+                taker.accept(new GpuValue(nanos, index, GpuValue.DEVICE, BUSY, percent, PERCENT));
+            });
+            note(BUSY, false, code, now);
         }
     }
 

@@ -1,6 +1,8 @@
 package io.dyber.zernel.record.nvml;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -118,6 +120,7 @@ public final class GpuSampler {
         Xids xids = new Xids(nvml);
         if (devices) {
             gpus.forEach(gpu -> gpu.watch(xids, clock.getAsLong()));
+            gpus.forEach(Gpu::forgetBusy);
         }
         if (processes) {
             gpus.forEach(Gpu::forgetLoads);
@@ -133,6 +136,12 @@ public final class GpuSampler {
             state = new State("", state.driver(), facts(gpus), state.rounds() + 1, state.missed() + Math.max(0, late));
             awaitTime(next);
         }
+        if (devices) {
+            // What the driver saw since the last round.
+            List<GpuValue> values = new ArrayList<>();
+            gpus.forEach(gpu -> gpu.sampleBusy(clock.getAsLong(), micros(), values::add));
+            taker.accept(values);
+        }
         gpus.forEach(Gpu::close);
         xids.close();
     }
@@ -141,6 +150,11 @@ public final class GpuSampler {
         for (long left = next - System.nanoTime(); left > 0 && !stopping; left = next - System.nanoTime()) {
             LockSupport.parkNanos(this, Math.min(left, TimeUnit.SECONDS.toNanos(1)));
         }
+    }
+
+    /// The time of day.
+    private static long micros() {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
     }
 
     private void round(List<Gpu> gpus, Xids xids) {
@@ -154,10 +168,12 @@ public final class GpuSampler {
         for (Gpu gpu : gpus) {
             if (!stopping && !gpu.isLost()) {
                 long now = clock.getAsLong();
+                long nowMicros = micros();
                 if (processes) {
                     gpu.sampleProcesses(now, values::add);
                 }
                 if (devices) {
+                    gpu.sampleBusy(now, nowMicros, values::add);
                     gpu.sample(now, values::add);
                     gpu.sampleCounters(now, values::add);
                 }

@@ -24,6 +24,8 @@ final class GpuSamplerTest {
 
     private static final Gap NO_COUNTERS = new Gap("gpm", false, "not supported by this GPU", 1);
 
+    private static final Gap NO_BUSY = new Gap("busy", false, "not supported by this GPU", 1);
+
     private final AtomicLong clock = new AtomicLong();
     private final List<GpuValue> values = Collections.synchronizedList(new ArrayList<>());
 
@@ -70,7 +72,8 @@ final class GpuSamplerTest {
         assertThat(sampler.stop()).isTrue();
 
         assertThat(taken()).containsExactlyInAnyOrderElementsOf(library.told());
-        assertThat(values).extracting(GpuValue::nanos).isSorted().first().isEqualTo(4L);
+        assertThat(values).filteredOn(value -> !value.name().equals("busy")).extracting(GpuValue::nanos).isSorted()
+                .first().isEqualTo(4L);
         assertThat(values).filteredOn(value -> value.name().equals("xid")).extracting(GpuValue::value)
                 .containsExactly(31L, 79L);
         assertThat(library.isShutDown()).isTrue();
@@ -98,6 +101,7 @@ final class GpuSamplerTest {
 
         assertThat(gaps(sampler.state(), 0)).containsExactlyInAnyOrder(
                 NO_COUNTERS,
+                NO_BUSY,
                 new Gap("ecc_errors", false, "not supported by this GPU", 1),
                 new Gap("ecc_corrected", false, "not supported by this GPU", 1),
                 new Gap("power", false, "NVML error 999", 1));
@@ -120,6 +124,7 @@ final class GpuSamplerTest {
         assertThat(values).filteredOn(value -> value.ofProcess() && value.name().equals("memory_used")).isNotEmpty();
         assertThat(gaps(sampler.state(), 0)).contains(
                 new Gap("energy", false, "not known to this driver", 1),
+                new Gap("busy", false, "not known to this driver", 1),
                 new Gap("gpm", false, "not known to this driver", 1));
         assertThat(values).extracting(GpuValue::name).contains("pcie_tx").doesNotContain("sm_active");
     }
@@ -224,6 +229,27 @@ final class GpuSamplerTest {
         assertThat(countersOf("2")).hasSameSizeAs(countersOf(""));
         assertThat(values).extracting(GpuValue::instance).containsOnly("", "1", "2");
         assertThat(library.samples()).containsExactly(6L, 6L);
+    }
+
+    @Test
+    void whatTheDriverSampledBetweenRoundsIsToldOnceAtItsOwnTime() throws IOException, InterruptedException {
+        StandIn library = library();
+        GpuSampler sampler = new GpuSampler(Duration.ofMillis(300), true, false, System::nanoTime, values::addAll);
+        long started = System.nanoTime();
+        sampler.start();
+        awaitRounds(sampler, 2);
+        Thread.sleep(100);
+        assertThat(sampler.stop()).isTrue();
+
+        assertThat(taken()).containsExactlyInAnyOrderElementsOf(library.told());
+        List<GpuValue> busy = values.stream().filter(value -> value.name().equals("busy")).toList();
+        // One each 20 ms from the start to the end, though the rounds are 300 ms apart.
+        assertThat(busy).hasSizeGreaterThan(15).allMatch(value -> value.device() == 1);
+        assertThat(busy).extracting(GpuValue::nanos).isSorted().allMatch(nanos -> nanos > started);
+        for (int i = 1; i < busy.size(); i++) {
+            assertThat(busy.get(i).value()).isEqualTo((busy.get(i - 1).value() + 1) % 101);
+            assertThat(busy.get(i).nanos() - busy.get(i - 1).nanos()).isBetween(15_000_000L, 25_000_000L);
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ public final class StandIn {
     private static final Map<String, String> NAMES = Map.ofEntries(
             Map.entry("nvmlDeviceGetUtilizationRates,0,gpu", "utilization percent 1"),
             Map.entry("nvmlDeviceGetUtilizationRates,0,memory", "memory_utilization percent 1"),
+            Map.entry("nvmlDeviceGetSamples,1,", "busy percent 1"),
             Map.entry("nvmlDeviceGetMemoryInfo,0,total", "memory_total bytes 1"),
             Map.entry("nvmlDeviceGetMemoryInfo,0,used", "memory_used bytes 1"),
             Map.entry("nvmlDeviceGetPowerUsage,0,", "power mW 1"),
