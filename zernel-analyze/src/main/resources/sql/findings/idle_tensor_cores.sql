@@ -3,7 +3,7 @@
 -- Hardware counters say which pipes were busy. PyTorch multiplies FP32 matrices without tensor cores unless it may use
 -- TF32. What that costs is not known from here: the least is nothing, where this work is no matrix product; the most is
 -- that all work of the SMs becomes as much faster as tensor cores multiply at most, and memory moves half the bytes.
--- Does not apply where tensor cores were busy in any interval, in FP64, or where memory is the limit.
+-- Does not apply where tensor cores were busy in any interval beside FP32 pipes, in FP64, or where memory is the limit.
 --
 -- needs: gpu_counters
 -- severity: medium
@@ -14,7 +14,7 @@ WITH
             3 AS min_samples, -- intervals of the counters
             0.5 AS min_active, -- share of the SMs' time in which an SM had a warp
             0.3 AS min_fp32, -- share of time in which FP32 pipes were busy: what only moves data keeps them below
-            0.02 AS max_tensor, -- share of time in which tensor cores were busy, in the busiest interval
+            0.1 AS max_tensor, -- of that, tensor cores in the busiest interval: attention in FP32 uses them a little
             0.1 AS max_fp64, -- share of time in which FP64 pipes were busy
             0.7 AS max_dram, -- share of time in which memory was busy
             32 AS tensor_times -- as fast as FP32 pipes tensor cores multiply at most (TF32 of Hopper: 7)
@@ -33,7 +33,7 @@ WITH
             AND counters.samples >= thresholds.min_samples
             AND counters.sm_active >= thresholds.min_active
             AND counters.fp32_active >= thresholds.min_fp32
-            AND counters.most_tensor_active <= thresholds.max_tensor
+            AND counters.most_tensor_active <= thresholds.max_tensor * counters.fp32_active
             AND coalesce(counters.fp64_active, 0) <= thresholds.max_fp64
             AND coalesce(counters.dram_active, 0) <= thresholds.max_dram
     )

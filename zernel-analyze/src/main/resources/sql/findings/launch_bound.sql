@@ -1,7 +1,8 @@
 -- The GPU waits for launches. Enqueueing many small kernels takes most of each step, and no launch has to wait.
 --
 -- Dispatching is what is left of a step when waits for data, for the GPU and for other ranks, copies and allocations
--- are taken off, time without a CPU (cpu_preempted), and what recording adds by its own measure; the median step
+-- are taken off, long stretches of other work (host_bound) and time off the CPU in them, time without a CPU
+-- (cpu_preempted), and what recording adds by its own measure; the median step
 -- counts, so that single stalls do not; where launches were recorded in windows, times are those of steps without, in
 -- which recording adds nothing. Lost is how much longer it takes than the GPU is busy besides: by the driver's
 -- samples, and at least as long as so many kernels take. Few samples give a range, and where that leaves room for a GPU
@@ -11,7 +12,7 @@
 -- wait for it; nor where other code than launches takes the time (more than 200 us per launch, 1 ms inside
 -- forward, backward and optimizer).
 --
--- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, files
+-- needs: step_work, steps, gpu_busy, gpu_limit, preemption, overhead, _thread_kinds, _host_work, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view launches lists the kernels; the most frequent ones are the first to fuse
 -- lines: the time on a CPU WHERE thread = 'training' AND kind = 'sample' AND step_kind = 'train'
@@ -21,7 +22,7 @@ WITH
             5 AS min_steps, -- steps of kind train
             3 AS min_detailed, -- of them, steps whose launches are known
             100 AS min_launches, -- launches per step
-            0.6 AS min_dispatch, -- dispatching, as a share of the step
+            0.6 AS min_dispatch, -- dispatching, as a share of the step without other work
             0.05 AS min_share, -- what can be saved, as a share of the step
             200000 AS max_dispatch_ns, -- [ns] dispatching, per launch, where other code may be the cause
             1000000 AS max_called_ns, -- [ns] the same where nearly all of it is in forward, backward and optimizer
@@ -92,14 +93,21 @@ WITH
         WHERE kinds.kind IN ('cuda_launch', 'cuda_copy', 'torch_alloc', 'torch_free', 'torch_op', 'py_call', 'call')
         GROUP BY kinds.recording, kinds.pid
     ),
+    other_work AS (
+        SELECT recording, pid, median(on_cpu_ns + off_cpu_ns) AS other_ns
+        FROM _host_work
+        GROUP BY recording, pid
+    ),
     undisturbed AS (
         SELECT
             work.* REPLACE (
                 work.dispatch_ns - coalesce(preemption.per_step_ns, 0) - coalesce(recorded.recording_ns, 0)
-                    AS dispatch_ns
+                    - coalesce(other_work.other_ns, 0) AS dispatch_ns
             ),
-            coalesce(recorded.recording_ns, 0) AS recording_ns
+            coalesce(recorded.recording_ns, 0) AS recording_ns,
+            coalesce(other_work.other_ns, 0) AS other_ns
         FROM work
+        LEFT JOIN other_work ON other_work.recording = work.recording AND other_work.pid = work.pid
         LEFT JOIN preemption
             ON preemption.recording = work.recording
             AND preemption.pid = work.pid
@@ -148,7 +156,7 @@ WITH
         WHERE steps >= thresholds.min_steps
             AND detailed_steps >= thresholds.min_detailed
             AND launches >= thresholds.min_launches
-            AND dispatch_ns >= thresholds.min_dispatch * step_ns
+            AND dispatch_ns >= thresholds.min_dispatch * (step_ns - other_ns)
             AND dispatch_ns <= launches * CASE
                 WHEN unknown_ns <= thresholds.max_unknown * step_ns THEN thresholds.max_called_ns
                 ELSE thresholds.max_dispatch_ns
@@ -169,6 +177,7 @@ SELECT
     format('median of {} steps: dispatching {:.0f} launches takes {} of {}, {} of it in the calls ({:.1f} us each); ',
         steps, launches, ms(dispatch_ns), ms(step_ns), ms(launch_ns), launch_ns / launches / 1e3)
         || CASE WHEN recording_ns > 0 THEN format('{} more is what recording adds; ', ms(recording_ns)) ELSE '' END
+        || CASE WHEN other_ns > 0 THEN format('{} are other work without a launch; ', ms(other_ns)) ELSE '' END
         || CASE
             WHEN detailed_steps < all_steps
                 THEN format('launches of {} detailed steps of {}; ', detailed_steps, all_steps)

@@ -1,15 +1,16 @@
 -- Steps stop to wait for the GPU. After each wait the GPU has nothing to do until the next launch arrives.
 --
--- Typical is `.item()`, `.cpu()` or printing a tensor inside the step: a copy to the host, or a sync. Lost is the time
--- from the return of a wait to the next launch, wait for data, or end of the step, but at most as long as the waits:
--- the CPU does not get faster. The bound is for waits that vanish. Neither is more than the GPU is idle by the driver's
--- samples. A gap counts twice the usual at most, so that rare stalls after a wait (checkpoint, garbage collection) are
--- left to their own findings.
+-- Typical is `.item()`, `.cpu()`, a mask as an index, or printing a tensor inside the step: a copy to the host, or a
+-- sync. Without the waits the thread is ahead by as much, until the GPU is always busy: where a trace or the driver's
+-- samples say how long the GPU is idle, lost is the lesser of the two. Where nothing does, it is the time from the
+-- return of a wait to the next launch, wait for data, or end of the step, at most as long as the waits: the CPU does
+-- not get faster; a gap counts twice the usual at most, so that rare stalls after a wait (checkpoint, garbage
+-- collection) are left to their own findings. The bound is for waits that vanish.
 -- Where launches were recorded in windows, gaps are those of detailed steps.
--- Does not apply to one wait at the end of a step with nothing after it, nor to waits for a collective, nor where
--- no launches were recorded, or only a sample of them.
+-- Does not apply where the GPU is the limit (gpu_limit), nor to waits for a collective, nor where no launches were
+-- recorded, or only a sample of them; without samples not to one wait at the end of a step with nothing after it.
 --
--- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy
+-- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy, gpu_limit
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 -- lines: the waits for the GPU WHERE thread = 'training' AND step_kind = 'train' AND part = 'gpu_wait'
@@ -138,7 +139,14 @@ WITH
             idle.stops / work.detailed_steps AS stops,
             idle.idle_ns / work.detailed_steps AS idle_ns,
             suspects.blocked_ns / work.steps AS blocked_ns,
-            least(idle.idle_ns / work.detailed_steps, suspects.blocked_ns / work.steps, busy.idle_ns) AS lost_ns,
+            CASE
+                WHEN busy.busy IS NOT NULL THEN least(suspects.blocked_ns / work.steps, busy.idle_ns)
+                ELSE least(idle.idle_ns / work.detailed_steps, suspects.blocked_ns / work.steps, busy.idle_ns)
+            END AS lost_ns,
+            CASE
+                WHEN busy.busy IS NOT NULL
+                    THEN least(suspects.blocked_ns / work.steps, (1 - busy.most_train_busy) * work.all_ns / work.steps)
+            END AS sampled_least_ns,
             least(suspects.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns
         FROM idle
@@ -146,6 +154,10 @@ WITH
         JOIN suspects ON suspects.recording = idle.recording AND suspects.pid = idle.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = idle.recording AND busy.pid = idle.pid
         CROSS JOIN thresholds
+        ANTI JOIN gpu_limit AS limited
+            ON limited.recording = work.recording
+            AND limited.pid = work.pid
+            AND limited.limits = 'gpu'
         WHERE work.steps >= thresholds.min_steps AND work.detailed_steps >= thresholds.min_detailed
     )
 SELECT
@@ -157,7 +169,7 @@ SELECT
     step_ns, -- [ns] step
     lost_ns, -- [ns] from waits to the next launch
     bound_ns, -- [ns] saved at most, when the waits vanish
-    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    coalesce(sampled_least_ns, least_lost(lost_ns, least_idle_ns)) AS least_lost_ns, -- [ns] lost at least
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     CASE WHEN detailed_steps < steps THEN detailed_steps END AS detailed_steps, -- steps whose launches are known
     format('mean of {} steps: blocked {} for the GPU in {:.1f} stops, then {} until the next launch; ',
@@ -168,7 +180,7 @@ SELECT
             ELSE ''
         END AS evidence, -- what it rests on
     'do not read results inside the step: collect costs on the GPU and call .item() every 50 steps, '
-        || 'no print of tensors, non_blocking=True' AS advice, -- what to try
+        || 'no print of tensors, non_blocking=True, masks as factors instead of indices' AS advice, -- what to try
     'zernel-analyze sql {} "FROM syncs"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds

@@ -138,7 +138,9 @@ public final class OnDemand {
                 ? failure
                 : new RecordingException(
                         text.replaceFirst("\nDid you mean .*", ""),
-                        Suggestion.nearest(name, names()).orElse(null),
+                        names().contains(name)
+                                ? "'" + name + "' is a finding, not a view: zernel-analyze findings tells it"
+                                : Suggestion.nearest(name, names()).orElse(null),
                         e);
     }
 
