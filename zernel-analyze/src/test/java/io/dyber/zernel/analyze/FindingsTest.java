@@ -693,9 +693,54 @@ class FindingsTest {
         assertThat(run("host_memory", recording().training(100, 15))).isEmpty();
     }
 
+    @Test
+    void whatAModelTakesWhileItIsCompiledIsNoGrowthOfItsTraining() {
+        RecordingFixture fixture = remembering(recording().region(NEXT, 0, 1).backward(1, 40_000).region(STEP, 40_001, 5));
+        for (int i = 0; i < 380; i++) {
+            double at = 40_006 + i * 50;
+            fixture.region(NEXT, at, 15).backward(at + 25, 20).region(STEP, at + 45, 5);
+        }
+        for (int second = 0; second < 59; second++) {
+            fixture.processSample(100, "rss", "", second * 1000.0, (1000 + 20L * second) * 1_000_000);
+        }
+        assertThat(run("host_memory", fixture)).isEmpty();
+    }
+
+    @Test
+    void aCacheThatFillsUpEverSlowerIsNoGrowthThatGoesOn() {
+        RecordingFixture fixture = remembering();
+        for (int second = 0; second < 60; second++) {
+            long bytes = Math.round(6e9 - 5e9 * Math.exp(-second / 15.0));
+            fixture.processSample(100, "rss", "", second * 1000.0, bytes);
+        }
+        assertThat(run("host_memory", fixture)).isEmpty();
+    }
+
+    @Test
+    void aGrowthThatFillsTheMemoryNoSoonerThanAJobEndsIsNoRisk() {
+        // 12 MB more each second.
+        assertThat(only("host_memory", growing(8_000_000_000L)).severity()).isEqualTo("high"); // in 11 minutes
+        assertThat(only("host_memory", growing(60_000_000_000L)).severity()).isEqualTo("medium"); // in 83 minutes
+        assertThat(only("host_memory", growing(90_000_000_000L)).severity()).isEqualTo("low"); // in 125, after one minute
+    }
+
+    private static RecordingFixture growing(long available) {
+        RecordingFixture fixture = recording().training(1200, 15)
+                .hostSample("memory_total", "", 0, 128_000_000_000L)
+                .hostSample("memory_available", "", 59_000, available);
+        for (int second = 0; second < 60; second++) {
+            fixture.processSample(100, "rss", "", second * 1000.0, (1000 + 12L * second) * 1_000_000);
+        }
+        return fixture;
+    }
+
     /// A minute of training on a host with 8 of 32 GB to spare, by a process that has two workers.
     private static RecordingFixture remembering() {
-        return recording().training(1200, 15)
+        return remembering(recording().training(1200, 15));
+    }
+
+    private static RecordingFixture remembering(RecordingFixture training) {
+        return training
                 .footer("zernel.processes", """
                         [{"pid":100,"ppid":1,"comm":"python3"},{"pid":101,"ppid":100,"comm":"pt_data_worker"},
                         {"pid":102,"ppid":100,"comm":"pt_data_worker"}]
