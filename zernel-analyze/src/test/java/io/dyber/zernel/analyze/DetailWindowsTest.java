@@ -206,6 +206,44 @@ class DetailWindowsTest {
         assertThat(growing(2)).isEmpty();
     }
 
+    /// Each step hands out 25 MB that it keeps for as many steps. The driver is asked for 1 GB at once, `asked` steps after each other.
+    private RecordingFixture hoarding(int keptFor, int... asked) {
+        RecordingFixture fixture = RecordingFixture.recording().training(40, 5);
+        for (int step : asked) {
+            fixture.gpuAlloc(step * STEP_MS + 6, 0.1, 1_000_000_000, 0);
+        }
+        for (int i = 0; i < 40; i++) {
+            String piece = "device = 0, bytes = 25000000, addr = ";
+            fixture.event("torch_alloc", "pytorch:malloc", i * STEP_MS + 7, null, piece + (1 + i))
+                    .event("torch_alloc", "pytorch:malloc", i * STEP_MS + 8, null, "device = 0, bytes = 70000000, addr = 1000")
+                    .event("torch_free", "pytorch:free", i * STEP_MS + 9, null, "device = 0, bytes = 70000000, addr = 1000");
+            if (i >= keptFor) {
+                fixture.event("torch_free", "pytorch:free", i * STEP_MS + 10, null, piece + (1 + i - keptFor));
+            }
+        }
+        return fixture.footer("zernel.detail", detail(840, 980, 1120, 1260, 1420, 1560))
+                .gpuSample("memory_used", 1000, 5_000_000_000L, "bytes")
+                .gpuSample("memory_used", 2000, 500_000_000L, "bytes") // the job has ended
+                .footer("zernel.gpus", "{\"devices\":[{\"index\":0,\"memory_total\":80000000000}]}");
+    }
+
+    @Test
+    void whatStepsKeepIsALeakAlsoWhereTheDriverIsSeldomAskedForMore() {
+        Finding finding = hoarding(100, 1, 2, 30).finding("memory_growth", folder);
+        assertThat(finding.subject()).isEqualTo("pid 100 device 0");
+        assertThat(finding.value()).isEqualTo(25.0);
+        assertThat(finding.unit()).isEqualTo("MB per step");
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.evidence()).isEqualTo("PyTorch keeps 25.0 MB of each of 9 detailed steps of the last 20, in which device "
+                + "memory rose from 2.00 GB to 3.00 GB; the GPU is full in about 3000 steps");
+    }
+
+    @Test
+    void whatIsGivenBackStepsLaterIsNoLeakNorIsWhatTheDriverHadGivenAlready() {
+        assertThat(hoarding(2, 1, 2, 30).findings("memory_growth", folder)).isEmpty();
+        assertThat(hoarding(100, 1, 2, 3).findings("memory_growth", folder)).isEmpty();
+    }
+
     @Test
     void memoryOfAWindowIsWhatTheWindowHandedOut() {
         RecordingFixture fixture = RecordingFixture.recording()
