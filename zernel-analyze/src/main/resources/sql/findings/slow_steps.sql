@@ -22,7 +22,8 @@ WITH
             0.02 AS min_share, -- excess of all slow steps, as a share of all step time
             0.1 AS min_irregular_share, -- the same of slow steps at no equal distances
             3 AS min_repeats, -- slow steps at equal distances
-            0.6 AS min_regular -- share of distances that are equal
+            0.6 AS min_regular, -- share of distances that are equal
+            2 AS more_syncs -- waits for the GPU more than usual, between which it computes
     ),
     threads AS (
         SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, count(*) * median(dur_ns) AS usual_all_ns
@@ -40,6 +41,8 @@ WITH
             usual_ns,
             phase,
             phase_excess_ns,
+            syncs,
+            usual_syncs,
             step - lag(step) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS distance
         FROM step_outliers
         WHERE reason IS NULL
@@ -63,6 +66,8 @@ WITH
             max(slow.dur_ns) AS worst_ns,
             arg_max(slow.step, slow.dur_ns) AS worst_step,
             median(slow.usual_ns) AS usual_ns,
+            median(slow.syncs) AS syncs,
+            median(slow.usual_syncs) AS usual_syncs,
             any_value(distances.distance) AS distance,
             count(CASE WHEN slow.distance = distances.distance THEN 1 END) AS regular
         FROM slow
@@ -132,8 +137,14 @@ WITH
             grown.*,
             grown.slow_steps >= thresholds.min_repeats
                 AND coalesce(grown.distance > 1, FALSE)
-                AND grown.regular >= thresholds.min_regular * (grown.slow_steps - 1) AS is_regular
+                AND grown.regular >= thresholds.min_regular * (grown.slow_steps - 1) AS is_regular,
+            worst_phases.phase = 'GpuCompute'
+                AND coalesce(grown.syncs >= grown.usual_syncs + thresholds.more_syncs, FALSE) AS waits_again
         FROM grown
+        JOIN worst_phases
+            ON worst_phases.recording = grown.recording
+            AND worst_phases.pid = grown.pid
+            AND worst_phases.tid = grown.tid
         CROSS JOIN thresholds
     ),
     all_slow AS (
@@ -148,13 +159,18 @@ WITH
             threads.steps,
             threads.all_ns,
             grown.excess_ns,
-            worst_phases.phase,
+            CASE WHEN grown.waits_again THEN 'besides' ELSE worst_phases.phase END AS phase,
             format('median {}, worst {} (step {}){}; {} of the {} over the median in {}',
                 ms(grown.usual_ns), ms(grown.worst_ns), grown.worst_step,
                 CASE WHEN grown.is_regular THEN format(', every {} steps', grown.distance) ELSE '' END,
                 pct(least(worst_phases.phase_ns / greatest(grown.excess_ns, 1), 1)), ms(grown.excess_ns),
                 coalesce(words.label, worst_phases.phase))
-                AS why
+                || CASE
+                    WHEN grown.waits_again
+                    THEN format(', with {:.0f} waits for the GPU in a step where {:.0f} are usual',
+                        grown.syncs, grown.usual_syncs)
+                    ELSE ''
+                END AS why
         FROM paced AS grown
         JOIN threads ON threads.recording = grown.recording AND threads.pid = grown.pid AND threads.tid = grown.tid
         JOIN worst_phases
@@ -232,6 +248,8 @@ SELECT
     CASE
         WHEN what <> 'some'
             THEN 'look at what changed then: marks, other jobs, clocks of the GPU (throttling), input of another size'
+        WHEN phase = 'besides'
+            THEN 'look at what is computed besides training: evaluation, samples, metrics that are read'
         WHEN phase = 'DataLoading'
             THEN 'look at the batches of these steps: outliers in size, or workers that were restarted'
         WHEN phase = 'Unknown'

@@ -44,7 +44,8 @@ WHERE waits.runnable_ns > 0 AND waits.runnable_share >= constants.counted;
 
 -- Steps that take much longer than the thread's usual ones, without a look at ranks that are late.
 --
--- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, _data_waits, pauses, _step_whys
+-- needs: steps, step_changes, step_work, _step_spans, _syncs, _checkpoint_opens, data_wait, _data_waits, pauses
+-- needs: _step_whys
 -- digest: kept
 CREATE TABLE _slow_steps AS
 WITH
@@ -165,21 +166,36 @@ WITH
             AND moments.at_ns < outliers.end_ns
         GROUP BY ALL
     ),
+    blocked AS (
+        SELECT recording, pid, start_ns AS at_ns, dur_ns
+        FROM _syncs
+    ),
+    -- One wait empties the queue of the GPU, so what the others of a step wait for was enqueued in that step.
+    longest AS (
+        SELECT recording, pid, step, max(dur_ns) AS sync_ns
+        FROM in_spans(blocked, _step_spans)
+        GROUP BY recording, pid, step
+    ),
     waits AS (
         -- A launch or a copy that takes long waits for room in the queue of the GPU.
         SELECT
-            recording,
-            pid,
-            tid,
-            step,
-            sync_ns + coalesce(
-                launch_ns + copy_ns - median(launch_ns + copy_ns) OVER thread,
-                copy_ns - median(copy_ns) OVER thread
+            work.recording,
+            work.pid,
+            work.tid,
+            work.step,
+            coalesce(longest.sync_ns, 0) + coalesce(
+                work.launch_ns + work.copy_ns - median(work.launch_ns + work.copy_ns) OVER thread,
+                work.copy_ns - median(work.copy_ns) OVER thread
             ) AS blocked_ns,
-            median(syncs) OVER thread AS usual_syncs
-        FROM step_work
-        WHERE step_kind = 'train'
-        WINDOW thread AS (PARTITION BY recording, pid, tid)
+            work.syncs,
+            median(work.syncs) OVER thread AS usual_syncs
+        FROM step_work AS work
+        LEFT JOIN longest
+            ON longest.recording = work.recording
+            AND longest.pid = work.pid
+            AND longest.step = work.step
+        WHERE work.step_kind = 'train'
+        WINDOW thread AS (PARTITION BY work.recording, work.pid, work.tid)
     ),
     slow_inputs AS (
         SELECT waits.recording, waits.pid, waits.tid
@@ -227,6 +243,8 @@ SELECT
     END AS phase, -- the phase that took most longer than usual
     CAST(greatest(data_loading_ns, gpu_compute_ns, nccl_collective_ns, optimizer_step_ns, unknown_ns) AS BIGINT)
         AS phase_excess_ns, -- [ns] by which it did
+    waits.syncs, -- waits for the GPU; NULL where it is no training step
+    waits.usual_syncs, -- median of them
     CASE
         WHEN reasons.reason IS NOT NULL THEN reasons.reason
         WHEN explained.reason IS NOT NULL THEN explained.reason
@@ -270,8 +288,9 @@ LEFT JOIN slow_inputs
 -- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
 -- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
 -- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where
--- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in a sync or for room to
--- launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half of these.
+-- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in the longest sync or
+-- for room to launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half
+-- of these.
 -- So is time blocked on another thread or without a CPU, and garbage collections, that take half of what the step takes
 -- longer.
 --
@@ -309,6 +328,8 @@ SELECT
     slow.score, -- median deviations over the median, scaled as standard deviations
     slow.phase, -- the phase that took most longer than usual
     slow.phase_excess_ns, -- [ns] by which it did
+    slow.syncs, -- waits for the GPU in it; NULL where it is no training step
+    slow.usual_syncs, -- waits for the GPU in the median step
     CASE
         WHEN slow.reason IN ('checkpoint', 'begin of a pass') THEN slow.reason
         WHEN EXISTS (

@@ -426,6 +426,27 @@ class FindingsTest {
     }
 
     @Test
+    void onlyTheFirstOfManyWaitsInAStepIsForEarlierSteps() {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            fixture.region(NEXT, at, 1).launch("gemm", at + 2, 0.01);
+            at += 5;
+            for (int pass = 0; i % 10 == 0 && pass < 6; pass++) {
+                fixture.launch("gemm", at, 0.01).sync(at + 1, 30);
+                at += 32;
+            }
+            fixture.region(STEP, at, 5);
+            at += 5;
+        }
+        Finding finding = only("slow_steps", fixture);
+        assertThat(finding.value()).isEqualTo(4.0);
+        assertThat(finding.evidence()).startsWith("median 10.0 ms, worst 202.0 ms (step 10), every 10 steps; 94 % of the 768.0 ms over "
+                + "the median in GpuCompute, with 6 waits for the GPU in a step where 0 are usual; ");
+        assertThat(finding.advice()).isEqualTo("look at what is computed besides training: evaluation, samples, metrics that are read");
+    }
+
+    @Test
     void slowStepsIsSilentForLaunchesThatWaitForRoom() {
         RecordingFixture fixture = recording();
         double at = 0;
