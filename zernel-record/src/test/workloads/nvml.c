@@ -192,6 +192,23 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t d, struct pci *pci)
     return SUCCESS;
 }
 
+/* Device 1 has no PCIe. */
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t d, unsigned int *generation)
+{
+    if (d->index == 1)
+        return NOT_SUPPORTED;
+    *generation = 4;
+    return SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t d, unsigned int *width)
+{
+    if (d->index == 1)
+        return NOT_SUPPORTED;
+    *width = 16;
+    return SUCCESS;
+}
+
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t d, nvmlUtilization_t *utilization)
 {
     d->round++;

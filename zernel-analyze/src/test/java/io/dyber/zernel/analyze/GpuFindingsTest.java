@@ -362,11 +362,11 @@ class GpuFindingsTest {
     @Test
     void pageableCopiesFiresWithBytesAndRate() {
         Finding finding = only("pageable_copies", copies("pageable"));
-        // 20 MB at 4 GB/s, and at 20 GB/s from pinned memory.
-        assertThat(finding.lostMillisPerStep()).isEqualTo(4.0);
+        // 20 MB at 4 GB/s, and at 85 % of 31.5 GB/s from pinned memory.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(4.253);
         assertThat(finding.evidence())
                 .isEqualTo("mean of 10 steps: 1.0 copies from pageable memory, 20.0 MB, block for 5.0 ms; "
-                        + "at 4.0 GB/s they take 5.0 ms of it, from pinned memory 1.0 ms; "
+                        + "at 4.0 GB/s they take 5.0 ms of it, from pinned memory 0.7 ms (assumed: PCIe 4 x16); "
                         + "saves at most 5.0 ms: 50.0 / (50.0 - 5.0) = 1.11x");
     }
 
@@ -381,8 +381,31 @@ class GpuFindingsTest {
         for (int i = 1; i <= 5; i++) {
             busy.gpuSample("utilization", i * 100, 94, "percent");
         }
-        // Idle for 3 ms, 1 ms of which pinned copies take.
-        assertThat(only("pageable_copies", busy).lostMillisPerStep()).isEqualTo(2.0);
+        // Idle for 3 ms, 0.7 ms of which pinned copies take.
+        assertThat(only("pageable_copies", busy).lostMillisPerStep()).isEqualTo(2.253);
+    }
+
+    @Test
+    void pageableCopiesAreComparedWithWhatTheLinkCarries() {
+        String devices = "{\"devices\":[{\"index\":0,\"pcie_generation\":%d,\"pcie_width\":%d}]}";
+        // 20 MB at 85 % of 63.0 GB/s, of 7.9 GB/s, and of 4 GB/s.
+        assertThat(only("pageable_copies", copies("pageable").footer("zernel.gpus", devices.formatted(5, 16))).evidence())
+                .contains("from pinned memory 0.4 ms (the link is PCIe 5 x16); ");
+        assertThat(only("pageable_copies", copies("pageable").footer("zernel.gpus", devices.formatted(3, 8))).evidence())
+                .contains("from pinned memory 3.0 ms (the link is PCIe 3 x8); ");
+        assertThat(run("pageable_copies", copies("pageable").footer("zernel.gpus", devices.formatted(2, 8)))).isEmpty();
+        // Hopper and newer.
+        assertThat(only("pageable_copies", copies("pageable").gpuSample("sm_active", 100, 300_000, "ppm")).evidence())
+                .contains("from pinned memory 0.4 ms (assumed: PCIe 5 x16); ");
+    }
+
+    @Test
+    void pageableCopiesCostARangeWhereSamplesAreFew() {
+        RecordingFixture fixture = copies("pageable");
+        fixture.gpuSample("utilization", 200, 92, "percent").gpuSample("utilization", 300, 96, "percent");
+        // Two samples say little: the GPU may idle all the time, and does at least while it gets 2 ms of copies.
+        assertThat(only("pageable_copies", fixture).evidence())
+                .contains("; the GPU is idle for 2.0 ms to 50.0 ms of a step, so between 1.3 ms and 5.0 ms are lost; ");
     }
 
     @Test

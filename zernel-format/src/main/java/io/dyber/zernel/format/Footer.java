@@ -331,6 +331,8 @@ public record Footer(
     /// One GPU.
     ///
     /// @param pci where it is on the PCI bus, as `nvidia-smi` writes it; null where the driver did not say
+    /// @param pcieGeneration of its link to the host at its best; null where the driver did not say
+    /// @param pcieWidth lanes of the link; null where the driver did not say
     /// @param lostNs when it stopped answering
     public record GpuInfo(
             int index,
@@ -338,6 +340,8 @@ public record Footer(
             @Nullable String uuid,
             @JsonInclude(Include.NON_NULL) @Nullable String pci,
             @Nullable Long memoryTotal,
+            @JsonInclude(Include.NON_NULL) @Nullable Integer pcieGeneration,
+            @JsonInclude(Include.NON_NULL) @Nullable Integer pcieWidth,
             @Nullable Long lostNs,
             List<GpuGap> missing) {}
 

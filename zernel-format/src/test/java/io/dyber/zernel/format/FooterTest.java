@@ -111,10 +111,11 @@ final class FooterTest {
                 "refused":7}""");
         Footer.GpuGap gap = new Footer.GpuGap("gpu_sample", "fan", "not supported", 9);
         assertThat(Footer.json(new Footer.GpuSampling(
-                        "", "580", 1, 2L, 3, List.of(new Footer.GpuInfo(0, "H100", "GPU-1", "00000000:3B:00.0", 80L, null, List.of(gap))))))
+                        "", "580", 1, 2L, 3, List.of(new Footer.GpuInfo(0, "H100", "GPU-1", "00000000:3B:00.0", 80L, 5, 16, null, List.of(gap))))))
                 .isEqualTo("""
                         {"why":"","driver":"580","interval_ns":1,"rounds":2,"missed_rounds":3,"devices":[{"index":0,\
-                        "name":"H100","uuid":"GPU-1","pci":"00000000:3B:00.0","memory_total":80,"lost_ns":null,"missing":[{"kind":"gpu_sample",\
+                        "name":"H100","uuid":"GPU-1","pci":"00000000:3B:00.0","memory_total":80,\
+                        "pcie_generation":5,"pcie_width":16,"lost_ns":null,"missing":[{"kind":"gpu_sample",\
                         "name":"fan","why":"not supported","times":9}]}]}""");
     }
 

@@ -27,6 +27,8 @@ final class Gpu {
     private final String uuid;
     private final String pci;
     private final long memoryTotal;
+    private final int pcieGeneration;
+    private final int pcieWidth;
     private final List<GpmCounters> counters = new ArrayList<>();
     private final BusySamples busy;
     private final Consumer<String> notices;
@@ -52,10 +54,9 @@ final class Gpu {
         this.name = nvml.text("nvmlDeviceGetName", handle);
         this.uuid = nvml.text("nvmlDeviceGetUUID", handle);
         this.pci = nvml.pci(handle);
-        Metric total = Metric.MEMORY_TOTAL;
-        this.memoryTotal = nvml.ask(total.question(), handle) == NvmlCode.SUCCESS
-                ? nvml.answered(total.offset(), total.width())
-                : 0;
+        this.memoryTotal = fact(nvml, handle, Metric.MEMORY_TOTAL);
+        this.pcieGeneration = (int) fact(nvml, handle, Metric.PCIE_GENERATION);
+        this.pcieWidth = (int) fact(nvml, handle, Metric.PCIE_WIDTH);
         this.busy = new BusySamples(nvml, handle);
         int code = gpm.support(handle);
         note(GpuFacts.COUNTERS, false, code, 0);
@@ -64,6 +65,13 @@ final class Gpu {
             MigInstances.of(nvml, handle)
                     .forEach(id -> counters.add(new GpmCounters(gpm, handle, OptionalInt.of(id))));
         }
+    }
+
+    /// What does not change, 0 when the driver does not say.
+    private static long fact(Nvml nvml, MemorySegment handle, Metric metric) {
+        return nvml.ask(metric.question(), handle) == NvmlCode.SUCCESS
+                ? nvml.answered(metric.offset(), metric.width())
+                : 0;
     }
 
     /// All devices that answer.
@@ -242,6 +250,6 @@ final class Gpu {
                 .map(trouble -> new Gap(
                         trouble.name(), trouble.ofProcess(), NvmlCode.text(trouble.code()), trouble.times()))
                 .toList();
-        return new GpuFacts(index, name, uuid, pci, memoryTotal, gaps, lostNanos);
+        return new GpuFacts(index, name, uuid, pci, memoryTotal, pcieGeneration, pcieWidth, gaps, lostNanos);
     }
 }

@@ -25,6 +25,12 @@ record Metric(String name, String unit, Question question, int offset, int width
     private static final int PCIE_TX = 0;
     private static final int PCIE_RX = 1;
 
+    /// Of the link to the host. The generation in use falls while a GPU is idle, on some; so that is the highest one.
+    static final Metric PCIE_GENERATION =
+            word("pcie_generation", "", Question.of("nvmlDeviceGetMaxPcieLinkGeneration"), 0);
+
+    static final Metric PCIE_WIDTH = word("pcie_width", "lanes", Question.of("nvmlDeviceGetCurrPcieLinkWidth"), 0);
+
     static final Metric MEMORY_TOTAL = number("memory_total", "bytes", MEMORY, 0);
 
     /// Every value that is asked for, in the order of asking. Those of one question follow each other. The driver

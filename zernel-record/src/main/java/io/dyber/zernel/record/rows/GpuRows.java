@@ -112,6 +112,8 @@ public final class GpuRows {
                 gpu.uuid(),
                 gpu.pci().isEmpty() ? null : gpu.pci(),
                 gpu.memoryTotal() == 0 ? null : Long.valueOf(gpu.memoryTotal()),
+                gpu.pcieGeneration() == 0 ? null : Integer.valueOf(gpu.pcieGeneration()),
+                gpu.pcieWidth() == 0 ? null : Integer.valueOf(gpu.pcieWidth()),
                 gpu.lostNanos() == 0 ? null : Long.valueOf(writer.epochNanos(gpu.lostNanos())),
                 gpu.gaps().stream().map(GpuRows::describe).toList());
     }

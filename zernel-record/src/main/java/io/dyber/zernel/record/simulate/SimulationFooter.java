@@ -137,7 +137,7 @@ final class SimulationFooter {
         for (Rank rank : shape.nvml() ? training.ranks() : List.<Rank>of()) {
             int device = rank.gpu().device();
             devices.add(new Footer.GpuInfo(
-                    device, "simulated GPU", gpuUuid(device), null, shape.memoryTotal(), null, List.of()));
+                    device, "simulated GPU", gpuUuid(device), null, shape.memoryTotal(), null, null, null, List.of()));
         }
         return new Footer.GpuSampling(
                 shape.nvml() ? "" : NO_NVML, shape.nvml() ? "simulated" : null, NvmlClock.SECOND, null, 0, devices);

@@ -71,6 +71,9 @@ class GpuIT {
         assertThat(second.path("uuid").asString()).isEqualTo("GPU-00000000-0000-0000-0000-000000000001");
         assertThat(second.path("pci").asString()).isEqualTo("00000000:3C:00.0");
         assertThat(second.path("memory_total").asLong()).isEqualTo(80L << 30);
+        assertThat(second.has("pcie_generation")).isFalse();
+        assertThat(gpus.path("devices").path(0).path("pcie_generation").asInt()).isEqualTo(4);
+        assertThat(gpus.path("devices").path(0).path("pcie_width").asInt()).isEqualTo(16);
         assertThat(second.path("missing").valueStream().map(JsonNode::toString)).containsExactlyInAnyOrder(
                 "{\"kind\":\"gpu_sample\",\"name\":\"fp16_active\",\"why\":\"invalid argument\",\"times\":1}",
                 "{\"kind\":\"gpu_sample\",\"name\":\"fp64_active\",\"why\":\"an impossible value\",\"times\":1}",

@@ -86,9 +86,9 @@ final class GpuSamplerTest {
         assertThat(state.driver()).isEqualTo("570.00.77");
         assertThat(state.gpus()).containsExactly(
                 new GpuFacts(0, "Stand-in A100", "GPU-00000000-0000-0000-0000-000000000000",
-                        "00000000:3B:00.0", 85_899_345_920L, List.of(NO_COUNTERS), 0),
+                        "00000000:3B:00.0", 85_899_345_920L, 4, 16, List.of(NO_COUNTERS), 0),
                 new GpuFacts(1, "Stand-in B100", "GPU-00000000-0000-0000-0000-000000000001",
-                        "00000000:3C:00.0", 85_899_345_920L, List.of(), 0));
+                        "00000000:3C:00.0", 85_899_345_920L, 0, 0, List.of(), 0));
     }
 
     @Test
