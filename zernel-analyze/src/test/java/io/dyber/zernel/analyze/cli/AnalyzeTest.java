@@ -1,5 +1,7 @@
 package io.dyber.zernel.analyze.cli;
 
+import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
+import static io.dyber.zernel.analyze.RecordingFixture.STEP;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,6 +31,23 @@ class AnalyzeTest {
     void theWholeReportHasEveryDetail() throws IOException {
         looksAsReviewed(dataBound(), 140, "report-140.txt", "--full");
         looksAsReviewed(twoRanks(), 110, "report-gpu-full.txt", "--full");
+    }
+
+    @Test
+    void phasesOfTheWholeReportAreThoseOfTrainingSteps() {
+        RecordingFixture fixture = recording().gpuAlloc(0, 1, 4096, 0);
+        for (int i = 0; i < 11; i++) { // the first lasts 5 s
+            double at = 5000 + i * 100;
+            fixture.region(NEXT, at, 50).backward(at + 60, 20).region(STEP, at + 80, 20);
+        }
+        String file = fixture.write(folder.resolve("run.parquet")).toString();
+        assertThat(Outcome.of("report", "--full", file).out().replaceAll("[█-▏]", "").replaceAll(" +", " ")).contains(
+                "Training: pid 100, 6.10 s from its first call to its last",
+                " DataLoading 50.0 % 50.0 ms/step",
+                " GpuCompute 30.0 % 30.0 ms/step",
+                " backward 20.0 %, forward 10.0 %",
+                " OptimizerStep 20.0 % 20.0 ms/step",
+                " 100.0 % of 10 training steps, wall time on the CPU side, not GPU time");
     }
 
     private static void looksAsReviewed(RecordingFixture fixture, int width, String name, String... options)

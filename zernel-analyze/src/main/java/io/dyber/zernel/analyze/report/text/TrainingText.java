@@ -8,8 +8,10 @@ import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.Percentages;
 import io.dyber.zernel.analyze.report.table.Quantity;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /// One training thread: its steps, its phases, its waits for data.
 record TrainingText(Page page, Report report) {
@@ -35,35 +37,52 @@ record TrainingText(Page page, Report report) {
         return title + ", " + Quantity.time(thread.integer("wall_ns")) + " from its first call to its last";
     }
 
+    /// Where the time of training steps went, as their mean in the summary; without such steps, that of the thread.
     private void phases(Table.Row thread) {
+        long steps = steadySteps(thread);
         List<Table.Row> phases = report.rowsOf("phases", thread);
-        List<String> percents = Percentages.summingTo100(
-                phases.stream().map(phase -> phase.integer("total_ns")).toList());
+        List<Long> times = phases.stream().map(phase -> time(thread, phase.requiredText("phase"))).toList();
+        List<String> percents = Percentages.summingTo100(times);
+        long total = Math.max(1, times.stream().mapToLong(Long::longValue).sum());
         int cells = page.width() >= 110 ? 40 : 24;
         PhaseWords words = PhaseWords.of(report, thread);
         for (int i = 0; i < phases.size(); i++) {
-            Table.Row phase = phases.get(i);
-            double share = phase.integer("total_ns") / (double) Math.max(1, phase.integer("wall_ns"));
-            String name = phase.requiredText("phase");
-            String bar = page.bar(share, cells);
-            String perStep = perStep(thread, phase);
+            String name = phases.get(i).requiredText("phase");
+            String bar = page.bar(times.get(i) / (double) total, cells);
             page.line(String.format(Locale.ROOT, "  %-14s %6s %%  ", words.label(name), percents.get(i))
                     + page.colour(colourOf(name), bar) + " ".repeat(cells - bar.length())
-                    + String.format(Locale.ROOT, "  %12s", perStep));
-            parts(thread, name);
+                    + String.format(Locale.ROOT, "  %12s", perStep(thread, name, times.get(i))));
+            parts(thread, name, total);
         }
         page.line(page.dim(String.format(
-                Locale.ROOT, "  %-14s %6s %%  wall time%s", "", "100.0",
+                Locale.ROOT, "  %-14s %6s %%  %swall time%s", "", "100.0",
+                steps == 0 ? "" : "of " + Quantity.count(steps) + " " + StepWords.steady(thread) + ", ",
                 words.onCpuOnly() ? "" : " on the CPU side, not GPU time")));
     }
 
-    private String perStep(Table.Row thread, Table.Row phase) {
-        long total = phase.integer("total_ns");
+    private static long steadySteps(Table.Row thread) {
+        return thread.integer("steady_steps");
+    }
+
+    /// Time of a phase in the training steps, or in all.
+    private long time(Table.Row thread, String phase) {
+        return parts(thread, phase).mapToLong(part -> time(thread, part)).sum();
+    }
+
+    private static long time(Table.Row thread, Table.Row part) {
+        return part.integer(steadySteps(thread) == 0 ? "total_ns" : "train_ns");
+    }
+
+    private Stream<Table.Row> parts(Table.Row thread, String phase) {
+        return report.rowsOf("phase_parts", thread).stream().filter(part -> phase.equals(part.text("phase")));
+    }
+
+    private String perStep(Table.Row thread, String phase, long total) {
         if (total == 0) {
-            boolean unseen = "NcclCollective".equals(phase.text("phase")) && !isProbed("nccl", thread);
+            boolean unseen = "NcclCollective".equals(phase) && !isProbed("nccl", thread);
             return unseen ? "not probed" : "none";
         }
-        long steps = thread.integer("steps");
+        long steps = steadySteps(thread);
         return steps == 0 ? Quantity.time(total) : Quantity.time((double) total / steps) + "/step";
     }
 
@@ -75,9 +94,10 @@ record TrainingText(Page page, Report report) {
     }
 
     /// What GpuCompute and OptimizerStep consist of, where that says more than the phase.
-    private void parts(Table.Row thread, String phase) {
-        List<Table.Row> parts = report.rowsOf("phase_parts", thread).stream()
-                .filter(part -> phase.equals(part.text("phase")))
+    private void parts(Table.Row thread, String phase, long total) {
+        List<Table.Row> parts = parts(thread, phase)
+                .filter(part -> time(thread, part) > 0)
+                .sorted(Comparator.comparingLong(part -> -time(thread, part)))
                 .toList();
         if (parts.isEmpty() || !(phase.equals("GpuCompute") || parts.size() > 1)) {
             return;
@@ -85,7 +105,7 @@ record TrainingText(Page page, Report report) {
         List<String> texts = new ArrayList<>();
         for (Table.Row part : parts) {
             String inferred = part.flag("inferred") ? " (inferred: leads from batch to backward)" : "";
-            texts.add(part.text("part") + " " + Quantity.percent(part, "share") + inferred);
+            texts.add(part.text("part") + " " + Quantity.percent((double) time(thread, part) / total) + inferred);
         }
         page.paragraph("    ", String.join(", ", texts));
     }
