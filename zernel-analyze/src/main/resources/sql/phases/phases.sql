@@ -4,10 +4,10 @@
 -- DataLoader `__next__`, and starting workers between two passes. NcclCollective: inside NCCL calls, waits of
 -- torch.distributed, and waits for the GPU when the last work enqueued was a collective. OptimizerStep: inside
 -- `Optimizer.step`, without the closure that it may run, and `zero_grad`. GpuCompute: backward, named regions, the
--- forward pass, also of evaluation, calls that allocate or release device memory, and other waits for the GPU, also
--- inside the optimizer; it is wall time of dispatching and waiting, not GPU time. Unknown: everything else, such as
--- Python code between the calls. On threads without regions, `phase_rules` classify what no call covers; `source` says
--- what each phase rests on.
+-- forward pass, also of evaluation, calls that allocate or release device memory, copies that do more than enqueue, and
+-- other waits for the GPU, also inside the optimizer; it is wall time of dispatching and waiting, not GPU time.
+-- Unknown: everything else, such as Python code between the calls. On threads without regions, `phase_rules` classify
+-- what no call covers; `source` says what each phase rests on. What a training step has of them, `step_mean` says.
 --
 -- needs: _segments, _thread_numbers
 -- digest: kept

@@ -3,8 +3,9 @@
 -- `_step_markers` count as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and
 -- named regions around a whole step or loop, known by holding a `__next__` or an `Optimizer.step`. Calls without an
 -- end are left out too. Syncs with the GPU count for what they wait for: a collective, or computation. So do calls
--- that allocate or release device memory, which wait for the GPU too. Calls with a role are what that says, also around
--- others. Of a step only its begin and its end are cuts.
+-- that allocate or release device memory, which wait for the GPU too, and copies and launches of graphs that do more
+-- than enqueue: from pageable memory the CPU copies, and on a full queue they wait. Calls with a role are what that
+-- says, also around others. Of a step only its begin and its end are cuts.
 --
 -- A DataLoader that feeds the optimizer is asked for a batch after most of its steps; with several optimizers, or
 -- several steps for a batch, after some of them. One that is asked once before a loop, or only to evaluate, is asked
@@ -14,7 +15,9 @@
 CREATE TABLE _intervals AS
 WITH
     constants AS (
-        SELECT 0.1 AS fed_share -- of the steps of an optimizer, after which a loader that feeds it is asked, at least
+        SELECT
+            0.1 AS fed_share, -- of the steps of an optimizer, after which a loader that feeds it is asked, at least
+            50000 AS long_ns -- [ns] a call that only enqueues takes less, and of those a step has many
     ),
     calls AS (
         SELECT
@@ -47,6 +50,13 @@ WITH
             CAST(CASE WHEN for_collective THEN 'collective' ELSE 'gpu_wait' END AS step_part) AS part,
             FALSE AS said
         FROM _syncs
+        UNION ALL
+        SELECT recording, pid, tid, ts_ns, ts_ns + dur_ns, NULL, CAST('compute' AS step_part), FALSE
+        FROM _rare_events
+        CROSS JOIN constants
+        WHERE kind IN ('cuda_copy', 'cuda_graph', 'gpu_map')
+            AND dur_ns >= constants.long_ns
+            AND NOT coalesce(blocks, FALSE)
         UNION ALL
         SELECT recording, pid, tid, start_ns, end_ns, NULL AS in_process, CAST('compute' AS step_part) AS part, FALSE
         FROM _step_markers

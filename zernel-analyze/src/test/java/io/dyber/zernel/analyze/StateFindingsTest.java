@@ -38,6 +38,25 @@ class StateFindingsTest {
     }
 
     @Test
+    void aCopyThatTheCpuMakesIsTimeInACallAlsoWhereLaunchesWereRecordedInWindows() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS).footer("zernel.detail", """
+                {"asked":"auto","recorded":"windows","kinds":["cuda_launch"],"windows":[{"start_ns":1800000000000000000,
+                "end_ns":1800000000000000001,"reason":"start","complete":true}]}""");
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.copy("HtoD", "pageable", at + 5, 40, 400_000_000).copy("HtoD", "pinned", at + 50, 0.01, 4096);
+            fixture.event("cuda_graph", "cudaGraphLaunch", at + 55, 2.0, "depth = 0").backward(at + 60, 20).region(STEP, at + 90, 10);
+        }
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        try (Database database = Recordings.open(file.toString())) {
+            assertThat(database.query("SELECT step_ns, called_ns, between_ns FROM thread_states").rows().getFirst().values())
+                    .containsExactly(100e6, 72e6, 28e6);
+            assertThat(database.query("SELECT part, train_ns // 11000000 AS ms FROM phase_parts ORDER BY part").toString())
+                    .isEqualTo("part\tms\nbackward\t20\ncompute\t42\noptimizer_step\t10\nunknown\t28");
+        }
+    }
+
+    @Test
     void gilContentionFiresForWaitsThatTimeOutAtOneLength() {
         RecordingFixture fixture = steps();
         for (int i = 0; i < 12; i++) {
