@@ -45,7 +45,7 @@ final class CudaProbes {
                     shared_bytes=arg1->24:u32, stream=arg1->32, status=ret:s32)
                 """));
         hooks.addAll(driver.facts(CallMeaning.KERNEL_NAME, """
-                cuModuleGetFunction cuLibraryGetKernel(func=*arg1@ret, kernel=arg3:str, status=ret:s32)
+                cuModuleGetFunction cuLibraryGetKernel(func=*arg1@ret, src=arg3, kernel=arg3:str, status=ret:s32)
                 cuKernelGetFunction(func=*arg1@ret, addr=arg2, status=ret:s32)
                 """));
         for (String library : RUNTIMES) {
@@ -65,7 +65,7 @@ final class CudaProbes {
                     """));
             hooks.addAll(runtime.facts(CallMeaning.KERNEL_NAME, """
                     __cudaGetKernel cudaGetKernel cudaGetFuncBySymbol(func=*arg1@ret, addr=arg2, status=ret:s32)
-                    cudaLibraryGetKernel(func=*arg1@ret, kernel=arg3:str, status=ret:s32)
+                    cudaLibraryGetKernel(func=*arg1@ret, src=arg3, kernel=arg3:str, status=ret:s32)
                     """));
         }
         return hooks;

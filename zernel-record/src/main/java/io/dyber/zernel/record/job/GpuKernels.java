@@ -18,6 +18,7 @@ public final class GpuKernels {
     private final StringDictionary texts;
     private final UnaryOperator<String> readable;
     private final PerProcess<Integer> names = new PerProcess<>();
+    private final PerProcess<Written> unread = new PerProcess<>();
     private final PerProcess<Boolean> asked = new PerProcess<>();
     private final PerProcess<Boolean> askedByHost = new PerProcess<>();
     private final PerProcess<Long> namelessOfThreads = new PerProcess<>();
@@ -33,7 +34,19 @@ public final class GpuKernels {
     ///
     /// @param place an address that tells: the handle itself, or that of the host function it stands for
     /// @param name the name, if it has come up after the handle's first launch; else empty
-    public record Unknown(int pid, long func, long place, String name) {}
+    /// @param written where the process has the name, mangled; 0 where that is not known
+    /// @param start of what is written there, as far as a probe could read it
+    public record Unknown(int pid, long func, long place, String name, long written, String start) {}
+
+    /// A name that a probe could not read, as nothing had touched its page yet, or that is longer than its record.
+    ///
+    /// @param start text of its start, or [Row#NONE]
+    private record Written(long at, long start) {
+        /// Whether that is another kernel's: one that is told each time it is needed may lie elsewhere then.
+        boolean differs(Written other) {
+            return start == Row.NONE ? at != other.at : start != other.start;
+        }
+    }
 
     GpuKernels(Columns columns, StringDictionary texts, UnaryOperator<String> readable) {
         this.columns = columns;
@@ -69,7 +82,7 @@ public final class GpuKernels {
         long func = nameless.get();
         if (func != host && askedByHost.putIfAbsent(row.pid(), func, true)) {
             String name = names.get(row.pid(), host).map(texts::text).orElse("");
-            unknown.add(new Unknown(row.pid(), func, host, name));
+            unknown.add(new Unknown(row.pid(), func, host, name, 0, ""));
         }
     }
 
@@ -86,7 +99,11 @@ public final class GpuKernels {
 
     private void ask(int pid, long func, long place) {
         if (asked.putIfAbsent(pid, func, true)) {
-            unknown.add(new Unknown(pid, func, place, ""));
+            Optional<Written> written = unread.get(pid, func);
+            String start = written.filter(one -> one.start != Row.NONE)
+                    .map(one -> texts.text((int) one.start))
+                    .orElse("");
+            unknown.add(new Unknown(pid, func, place, "", written.map(Written::at).orElse(0L), start));
         }
     }
 
@@ -98,15 +115,36 @@ public final class GpuKernels {
         }
         long mangled = row.get(columns.kernel);
         long other = row.get(columns.addr);
-        if (mangled != Row.NONE) {
-            String name = texts.text((int) mangled);
-            if (name.length() < LONGEST) {
-                names.put(row.pid(), func, texts.id(readable.apply(name)));
-            }
-        } else if (other != Row.NONE) {
-            names.get(row.pid(), other)
-                    .ifPresentOrElse(
-                            known -> names.put(row.pid(), func, known), () -> ask(row.pid(), func, other));
+        long written = row.get(columns.src);
+        String name = mangled == Row.NONE ? "" : texts.text((int) mangled);
+        if (!name.isEmpty() && name.length() < LONGEST) {
+            names.put(row.pid(), func, texts.id(readable.apply(name)));
+        } else if (written != Row.NONE) {
+            written(row.pid(), func, new Written(written, mangled));
+        } else if (mangled == Row.NONE && other != Row.NONE) {
+            standsFor(row.pid(), func, other);
+        }
+    }
+
+    /// Most kernels of a library are never launched: the name is read when this one is.
+    private void written(int pid, long func, Written name) {
+        Optional<Written> before = unread.get(pid, func);
+        if (before.isEmpty() || before.get().differs(name)) {
+            unread.put(pid, func, name);
+            Optional<Integer> _ = names.remove(pid, func);
+            Optional<Boolean> _ = asked.remove(pid, func);
+        }
+    }
+
+    private void standsFor(int pid, long func, long other) {
+        Optional<Integer> name = names.get(pid, other);
+        Optional<Written> written = unread.get(pid, other);
+        if (name.isPresent()) {
+            names.put(pid, func, name.get());
+        } else if (written.isPresent()) {
+            written(pid, func, written.get());
+        } else {
+            ask(pid, func, other);
         }
     }
 
@@ -123,6 +161,7 @@ public final class GpuKernels {
 
     void forget(int pid) {
         names.forget(pid);
+        unread.forget(pid);
         sought.removeIf(handle -> handle.pid() == pid);
         asked.forget(pid);
         askedByHost.forget(pid);

@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +54,18 @@ public final class ProcessMemory implements Memory, AutoCloseable {
         } catch (IOException _) {
             // What has not been read stays remaining.
         }
+    }
+
+    /// The bytes from an address on, up to a zero; none when there is none among so many, or they cannot be read.
+    public byte[] readToZero(long address, int most) {
+        ByteBuffer bytes = ByteBuffer.allocate(most);
+        fill(bytes, address);
+        for (int i = 0; i < bytes.position(); i++) {
+            if (bytes.get(i) == 0) {
+                return Arrays.copyOf(bytes.array(), i);
+            }
+        }
+        return NOTHING;
     }
 
     /// Numbers at an address; none when they cannot be read, as of a process that has ended.

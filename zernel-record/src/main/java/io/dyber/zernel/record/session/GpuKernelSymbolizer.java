@@ -11,6 +11,7 @@ import io.dyber.zernel.record.process.MappedFile;
 import io.dyber.zernel.record.process.MappedFiles;
 import io.dyber.zernel.record.process.ProcessMemory;
 import io.dyber.zernel.record.rows.EventPump;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -23,13 +24,22 @@ import java.util.function.UnaryOperator;
 /// Finds out which kernels the handles in launches mean, beside the recording of them.
 ///
 /// A handle is the address of the kernel's host function, which the library's symbols name; or it is a `cudaKernel_t`,
-/// which programs built with CUDA 13 keep in a variable of the kernel's host stub: `__device_stub__Z...::__handle`.
+/// which programs built with CUDA 13 keep in a variable of the kernel's host stub: `__device_stub__Z...::__handle`. What the
+/// driver is told of others a probe reads, but not of a page that is not in memory yet, as those of NVIDIA's libraries are not
+/// that have a kernel's name, nor more than 191 bytes: such a name is read where the program has it.
 final class GpuKernelSymbolizer {
     private static final String STUB = "__device_stub_";
+    private static final String CUT = "...";
     private static final String HANDLE = "E8__handle";
+
+    /// The first character behind those of names.
+    private static final int DELETE = 0x7f;
 
     /// Of the length of a name.
     private static final int MOST_DIGITS = 9;
+
+    /// Of a name that is read in a process.
+    private static final int MOST_BYTES = 16 << 10;
 
     /// Names that came too late for their first launches and are told in the footer.
     private static final int MOST = 20_000;
@@ -66,14 +76,14 @@ final class GpuKernelSymbolizer {
     }
 
     private void resolve(int pid, List<Unknown> unknowns) {
+        List<Unknown> unwritten = nameWritten(pid, unknowns);
+        if (unwritten.isEmpty()) {
+            return;
+        }
         AddressSpace space = mapped.addressSpace(pid);
         Map<MappedFile, List<Unknown>> inCode = new LinkedHashMap<>();
         List<Unknown> handles = new ArrayList<>();
-        for (Unknown unknown : unknowns) {
-            if (!unknown.name().isEmpty()) {
-                tell(unknown, unknown.name());
-                continue;
-            }
+        for (Unknown unknown : unwritten) {
             Optional<Region> region = space.at(unknown.place()).filter(Region::code);
             region.ifPresentOrElse(
                     code -> inCode.computeIfAbsent(code.file(), _ -> new ArrayList<>()).add(unknown),
@@ -83,6 +93,33 @@ final class GpuKernelSymbolizer {
         if (!handles.isEmpty()) {
             nameHandles(pid, space, handles);
         }
+    }
+
+    /// Names those whose names are known or there to be read, and returns the others.
+    private List<Unknown> nameWritten(int pid, List<Unknown> unknowns) {
+        List<Unknown> others = new ArrayList<>();
+        try (ProcessMemory memory = ProcessMemory.of(pid)) {
+            for (Unknown unknown : unknowns) {
+                if (!unknown.name().isEmpty()) {
+                    tell(unknown, unknown.name());
+                    continue;
+                }
+                String written = written(memory, unknown);
+                if (written.isEmpty()) {
+                    others.add(unknown);
+                } else {
+                    name(unknown, written);
+                }
+            }
+        }
+        return others;
+    }
+
+    /// Empty where that is not known, or something else is there by now.
+    private static String written(ProcessMemory memory, Unknown unknown) {
+        String name = new String(memory.readToZero(unknown.written(), MOST_BYTES), StandardCharsets.ISO_8859_1);
+        boolean plain = name.chars().allMatch(c -> c > ' ' && c < DELETE);
+        return plain && name.startsWith(unknown.start()) ? name : "";
     }
 
     private void nameFunctions(AddressSpace space, MappedFile file, List<Unknown> unknowns) {
@@ -130,10 +167,12 @@ final class GpuKernelSymbolizer {
         }
         for (Unknown unknown : unknowns) {
             String name = kernels.get(unknown.place());
-            if (name == null) {
+            if (name != null) {
+                name(unknown, name);
+            } else if (unknown.start().isEmpty()) {
                 job.kernels().notFound(unknown);
             } else {
-                name(unknown, name);
+                tell(unknown, unknown.start() + CUT);
             }
         }
     }

@@ -385,6 +385,8 @@ public final class Session {
         count();
         kernelNames.resolve();
         pump.finish();
+        // Of kernels that were first launched just now.
+        kernelNames.resolve();
         workload.ifPresent(Workload::terminate);
         stopReason = reason(stopReason, loopFailure, pump.failure());
         written = parts.finish(stopReason);
