@@ -3,6 +3,7 @@ package io.dyber.zernel.record.attach;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.ProbeLinks;
 import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.option.Detail;
 import io.dyber.zernel.record.probe.FunctionProbe;
 import io.dyber.zernel.record.rows.EventPump;
@@ -18,16 +19,29 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /// The probes that [Detail] speaks of: attaches them for a window and takes them away after it, so that outside of windows
 /// they cost nothing; and counts their calls that are not recorded one by one.
 ///
 /// In a window every call is recorded that begins in it. It ends by recording no more that begin; the probes go when those
-/// that had begun have ended too. It belongs to the recording's thread.
+/// that had begun have ended too. Of functions that call one another, the outer ones are recorded from a moment later on and
+/// to a moment earlier: one of them is a row only if no call inside it is. It belongs to the recording's thread.
 public final class DetailProbes {
     /// So long it is waited for a call that began in a window to end.
     private static final long LONGEST_CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /// So long it is waited for the calls of an outer function that have just begun to make the call inside them, which takes
+    /// a few microseconds.
+    private static final long INWARD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /// Those inside first.
+    private static final List<Predicate<FunctionProbe>> BY_LAYER = List.of(
+            hook -> hook.layer() != Layer.RUNTIME,
+            hook -> hook.layer() == Layer.RUNTIME && !Detail.isWrapper(hook),
+            Detail::isWrapper);
 
     private final BpfPrograms kernel;
     private final EventPump pump;
@@ -131,7 +145,7 @@ public final class DetailProbes {
     /// @return since when, on CLOCK_MONOTONIC
     long open() {
         state = State.OPEN;
-        define();
+        BY_LAYER.forEach(this::define);
         return Clock.monotonicNanos();
     }
 
@@ -139,9 +153,15 @@ public final class DetailProbes {
     ///
     /// @return since when, on CLOCK_MONOTONIC
     long close() {
-        closedNanos = Clock.monotonicNanos();
         state = State.ENDING;
-        define();
+        boolean nested = probed.values().stream().anyMatch(one -> one.hook().layer() == Layer.DRIVER);
+        for (Predicate<FunctionProbe> outer : BY_LAYER.reversed().subList(0, BY_LAYER.size() - 1)) {
+            if (define(outer) > 0 && nested) {
+                LockSupport.parkNanos(INWARD_NANOS);
+            }
+        }
+        closedNanos = Clock.monotonicNanos();
+        define(BY_LAYER.getFirst());
         unended = Optional.empty();
         return closedNanos;
     }
@@ -184,8 +204,11 @@ public final class DetailProbes {
         pump.onceDecoded((Decoder decoder) -> decoder.giveUpOpen(functions));
     }
 
-    private void define() {
-        probed.values().forEach(one -> kernel.defineFunction(one.id(), one.definition().sampled(sample(one.hook()))));
+    /// Has calls of such functions recorded or not, as the state is, and says how many functions there are.
+    private int define(Predicate<FunctionProbe> such) {
+        List<Probed> those = probed.values().stream().filter(one -> such.test(one.hook())).toList();
+        those.forEach(one -> kernel.defineFunction(one.id(), one.definition().sampled(sample(one.hook()))));
+        return those.size();
     }
 
     /// Calls of theirs that were lost so far.

@@ -82,6 +82,31 @@ class DetailIT {
         }
     }
 
+    /// What the runtime's launches are probed for is to find the name of a kernel, as each is made by one inside it.
+    @Test
+    void outsideOfWindowsNoLaunchOfTheRuntimeIsLeftOver() {
+        Recorder recorder = Recorder.recordTo(file(), "--detail", "2/10")
+                .property(Machine.BARE_METAL, "true")
+                .environment("STANDIN_NAMELESS", "1")
+                .with("--", Programs.standIns().resolve("stepping").toString(), "8", "400", "1", "4000");
+        assertThat(recorder.runWell().err()).anyMatch(line -> line.endsWith("0 lost, complete"));
+        try (Recording recording = Recording.open(file())) {
+            List<String> outside = recording.footer("zernel.detail").path("windows").valueStream()
+                    .map(window -> "ts_ns NOT BETWEEN " + window.path("start_ns").asLong() + " AND "
+                            + window.path("end_ns").asLong())
+                    .toList();
+            assertThat(outside.size()).isGreaterThan(10);
+            assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch' AND starts_with(name, 'cuda')"
+                            + " AND " + String.join(" AND ", outside)))
+                    .isZero();
+            assertThat(recording.footer("zernel.kinds").valueStream()
+                            .filter(kind -> kind.path("kind").asString().equals("cuda_launch"))
+                            .map(kind -> kind.path("covered").asLong()))
+                    .singleElement()
+                    .satisfies(covered -> assertThat(covered).isGreaterThan(1000));
+        }
+    }
+
     @Test
     void whatCostsMoreThanItsBudgetIsRecordedInWindows() {
         try (Recording recording = recording(NO_TRUTH, List.of("--overhead-budget", "0.1%"), "12", "2000", "2000", "5000")) {
