@@ -27,7 +27,7 @@ class RealRecordingsTest {
     /// A job and what limits it.
     ///
     /// @param steps that it counted itself
-    /// @param first the finding that must come first, or the beginning of the verdict where nothing costs 5 % of a step
+    /// @param first the finding that must come first, or the beginning of the verdict where no time is told to be lost
     /// @param least what the cause costs at least [ms per step], as measured without it; 0 where nothing is lost
     /// @param most the same at most
     record Truth(String name, int steps, String first, double least, double most) {
@@ -61,6 +61,10 @@ class RealRecordingsTest {
                 new Truth("ckptbig", 60, "checkpoint_stall", 88, 132),
                 new Truth("neighbour", 60, "gpu_shared", 10.9, 16.3),
                 new Truth("jax", 200, "host_bound", 4, 5.5),
+                // In float32 a step takes 99 ms, with autocast 18; how much of it tensor cores would save no recording says.
+                new Truth("float32", 80, "Tensor cores are idle while FP32 pipes work hard", 0, 0),
+                // 24 MiB are kept in each step.
+                new Truth("leak", 80, "GPU memory grows from step to step", 0, 0),
                 // Not here is churn, whose cause is found third and for a fourth of its cost: see docs/gpu.md.
                 // 12 requests of 48 tokens. What the launches cost was not measured: the range is ours.
                 new Truth("generate", 576, "launch_bound", 5, 12));
@@ -93,7 +97,7 @@ class RealRecordingsTest {
     void theFirstFindingIsWhatLimitsTheJob(Truth truth) {
         Said said = said(file(truth.name()));
         if (truth.most() == 0) {
-            assertThat(said.verdict().sentence()).isEqualTo(truth.first());
+            assertThat(said.verdict().sentence()).startsWith(truth.first());
         } else {
             Finding first = said.diagnosis().findings().getFirst();
             assertThat(first.name()).isEqualTo(truth.first());
