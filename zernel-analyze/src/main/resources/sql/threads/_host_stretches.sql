@@ -100,7 +100,11 @@ WITH
     lasting AS (
         SELECT
             stretches.*,
-            greatest(least(switches.end_ns, stretches.end_ns) - stretches.start_ns, 0) AS before_ns
+            CASE
+                WHEN switches.end_ns > stretches.start_ns
+                    THEN least(switches.end_ns, stretches.end_ns) - stretches.start_ns
+                ELSE 0
+            END AS before_ns
         FROM stretches
         ASOF LEFT JOIN switches
             ON switches.recording = stretches.recording
@@ -115,7 +119,7 @@ SELECT
     stretches.step, -- number of the step
     stretches.start_ns, -- [ns] start
     stretches.end_ns, -- [ns] end
-    coalesce(off.dur_ns, 0) + coalesce(stretches.before_ns, 0) AS off_cpu_ns -- [ns] of it off the CPU
+    coalesce(off.dur_ns, 0) + stretches.before_ns AS off_cpu_ns -- [ns] of it off the CPU
 FROM lasting AS stretches
 LEFT JOIN off
     ON off.recording = stretches.recording
