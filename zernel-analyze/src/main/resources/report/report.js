@@ -35,7 +35,7 @@ const TABLES = {
   collectives: "Collectives, time to enqueue",
   late_ranks: "Ranks that came last",
   critical_ranks: "Ranks that the ends of steps rested on",
-  dist_waits: "Waits for other ranks, blocked time",
+  dist_waits: "Calls that wait for other ranks",
   preemption: "Runnable, waiting for a CPU",
   marks: "Marks",
   kinds: "What was probed",

@@ -50,8 +50,8 @@ SELECT
         steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
         || CASE
             WHEN waker_tid IS NULL THEN ''
-            ELSE format('; thread {}{} ended most of {} of them',
-                waker_tid, coalesce(' (' || comm || ')', ''), woken)
+            ELSE format('; of {} it is known who ended them: mostly thread {}{}',
+                woken, waker_tid, coalesce(' (' || comm || ')', ''))
         END AS evidence, -- what it rests on
     'let the other thread hold the lock for less time, fill its queue ahead, or give its work to more threads'
         AS advice, -- what to try

@@ -189,7 +189,7 @@ SELECT
                 pct(train_busy), source, pct(least_train_busy), pct(most_train_busy), ms(gpu_ns))
             ELSE format('GPU use was not sampled, so between {} and {} are lost', ms(least_lost_ns), ms(bound_ns))
         END AS evidence, -- what it rests on
-    'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, a fused optimizer (fused=True)'
+    'launch less: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, in training fused=True'
         AS advice, -- what to try
     'zernel-analyze sql {} "FROM launches LIMIT 20"' AS next_command -- to see more
 FROM costs

@@ -4,11 +4,12 @@
 -- as the GPU is idle by the driver's samples.
 -- One program is told to go where its processes had the CPU for half of that time; else there are many, and the one
 -- named, often a thread of the kernel that ran shortly at the end of a wait, is not to blame.
--- A program that the training started itself is said to be that.
+-- A program that the training started itself is said to be that. A training that is bound to few CPUs while others are
+-- idle is told to be let run on those first.
 -- Does not apply where the cgroup of the training used up its CPU limit (cpu_preempted), nor to recordings made before
 -- they said who had a CPU, unless they are of the whole machine (-a): cpu_preempted reports the same time then.
 --
--- needs: cpu_waits, processes
+-- needs: cpu_waits, processes, host_usage, _bound_cpus
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view processes lists who was recorded
 WITH
@@ -16,13 +17,14 @@ WITH
         SELECT
             5 AS min_steps, -- steps
             0.03 AS min_share, -- what can be saved, as a share of step time
+            1.0 AS min_idle_cpus, -- CPUs of the machine that were idle while it was bound to others
             0.5 AS one -- of the time of such processes that one must have had to be the neighbour
     )
 SELECT
     waits.recording, -- recording
     waits.pid, -- process
     waits.tid, -- thread without a CPU
-    round(100 * share, 1) AS value, -- share of wall time
+    round(100 * delay_ns / step_ns, 1) AS value, -- share of wall time, ready while such a process had the CPU
     '% of wall time' AS unit, -- unit of value
     step_ns, -- [ns] step
     lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
@@ -39,8 +41,13 @@ SELECT
                 coalesce(neighbours.comm, other_comm, 'another process'), other_pid)
         END
         || CASE WHEN parents.pid IS NULL THEN '' ELSE '; the training started it itself' END
-        || format('; {} waits, longest {}; ', spans, ms(max_ns)) AS evidence, -- what it rests on
+        || format('; {} waits of it and of threads that launch for it, longest {}; ', spans, ms(max_ns))
+        || coalesce(format('it may run on {} of {} CPUs, and {:.1f} of all were idle; ',
+            bound_cpus, usage.cpus, usage.cpus - busy_cpus), '')
+        AS evidence, -- what it rests on
     CASE
+        WHEN bound_cpus IS NOT NULL AND usage.cpus - busy_cpus >= min_idle_cpus
+            THEN 'let it run on more CPUs first: taskset, numactl, OMP_PROC_BIND or a cpuset binds it'
         WHEN other_share < one
             THEN 'give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine'
         WHEN parents.pid IS NOT NULL
@@ -52,6 +59,8 @@ SELECT
     'zernel-analyze sql {} "FROM processes"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
+LEFT JOIN _bound_cpus AS bound ON bound.recording = waits.recording AND bound.pid = waits.pid
+LEFT JOIN host_usage AS usage ON usage.recording = waits.recording AND usage.pid = waits.pid
 LEFT JOIN processes AS neighbours ON neighbours.recording = waits.recording AND neighbours.pid = waits.other_pid
 LEFT JOIN processes AS parents
     ON parents.recording = neighbours.recording

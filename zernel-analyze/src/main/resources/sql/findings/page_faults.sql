@@ -3,7 +3,8 @@
 -- glibc's malloc unmaps large blocks when they are freed, and trims the end of its heap; the next step gets the same
 -- memory page by page, each zeroed by the kernel in a page fault. Files that are mapped anew in each step do the same,
 -- without malloc. Counted are page faults without I/O and the time that the process is in the kernel, from samples of
--- the kernel's own counters, while memory in place hardly grows.
+-- the kernel's own counters, while memory in place hardly grows. Samples between which there was a checkpoint, an
+-- evaluation or warm-up do not count: what those fault in is no part of the other steps.
 -- Lost is, where the CPUs were sampled, the time of the training thread in page faults and in system calls that map,
 -- unmap, grow and shrink memory, from the samples that found it there, at most as the GPU is idle by the driver's
 -- samples. The page that a fault has zeroed is in the cache of the CPU, so that what is saved can be less; what
@@ -30,10 +31,33 @@ WITH
         FROM _trained
         GROUP BY recording, pid
     ),
-    counted AS (
+    -- Between two samples, with steps of kind train only.
+    spans AS (
         SELECT
             windows.recording,
             windows.pid,
+            changes.start_ns,
+            changes.end_ns
+        FROM windows
+        JOIN _host_changes AS changes
+            ON changes.recording = windows.recording
+            AND changes.pid = windows.pid
+            AND changes.start_ns >= windows.start_ns
+            AND changes.end_ns <= windows.end_ns
+        WHERE changes.name = 'minor_faults'
+            AND NOT EXISTS (
+                FROM steps AS others
+                WHERE others.recording = changes.recording
+                    AND others.pid = changes.pid
+                    AND others.step_kind <> 'train'
+                    AND others.start_ns < changes.end_ns
+                    AND others.end_ns > changes.start_ns
+            )
+    ),
+    counted AS (
+        SELECT
+            spans.recording,
+            spans.pid,
             sum(changes.change) FILTER (changes.name = 'minor_faults')
                 / sum(changes.end_ns - changes.start_ns) FILTER (changes.name = 'minor_faults') AS faults,
             sum(changes.change) FILTER (changes.name = 'cpu_system')
@@ -41,24 +65,24 @@ WITH
             sum(changes.change) FILTER (changes.name = 'cpu')
                 / sum(changes.end_ns - changes.start_ns) FILTER (changes.name = 'cpu') AS all_cpus,
             sum(changes.change) FILTER (changes.name = 'minor_faults') AS all_faults
-        FROM windows
+        FROM spans
         JOIN _host_changes AS changes
-            ON changes.recording = windows.recording
-            AND changes.pid = windows.pid
-            AND changes.start_ns >= windows.start_ns
-            AND changes.end_ns <= windows.end_ns
+            ON changes.recording = spans.recording
+            AND changes.pid = spans.pid
+            AND changes.start_ns = spans.start_ns
+            AND changes.end_ns = spans.end_ns
         GROUP BY ALL
     ),
     sizes AS (
         SELECT
-            windows.recording,
-            windows.pid,
+            spans.recording,
+            spans.pid,
             max(events.value) - min(events.value) AS growth_bytes
-        FROM windows
-        JOIN events ON events.recording = windows.recording AND events.pid = windows.pid
+        FROM spans
+        JOIN events ON events.recording = spans.recording AND events.pid = spans.pid
         WHERE events.kind = 'host_sample'
             AND events.name = 'rss'
-            AND events.ts_ns BETWEEN windows.start_ns AND windows.end_ns
+            AND events.ts_ns BETWEEN spans.start_ns AND spans.end_ns
         GROUP BY ALL
     ),
     sampled AS (

@@ -7,11 +7,11 @@
 -- ones at no distance of their own are only worth a word from a tenth of all step time on.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
--- (nccl_straggler), waits of a job whose input is too slow (data_bound, storage_bound, too_few_workers), and waits of
--- a program far ahead of its GPU: in a sync every few steps, for room to launch, or for data that the GPU does not
--- miss.
+-- (nccl_straggler), another process on the GPU just then (gpu_shared), waits of a job whose input is too slow
+-- (data_bound, storage_bound, too_few_workers), and waits of a program far ahead of its GPU: in a sync every few steps,
+-- for room to launch, or for data that the GPU does not miss.
 --
--- needs: steps, step_outliers, step_changes, _collective_calls, _rank_jobs, phase_words, files
+-- needs: steps, step_outliers, step_changes, _shared_steps, _collective_calls, _rank_jobs, phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: `zernel-analyze steps` lists every step with its phases
 -- lines: what they have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'slow')
@@ -23,7 +23,11 @@ WITH
             0.1 AS min_irregular_share, -- the same of slow steps at no equal distances
             3 AS min_repeats, -- slow steps at equal distances
             0.6 AS min_regular, -- share of distances that are equal
+<<<<<<< HEAD
             2 AS more_syncs -- waits for the GPU more than usual, between which it computes
+=======
+            0.5 AS shared -- of steps on a GPU that is shared, after a change of pace and not before it
+>>>>>>> e897974d (Say page faults of checkpoints are theirs, what recording cost as it was measured, and what a checkpoint waits for)
     ),
     threads AS (
         SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, count(*) * median(dur_ns) AS usual_all_ns
@@ -88,6 +92,27 @@ WITH
         FROM phases_grown
         GROUP BY ALL
     ),
+    -- Changes of pace that come with another process on the GPU.
+    shared AS (
+        SELECT steps.recording, steps.pid, steps.tid
+        FROM steps
+        JOIN step_changes AS changes
+            ON changes.recording = steps.recording
+            AND changes.pid = steps.pid
+            AND changes.tid = steps.tid
+        LEFT JOIN _shared_steps AS shared
+            ON shared.recording = steps.recording
+            AND shared.pid = steps.pid
+            AND shared.tid = steps.tid
+            AND shared.step = steps.step
+        CROSS JOIN thresholds
+        WHERE steps.step_kind = 'train'
+        GROUP BY steps.recording, steps.pid, steps.tid, changes.step
+        HAVING avg(CASE WHEN shared.step IS NULL THEN 0 ELSE 1 END) FILTER (WHERE steps.step >= changes.step)
+                >= any_value(thresholds.shared)
+            AND avg(CASE WHEN shared.step IS NULL THEN 0 ELSE 1 END) FILTER (WHERE steps.step < changes.step)
+                < any_value(thresholds.shared)
+    ),
     shifts AS (
         SELECT
             changes.recording,
@@ -116,7 +141,9 @@ WITH
             ON steps.recording = changes.recording
             AND steps.pid = changes.pid
             AND steps.tid = changes.tid
-        WHERE changes.after_ns > changes.before_ns AND steps.step_kind = 'train'
+        WHERE changes.after_ns > changes.before_ns
+            AND steps.step_kind = 'train'
+            AND (changes.recording, changes.pid, changes.tid) NOT IN (SELECT recording, pid, tid FROM shared)
         GROUP BY ALL
     ),
     named_shifts AS (

@@ -2,7 +2,8 @@
 --
 -- `live` is memory allocated from the driver since recording began (PyTorch calls it reserved), `allocated` what
 -- PyTorch's allocator handed out of it. `unknown_frees` released memory whose allocation was not seen. A failed
--- allocation means that the GPU's memory was used up.
+-- allocation means that the GPU's memory was used up. Releases of nothing (address 0) are no calls here, nor are those
+-- of a handle without bytes: it was retained and is released once more, as NCCL does, or is of the host's memory.
 --
 -- needs: events, device_memory, _torch_levels, _torch_slices
 CREATE TABLE memory_use AS
@@ -34,6 +35,10 @@ WITH
         WHERE kind IN ('gpu_alloc', 'gpu_free')
             AND (kind IN ('gpu_alloc', 'gpu_free')) IS TRUE
             AND outermost(depth, ts_ns)
+            AND NOT (
+                kind = 'gpu_free'
+                AND (coalesce(addr = 0, FALSE) OR (bytes IS NULL AND name IN ('cuMemRelease', 'hipMemRelease')))
+            )
         GROUP BY ALL
     ),
     torch_peaks AS (

@@ -44,8 +44,12 @@ WHERE waits.runnable_ns > 0 AND waits.runnable_share >= constants.counted;
 
 -- Steps that take much longer than the thread's usual ones, without a look at ranks that are late.
 --
+<<<<<<< HEAD
 -- needs: steps, step_changes, step_work, _step_spans, _syncs, _checkpoint_opens, data_wait, _data_waits, pauses
 -- needs: _step_whys
+=======
+-- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, _data_waits, pauses, _step_whys, _shared_steps
+>>>>>>> e897974d (Say page faults of checkpoints are theirs, what recording cost as it was measured, and what a checkpoint waits for)
 -- digest: kept
 CREATE TABLE _slow_steps AS
 WITH
@@ -54,6 +58,7 @@ WITH
             10 AS min_steps, -- steps
             6 AS min_deviations, -- median deviations over the median, scaled as standard deviations
             0.2 AS min_excess, -- and this share of the median
+            0.5 AS shared, -- of steps on a GPU that is shared: from there on that is the usual
             0.05 AS slow_input, -- what waits for data cost, as a share of a mean step
             0.05 AS often -- and this share of steps is slow through them
     ),
@@ -166,6 +171,7 @@ WITH
             AND moments.at_ns < outliers.end_ns
         GROUP BY ALL
     ),
+<<<<<<< HEAD
     blocked AS (
         SELECT recording, pid, start_ns AS at_ns, dur_ns
         FROM _syncs
@@ -175,6 +181,15 @@ WITH
         SELECT recording, pid, step, max(dur_ns) AS sync_ns
         FROM in_spans(blocked, _step_spans)
         GROUP BY recording, pid, step
+=======
+    sharing AS (
+        SELECT paced.recording, paced.pid, paced.tid
+        FROM paced
+        LEFT JOIN _shared_steps AS shared USING (recording, pid, tid, step)
+        CROSS JOIN thresholds
+        GROUP BY paced.recording, paced.pid, paced.tid
+        HAVING count(shared.step) BETWEEN 1 AND any_value(thresholds.shared) * count(*)
+>>>>>>> e897974d (Say page faults of checkpoints are theirs, what recording cost as it was measured, and what a checkpoint waits for)
     ),
     waits AS (
         -- A launch or a copy that takes long waits for room in the queue of the GPU.
@@ -248,6 +263,7 @@ SELECT
     CASE
         WHEN reasons.reason IS NOT NULL THEN reasons.reason
         WHEN explained.reason IS NOT NULL THEN explained.reason
+        WHEN sharing.pid IS NOT NULL AND shared.step IS NOT NULL THEN 'shared GPU'
         WHEN slow_inputs.pid IS NOT NULL AND 2 * data_loading_ns >= outliers.dur_ns - outliers.usual_ns
             THEN 'slow input'
         WHEN waits.usual_syncs = 0
@@ -271,6 +287,15 @@ LEFT JOIN waits
     AND waits.pid = outliers.pid
     AND waits.tid = outliers.tid
     AND waits.step = outliers.step
+LEFT JOIN sharing
+    ON sharing.recording = outliers.recording
+    AND sharing.pid = outliers.pid
+    AND sharing.tid = outliers.tid
+LEFT JOIN _shared_steps AS shared
+    ON shared.recording = outliers.recording
+    AND shared.pid = outliers.pid
+    AND shared.tid = outliers.tid
+    AND shared.step = outliers.step
 LEFT JOIN unmissed
     ON unmissed.recording = outliers.recording
     AND unmissed.pid = outliers.pid
@@ -292,7 +317,7 @@ LEFT JOIN slow_inputs
 -- for room to launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half
 -- of these.
 -- So is time blocked on another thread or without a CPU, and garbage collections, that take half of what the step takes
--- longer.
+-- longer, and a GPU of which another process has a part meanwhile, where it has none in most steps.
 --
 -- needs: _slow_steps, late_steps
 CREATE TABLE step_outliers AS

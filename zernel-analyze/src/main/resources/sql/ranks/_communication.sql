@@ -1,9 +1,18 @@
 -- How long each training process is blocked for collectives in a step, for whatever reason they take that long.
 --
--- needs: _rare_events, _syncs, _trained
+-- A process whose communicators have one rank each sends nothing and waits for nobody.
+--
+-- needs: _rare_events, _nccl_calls, _syncs, _trained
 -- digest: kept
 CREATE TABLE _communication_waits AS
 WITH
+    alone AS (
+        SELECT recording, pid
+        FROM _nccl_calls
+        WHERE kind = 'nccl'
+        GROUP BY recording, pid
+        HAVING max(coalesce(nranks, 2)) = 1
+    ),
     waits AS (
         SELECT
             recording,
@@ -29,7 +38,7 @@ WITH
             CASE WHEN only_collectives THEN end_ns - first_collective_ns ELSE 0 END,
             FALSE
         FROM _syncs
-        WHERE collectives > 0
+        WHERE collectives > 0 AND (recording, pid) NOT IN (SELECT recording, pid FROM alone)
     )
 SELECT
     trained.recording, -- recording

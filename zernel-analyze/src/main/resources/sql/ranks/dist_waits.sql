@@ -1,7 +1,7 @@
--- Time that threads were blocked on work of torch.distributed.
+-- Time that threads spent in calls of torch.distributed that wait for its work.
 --
 -- With NCCL a wait usually returns at once, because it only orders streams; with gloo it takes as long as the
--- communication does.
+-- communication does. What such a call does besides is in it: DDP copies reduced gradients back in `finalize_backward`.
 --
 -- needs: _rare_events, _step_counts
 CREATE VIEW dist_waits AS
@@ -27,7 +27,7 @@ SELECT
     sums.name, -- function
     sums.waits, -- calls
     sums.waits / counts.steps AS per_step, -- calls, divided by the steps of the process
-    CAST(coalesce(sums.sum_ns, 0) AS BIGINT) AS sum_ns, -- [ns] blocked
+    CAST(coalesce(sums.sum_ns, 0) AS BIGINT) AS sum_ns, -- [ns] in them
     CAST(sums.q[1] AS BIGINT) AS p50_ns, -- [ns] median
     CAST(sums.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
     sums.max_ns -- [ns] longest

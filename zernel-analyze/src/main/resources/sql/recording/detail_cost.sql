@@ -7,19 +7,24 @@
 -- a window, in which probes are attached or taken away, count on neither side. Lost is what the effect makes of the
 -- share of the time of train steps that was in windows.
 --
+-- The recorder measures the effect too, in turns that it makes for that, and says so in words in the footer. Of the two
+-- the one whose interval is narrower counts. An interval that reaches far on both sides of nothing tells nothing, and
+-- the text says so: it is no sign that detail costs nothing.
+--
 -- Recordings with detail all the time have nothing to compare: what a probed call costs, as it was measured before,
 -- times the calls in train steps is a prediction. Where there are no steps, its share is of one CPU.
 --
 -- Beside that, what the scheduler measured: how long a training thread could run and the recorder had its CPU, which
 -- happens where CPUs are short.
 --
--- needs: steps, _step_counts, _detail, detail_windows, overhead, overhead_by_process, step_work, preemption
+-- needs: steps, _step_counts, detail, detail_windows, overhead, overhead_by_process, step_work, preemption, kinds
 CREATE TABLE detail_cost AS
 WITH
     constants AS (
         SELECT
             10 AS most_steps, -- on either side of an edge that are compared
             3 AS min_windows, -- fewer do not tell
+            0.05 AS unclear_effect, -- of a step: an interval about nothing that reaches so far does not tell
             20000000 AS edge_ns, -- [ns] around a window in which probes come and go
             0.005 AS min_cpu_share -- of the time of steps, from which the recorder's own CPU time is worth a word
     ),
@@ -39,7 +44,7 @@ WITH
             AND counts.tid = steps.tid
         WHERE steps.step_kind = 'train'
             AND steps.dur_ns > 0
-            AND steps.recording IN (SELECT recording FROM _detail)
+            AND steps.recording IN (SELECT recording FROM detail WHERE windows IS NOT NULL)
     ),
     numbered AS (
         SELECT recording, number, start_ns, end_ns
@@ -117,10 +122,50 @@ WITH
         GROUP BY compared.recording
         HAVING count(*) >= any_value(constants.min_windows)
     ),
+    -- "detail makes a step 23.0 % longer (95 %: 1.1 to 49.7 %, 3 turns)"
+    said AS (
+        SELECT
+            recording,
+            regexp_extract(
+                why,
+                'makes a step (-?[0-9.]+) % longer \(95 %: (-?[0-9.]+) to (-?[0-9.]+) %, ([0-9]+) turns\)',
+                ['effect', 'least', 'most', 'turns']
+            ) AS words
+        FROM detail
+    ),
+    turns AS (
+        SELECT
+            recording,
+            CAST(words.turns AS INTEGER) AS turns,
+            CAST(words.effect AS DOUBLE) / 100 AS effect,
+            CAST(words.least AS DOUBLE) / 100 AS least_effect,
+            CAST(words.most AS DOUBLE) / 100 AS most_effect
+        FROM said
+        WHERE words.turns <> ''
+    ),
+    effects AS (
+        SELECT
+            recording,
+            'measured' AS method,
+            windows AS turns,
+            exp(effect) - 1 AS effect,
+            exp(effect - error) - 1 AS least_effect,
+            exp(effect + error) - 1 AS most_effect
+        FROM means
+        UNION ALL BY NAME
+        SELECT turns.*, 'measured by the recorder' AS method
+        FROM turns
+    ),
+    clearest AS (
+        SELECT recording, method, turns, effect, least_effect, most_effect
+        FROM effects
+        QUALIFY row_number() OVER (PARTITION BY recording ORDER BY most_effect - least_effect, method) = 1
+    ),
     shares AS (
         SELECT
             recording,
             count(*) FILTER (WHERE detailed) AS detailed_steps,
+            median(dur_ns) FILTER (WHERE detailed) AS detailed_ns,
             count(*) FILTER (WHERE detail_share = 0) AS other_steps,
             median(dur_ns) FILTER (WHERE detail_share = 0) AS other_ns,
             sum(detail_share * dur_ns) / sum(dur_ns) AS on_share
@@ -130,19 +175,21 @@ WITH
     measured AS (
         SELECT
             recordings.recording,
-            CASE WHEN means.effect IS NULL THEN 'too few windows' ELSE 'measured' END AS method,
+            coalesce(clearest.method, 'too few windows') AS method,
             coalesce(means.windows, 0) AS windows,
+            clearest.turns,
             coalesce(shares.detailed_steps, 0) AS detailed_steps,
             coalesce(shares.other_steps, 0) AS other_steps,
             shares.other_ns,
-            shares.other_ns * exp(means.effect) AS detailed_ns,
-            exp(means.effect) - 1 AS effect,
-            exp(means.effect - means.error) - 1 AS least_effect,
-            exp(means.effect + means.error) - 1 AS most_effect,
+            coalesce(shares.other_ns * (1 + clearest.effect), shares.detailed_ns) AS detailed_ns,
+            clearest.effect,
+            clearest.least_effect,
+            clearest.most_effect,
             shares.on_share,
-            shares.on_share * (1 - exp(-means.effect)) AS lost_share
-        FROM (SELECT DISTINCT recording FROM _detail) AS recordings
+            shares.on_share * (1 - 1 / (1 + clearest.effect)) AS lost_share
+        FROM (SELECT recording FROM detail WHERE windows IS NOT NULL) AS recordings
         LEFT JOIN means ON means.recording = recordings.recording
+        LEFT JOIN clearest ON clearest.recording = recordings.recording
         LEFT JOIN shares ON shares.recording = recordings.recording
     ),
     -- What each process pays in train steps: its launches there tell how much of its calls that is.
@@ -169,7 +216,7 @@ WITH
         LEFT JOIN paid ON paid.recording = overhead.recording AND paid.train_ns > 0
         WHERE overhead.hits > 0
             AND overhead.cost_ns IS NOT NULL
-            AND overhead.recording NOT IN (SELECT recording FROM _detail)
+            AND overhead.recording NOT IN (SELECT recording FROM detail WHERE windows IS NOT NULL)
         GROUP BY overhead.recording
     ),
     costs AS (
@@ -179,6 +226,12 @@ WITH
         SELECT predicted.*, 1 AS on_share
         FROM predicted
     ),
+    -- What is recorded by CUPTI costs besides.
+    activities AS (
+        SELECT recording
+        FROM kinds
+        WHERE kind = 'gpu_kernel' AND state = 'attached'
+    ),
     displaced AS (
         SELECT recording, max(recorder_ns / nullif(wall_ns, 0)) AS cpu_share
         FROM preemption
@@ -187,34 +240,61 @@ WITH
     )
 SELECT
     costs.recording, -- recording
-    method, -- measured; too few windows; predicted; or predicted, of one CPU, where there are no steps
+    method, -- measured; measured by the recorder; too few windows; predicted; or predicted, of one CPU, without steps
     windows, -- windows of detail that were compared with what is next to them
     detailed_steps, -- steps of kind train wholly in windows
     other_steps, -- steps of kind train without any detail
     other_ns, -- [ns] median of these
-    detailed_ns, -- [ns] how long one is with detail
+    detailed_ns, -- [ns] how long one is with detail; with too few windows the median
     effect, -- by what share that is longer
     least_effect, -- the same at least, at 95 %
     most_effect, -- the same at most, at 95 %
     on_share, -- share of the time of train steps with detail, 0 to 1
     lost_share, -- share of the time of train steps that the job lost; of one CPU where there are no steps
-    CASE method
-        WHEN 'measured' THEN CASE
-                WHEN least_effect <= 0 AND most_effect >= 0 THEN 'detail made no measurable difference to a step'
-                ELSE format('detail made a step {} {}',
-                    share_text(abs(effect)), CASE WHEN effect < 0 THEN 'shorter' ELSE 'longer' END)
+    CASE
+        WHEN method LIKE 'measured%' THEN CASE
+                WHEN least_effect > 0 OR most_effect < 0
+                    THEN format('detail made a step {} {}',
+                        share_text(abs(effect)), CASE WHEN effect < 0 THEN 'shorter' ELSE 'longer' END)
+                WHEN most_effect - least_effect < 2 * constants.unclear_effect
+                    THEN 'detail made no measurable difference to a step'
+                ELSE format('what detail cost a step could not be told, from {} shorter to {} longer',
+                    share_text(abs(least_effect)), share_text(most_effect))
             END
-            || format(' ({} to {}, {} against {} steps, 95 %: {}..{}) and was on for {} of the time: the job lost {}',
-                ms(other_ns), ms(detailed_ns), detailed_steps, other_steps,
-                rtrim(share_text(least_effect), ' %'), share_text(most_effect), share_text(on_share),
+            || format(
+                ' ({}{} against {} steps, 95 %: {}..{}{}) and was on for {} of the time of steps: the job lost {}',
+                coalesce(format('{} to {}, ', ms(other_ns), ms(detailed_ns)), ''),
+                detailed_steps,
+                other_steps,
+                rtrim(share_text(least_effect), ' %'),
+                share_text(most_effect),
                 CASE
+                    WHEN method = 'measured' THEN ''
+                    ELSE format(', measured by the recorder in {} turns', turns)
+                END,
+                coalesce(share_text(on_share), 'some'),
+                CASE
+                    WHEN on_share IS NULL THEN 'as much of that'
                     WHEN least_effect <= 0 AND most_effect >= 0
                         THEN format('at most {}', share_text(on_share * (1 - 1 / (1 + most_effect))))
                     ELSE share_text(greatest(lost_share, 0))
                 END)
-        WHEN 'too few windows' THEN format('detail was on for {} of the time, too seldom to tell what it cost: '
-                || '{} steps with it, {} without', coalesce(share_text(on_share), 'some'), detailed_steps, other_steps)
-        WHEN 'predicted' THEN format('predicted to cost {} of the time of a step', share_text(lost_share))
+        WHEN method = 'too few windows'
+            THEN format('detail was on for {} of the time of steps, in too few windows to tell what it cost: '
+                || '{} step{} with it{}, {} without{}',
+                coalesce(share_text(on_share), 'some'),
+                detailed_steps,
+                CASE WHEN detailed_steps = 1 THEN '' ELSE 's' END,
+                coalesce(format(' (median {})', ms(detailed_ns)), ''),
+                other_steps,
+                coalesce(format(' ({})', ms(other_ns)), ''))
+        WHEN method = 'predicted'
+            THEN format('predicted to cost {} of the time of a step', share_text(lost_share))
+                || CASE
+                    WHEN costs.recording IN (SELECT recording FROM activities)
+                        THEN ', without what the GPU''s activity costs to record'
+                    ELSE ''
+                END
         ELSE format('predicted to cost {} of one CPU', share_text(lost_share))
     END
         || CASE

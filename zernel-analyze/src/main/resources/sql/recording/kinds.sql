@@ -26,7 +26,7 @@ SELECT
     coalesce(states.s.state, 'unstated') AS state, -- attached, waiting, off, unavailable, or unstated by the footer
     CASE
         WHEN shares.windows IS NOT NULL AND coalesce(states.s.why, '') = ''
-            THEN format('in {} window{}, {} of the time',
+            THEN format('in {} window{}, {} of the recording',
                 shares.windows, CASE WHEN shares.windows = 1 THEN '' ELSE 's' END, share_text(shares.share))
         ELSE states.s.why
     END AS why, -- reason when it is not attached, or in how many windows

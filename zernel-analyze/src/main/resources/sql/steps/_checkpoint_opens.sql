@@ -31,6 +31,7 @@ WITH
             pid,
             tid,
             ts_ns,
+            dur_ns,
             path,
             writable,
             lower(path) AS name,
@@ -47,6 +48,7 @@ WITH
             pid,
             tid,
             ts_ns,
+            dur_ns,
             path,
             writable
         FROM opens
@@ -76,7 +78,7 @@ WITH
             AND named.path = read_calls.path
             AND named.ts_ns <= read_calls.ts_ns
     )
-SELECT recording, pid, tid, start_ns AS ts_ns, 'call of ' || name AS path
+SELECT recording, pid, tid, start_ns AS ts_ns, NULL AS dur_ns, 'call of ' || name AS path
 FROM _role_calls
 WHERE role = 'checkpoint'
 UNION ALL
@@ -85,6 +87,7 @@ SELECT
     named.pid, -- process
     named.tid, -- thread
     named.ts_ns, -- [ns] when
+    named.dur_ns, -- [ns] how long it took to open it; NULL of a call
     named.path -- the file, or the call
 FROM named
 LEFT JOIN was_read

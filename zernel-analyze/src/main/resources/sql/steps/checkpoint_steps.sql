@@ -11,6 +11,7 @@ SELECT
     steps.step, -- number of the step
     any_value(steps.dur_ns) AS dur_ns, -- [ns] wall time of the step
     min(opened.ts_ns) AS opened_ns, -- [ns] when the first file of it was opened
+    CAST(coalesce(sum(opened.dur_ns), 0) AS BIGINT) AS opening_ns, -- [ns] that it took to open its files
     arg_min(opened.path, opened.ts_ns) AS path -- that file
 FROM _checkpoint_opens AS opened
 ASOF JOIN steps

@@ -39,6 +39,8 @@ WITH
             count(CASE WHEN step_kind = 'warmup' THEN 1 END) AS warmup_steps,
             sum(CASE WHEN step_kind = 'warmup' THEN dur_ns END) AS warmup_ns,
             max(CASE WHEN step_kind = 'warmup' THEN step END) AS last_warmup_step,
+            count(CASE WHEN step_kind = 'checkpoint' THEN 1 END) AS checkpoint_steps,
+            sum(CASE WHEN step_kind = 'checkpoint' THEN dur_ns END) AS checkpoint_ns,
             count(CASE WHEN step_kind = 'train' THEN 1 END) AS steady_steps,
             sum(CASE WHEN step_kind = 'train' THEN dur_ns END) AS steady_ns,
             sum(CASE WHEN step_kind = 'train' THEN data_loading_ns END) AS steady_data_ns
@@ -65,6 +67,8 @@ SELECT
     coalesce(durations.warmup_steps, 0) AS warmup_steps, -- steps that compile or warm up
     CAST(durations.warmup_ns AS BIGINT) AS warmup_ns, -- [ns] wall time of them
     durations.last_warmup_step, -- number of the last of them
+    coalesce(durations.checkpoint_steps, 0) AS checkpoint_steps, -- steps that are longer by a checkpoint
+    CAST(durations.checkpoint_ns AS BIGINT) AS checkpoint_ns, -- [ns] wall time of them
     coalesce(durations.steady_steps, 0) AS steady_steps, -- steps of kind train
     CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of them
     CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns, -- [ns] of it, waiting for data

@@ -55,6 +55,23 @@ class AnomaliesTest {
     }
 
     @Test
+    void slowStepsIsSilentWhereAnotherProcessComesToTheGpu() {
+        for (String pace : List.of("CASE WHEN step >= 60 THEN 1.3 ELSE 1 END", "CASE WHEN step BETWEEN 60 AND 75 THEN 3 ELSE 1 END")) {
+            RecordingFixture fixture = steps(1, 100, pace + " * exp(0.02 * %s)", 3);
+            try (Database database = open(fixture)) {
+                assertThat(findings("slow_steps", database)).isNotEmpty();
+                fixture.alter("INSERT INTO events (kind, name, ts_ns, pid, device, value, unit) "
+                        + "SELECT 'gpu_process', 'sm', min(ts_ns) + second * 1000000000, any_value(pid) + other * 777, 0, "
+                        + "CASE WHEN other = 0 THEN 50 WHEN second > 3 THEN 40 ELSE 0 END, 'percent' "
+                        + "FROM events, range(1, 12) AS seconds(second), range(2) AS others(other) GROUP BY second, other");
+            }
+            try (Database database = open(fixture)) {
+                assertThat(findings("slow_steps", database)).isEmpty();
+            }
+        }
+    }
+
+    @Test
     void slowStepsFiresForEveryNthStep() {
         try (Database database = open(steps(1, 100, "CASE step % 10 WHEN 5 THEN 2.0 ELSE 1 END * exp(0.02 * %s)", 4))) {
             Finding finding = findings("slow_steps", database).getFirst();

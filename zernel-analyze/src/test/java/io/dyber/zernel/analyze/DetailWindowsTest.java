@@ -139,7 +139,7 @@ class DetailWindowsTest {
         assertThat(query(fixture, "SELECT kind, why, round(time_share, 4) AS time_share FROM kinds WHERE kind IN ('cuda_launch', 'region')").toString())
                 .isEqualTo("""
                         kind\twhy\ttime_share
-                        cuda_launch\tin 2 windows, 1.2 % of the time\t0.012
+                        cuda_launch\tin 2 windows, 1.2 % of the recording\t0.012
                         region\tnull\t1.0""");
         assertThat(query(fixture, "SELECT DISTINCT kind, round(time_share, 4) AS time_share FROM percentiles WHERE kind IN ('cuda_launch', 'region') "
                         + "ORDER BY kind").toString())
@@ -266,6 +266,11 @@ class DetailWindowsTest {
 
     /// A training whose steps last what is said of each, with windows of five steps in each forty.
     private static RecordingFixture paying(int steps, IntToDoubleFunction millis) {
+        return paying(steps, "steps get longer", millis);
+    }
+
+    /// @param why what the recorder says of what it measured
+    private static RecordingFixture paying(int steps, String why, IntToDoubleFunction millis) {
         RecordingFixture fixture = RecordingFixture.recording();
         List<Double> edges = new ArrayList<>();
         double at = 0;
@@ -281,7 +286,8 @@ class DetailWindowsTest {
         for (int i = 1; i < edges.size(); i += 2) {
             edges.set(i, edges.get(i) + 2);
         }
-        return fixture.footer("zernel.detail", detail(edges.stream().mapToDouble(Double::doubleValue).toArray()));
+        String detail = detail(edges.stream().mapToDouble(Double::doubleValue).toArray());
+        return fixture.footer("zernel.detail", detail.replace("steps get longer", why));
     }
 
     private static boolean detailed(int step) {
@@ -305,7 +311,7 @@ class DetailWindowsTest {
         assertThat(cost.real("least_effect")).isBetween(0.14, 0.18);
         assertThat(cost.real("most_effect")).isBetween(0.18, 0.22);
         assertThat(cost.text("text")).matches("detail made a step 1\\d % longer \\(\\d\\d\\.\\d ms to \\d\\d\\.\\d ms, 50 against 3\\d\\d "
-                + "steps, 95 %: 1\\d\\.\\.\\d\\d %\\) and was on for \\d+(\\.\\d)? % of the time: the job lost 1\\.\\d %");
+                + "steps, 95 %: 1\\d\\.\\.\\d\\d %\\) and was on for \\d+(\\.\\d)? % of the time of steps: the job lost 1\\.\\d %");
     }
 
     @Test
@@ -322,7 +328,29 @@ class DetailWindowsTest {
         Table.Row cost = query(paying(80, i -> detailed(i) ? 24 : 20), "FROM detail_cost").only();
         assertThat(cost.text("method")).isEqualTo("too few windows");
         assertThat(cost.text("text"))
-                .isEqualTo("detail was on for 15 % of the time, too seldom to tell what it cost: 10 steps with it, 65 without");
+                .isEqualTo("detail was on for 15 % of the time of steps, in too few windows to tell what it cost: 10 steps with it "
+                        + "(median 24.0 ms), 65 without (20.0 ms)");
+    }
+
+    @Test
+    void aCostThatVariesTooMuchIsSaidToBeUnclear() {
+        Table.Row cost = query(paying(160, i -> detailed(i) ? i < 60 ? 18 : 26 : 20), "FROM detail_cost").only();
+        assertThat(cost.real("least_effect")).isLessThan(-0.05);
+        assertThat(cost.real("most_effect")).isGreaterThan(0.05);
+        assertThat(cost.text("text"))
+                .matches("what detail cost a step could not be told, from \\d+ % shorter to \\d+ % longer \\(.*\\) and was on for "
+                        + "\\d+ % of the time of steps: the job lost at most .*");
+    }
+
+    @Test
+    void theCostIsTheOneThatTheRecorderMeasuredInTurnsWhereThatIsMoreExact() {
+        String why = "detail makes a step 23.0 % longer (95 %: 1.1 to 49.7 %, 3 turns)";
+        Table.Row cost = query(paying(160, why, i -> detailed(i) ? i < 60 ? 18 : 26 : 20), "FROM detail_cost").only();
+        assertThat(cost.text("method")).isEqualTo("measured by the recorder");
+        assertThat(cost.real("effect")).isCloseTo(0.23, within(1e-9));
+        assertThat(cost.text("text"))
+                .startsWith("detail made a step 23 % longer (20.0 ms to 24.6 ms, 20 against ")
+                .contains(" steps, 95 %: 1.1..50 %, measured by the recorder in 3 turns) and was on for ");
     }
 
     @Test

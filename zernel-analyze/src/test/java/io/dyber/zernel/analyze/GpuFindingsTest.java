@@ -693,7 +693,7 @@ class GpuFindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
         assertThat(finding.evidence())
                 .isEqualTo("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while stress-ng (pid 900) or others "
-                        + "had it; 9 waits, longest 10.0 ms; saves at most 10.0 ms: 50.0 / (50.0 - 10.0) = 1.25x");
+                        + "had it; 9 waits of it and of threads that launch for it, longest 10.0 ms; saves at most 10.0 ms: 50.0 / (50.0 - 10.0) = 1.25x");
         assertThat(run("cpu_preempted", fixture)).isEmpty();
     }
 
@@ -723,7 +723,7 @@ class GpuFindingsTest {
         Finding finding = only("noisy_neighbour", fixture);
         assertThat(finding.evidence())
                 .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while ffmpeg (pid 4711) or others had it; "
-                        + "the training started it itself; 9 waits, longest 10.0 ms; ");
+                        + "the training started it itself; 9 waits of it and of threads that launch for it, longest 10.0 ms; ");
         assertThat(finding.advice())
                 .isEqualTo("the training starts this program itself: with nice, on CPUs of its own (taskset), or less often");
     }
@@ -752,9 +752,23 @@ class GpuFindingsTest {
         Finding finding = only("noisy_neighbour", fixture);
         assertThat(finding.evidence())
                 .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while many others had it, most of them "
-                        + "rcu_preempt with 33 %; 9 waits, longest 10.0 ms; ");
+                        + "rcu_preempt with 33 %; 9 waits of it and of threads that launch for it, longest 10.0 ms; ");
         assertThat(finding.advice())
                 .isEqualTo("give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine");
+    }
+
+    @Test
+    void noisyNeighbourAdvisesToUnbindATrainingThatIsBoundWhileOtherCpusAreIdle() {
+        RecordingFixture fixture = recording().training(10, 15).processSample(100, "cpus_allowed", "", 0, 1);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 4711, "stress");
+            fixture.hostSample("cpus", "", i * 50, 16).hostSample("cpu_busy", "", i * 50, i * 75_000_000L);
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.value()).isEqualTo(20.0);
+        assertThat(finding.evidence()).contains("; it may run on 1 of 16 CPUs, and 14.5 of all were idle; ");
+        assertThat(finding.advice())
+                .isEqualTo("let it run on more CPUs first: taskset, numactl, OMP_PROC_BIND or a cpuset binds it");
     }
 
     @Test
@@ -973,7 +987,7 @@ class GpuFindingsTest {
                     .event("io", "write", at + 300, 1.0, "bytes = 7, path = '/out/log.txt'");
         }
         assertThat(only("checkpoint_stall", fixture).evidence())
-                .contains("file /out/step-10.ckpt; 80.0 MB written each, 200.0 MB/s, 25 % of that time in fsync; saves ");
+                .contains("file /out/step-10.ckpt; 80.0 MB written each, 200.0 MB/s, 25 % of that time in fsync, sync and the like; saves ");
     }
 
     @Test
@@ -989,7 +1003,7 @@ class GpuFindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
         assertThat(finding.savedByAdviceMillisPerStep()).isEqualTo(10.0);
         assertThat(finding.evidence())
-                .contains("25 % of that time in fsync; storage blocks for 25 % of that time: another thread hides these 10.0 ms per "
+                .contains("25 % of that time in fsync, sync and the like; storage blocks for 25 % of that time: another thread hides these 10.0 ms per "
                         + "step, and the other 30.0 ms only as far as a CPU is free; saves ");
     }
 
@@ -1069,6 +1083,30 @@ class GpuFindingsTest {
         assertThat(finding.unit()).isEqualTo("of 29 steps");
         assertThat(finding.evidence()).contains("; the last one came after the last step; ");
         assertThat(finding.lostMillisPerStep()).isEqualTo(41.379); // 3 * 400 ms of 29 steps
+    }
+
+    @Test
+    void checkpointStallCountsALastOneThatWasWrittenAfterTheLastStepWheneverThatIs() {
+        RecordingFixture fixture = checkpoints(400, 22, "path = '/out/last.ckpt'")
+                .event("io_open", "openat", 1905, 0.1, "status = 0, path = '/out/last.ckpt'")
+                .event("io", "write", 1910, 195.0, "bytes = 80000000, path = '/out/last.ckpt'");
+        Finding finding = only("checkpoint_stall", fixture);
+        assertThat(finding.value()).isEqualTo(3.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(45.455); // 2 * 400 and 200 ms of 22 steps
+    }
+
+    @Test
+    void checkpointStallCountsSyncAndTheTimeToOpenAFileThatIsTruncated() {
+        RecordingFixture fixture = checkpoints(400, 20, "path = '/out/checkpoint-1/.tmpab12CD', dur_ns = 80000000, writable = 1");
+        for (double at : new double[] {450 + 10, 450 + 450 + 450 + 10}) {
+            fixture.event("io", "write", at + 100, 100.0, "bytes = 80000000, path = '/out/checkpoint-1/.tmpab12CD'")
+                    .event("io", "sync", at + 200, 100.0, "status = 0");
+        }
+        Finding finding = only("checkpoint_stall", fixture);
+        assertThat(finding.evidence())
+                .contains("; folder /out/checkpoint-1; 80.0 MB written each, 200.0 MB/s, 25 % of that time in fsync, sync and the "
+                        + "like; to open it takes up to 80.0 ms, as where that truncates the last one; saves at most ");
+        assertThat(finding.advice()).endsWith("; write to a new name, and rename it when it is complete");
     }
 
     @Test

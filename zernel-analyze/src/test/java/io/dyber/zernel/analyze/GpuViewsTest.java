@@ -194,6 +194,20 @@ class GpuViewsTest {
     }
 
     @Test
+    void aHandleThatIsReleasedOnceMoreIsNoMemoryFromBeforeRecording() {
+        String handle = "status = 0, depth = 0, addr = 77, device = ";
+        RecordingFixture fixture = recording()
+                .event("gpu_alloc", "cuMemCreate", 0, 0.1, handle + "0, bytes = 1000")
+                .event("gpu_free", "cuMemRelease", 1, 0.1, handle + "0, bytes = 1000")
+                .event("gpu_free", "cuMemRelease", 2, 0.1, handle + "NULL, bytes = NULL")
+                .event("gpu_free", "cuMemFree_v2", 3, 0.1, "status = 0, depth = 0, addr = 0, bytes = 0");
+        assertThat(query(fixture, "SELECT device, allocs, frees, unknown_frees, peak_bytes FROM memory_use"))
+                .isEqualTo("""
+                device	allocs	frees	unknown_frees	peak_bytes
+                0	1	1	0	1000""");
+    }
+
+    @Test
     void theMemoryCurveKeepsTheLastLevel() {
         RecordingFixture fixture = recording().gpuAlloc(0, 0, 1000, 0).gpuAlloc(30, 0, 500, 0).gpuFree(60, 0, "1500");
         assertThat(query(fixture, "SELECT live_bytes, count(*) AS points, min(point) AS first FROM memory_curve "
@@ -295,6 +309,21 @@ class GpuViewsTest {
                 1\tnull\t3\t1\t0.4\tnull\tnull\tnull\tnull""");
         assertThat(query(fixture, "SELECT instance, name, max_value FROM gpu_usage WHERE device = 1"))
                 .isEqualTo("instance\tname\tmax_value\n3\tsm_active\t400000");
+    }
+
+    @Test
+    void aProcessOfOneRankWaitsForNoCommunication() {
+        for (int ranks = 1; ranks <= 2; ranks++) {
+            RecordingFixture fixture = recording().training(20, 5);
+            for (int step = 0; step < 20; step++) {
+                fixture.launch("gemm", step * 40 + 6, 0.1)
+                        .event("nccl", "ncclAllReduce", step * 40 + 16, 0.1, "status = 0, depth = 0, comm_id = 77, rank = 0, seq = "
+                                + step + ", bytes = 1000, nranks = " + ranks)
+                        .sync(step * 40 + 20, 10);
+            }
+            assertThat(query(fixture, "SELECT count(*) AS n FROM unknowns WHERE question = 'how much communication overlaps with compute'"))
+                    .isEqualTo("n\n" + (ranks - 1));
+        }
     }
 
     @Test

@@ -106,7 +106,7 @@ class StateFindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
         assertThat(finding.evidence())
                 .startsWith("mean of 11 steps: 20.0 ms of 100.0 ms blocked on another thread, in 11 waits of 20.0 ms (median); "
-                        + "thread 301 ended most of 11 of them; ");
+                        + "of 11 it is known who ended them: mostly thread 301; ");
     }
 
     /// A thread fetches ahead, waits 80 of 100 ms for its batches, and then for room in the queue; the training thread never waits.
@@ -148,7 +148,7 @@ class StateFindingsTest {
         }
         Finding finding = only("blocked_on_thread", fixture);
         assertThat(finding.lostMillisPerStep()).isEqualTo(30.0);
-        assertThat(finding.evidence()).contains("; thread 101 (loader) ended most of 19 of them; ");
+        assertThat(finding.evidence()).contains("; of 19 it is known who ended them: mostly thread 101 (loader); ");
     }
 
     @Test
@@ -407,6 +407,24 @@ class StateFindingsTest {
     void pageFaultsIsSilentForAMemoryThatGrowsAndForAProcessThatIsSeldomInTheKernel() {
         assertThat(run("page_faults", faulting(300_000_000L, 41_000_000))).isEmpty();
         assertThat(run("page_faults", faulting(40_000_000L, 0))).isEmpty();
+    }
+
+    @Test
+    void pageFaultsIsSilentWhereOnlyCheckpointsFaultMemoryIn() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int step = 0; step < 120; step++) {
+            double at = step * 50 + (step < 60 ? 0 : 3000);
+            fixture.region(NEXT, at, 15).backward(at + 25, 20).region(STEP, at + 45, 5);
+        }
+        fixture.event("io_open", "openat", 3001, 0.1, "path = '/ckpt/checkpoint.pt', status = 4, writable = 1");
+        for (int second = 0; second < 10; second++) {
+            int saved = Math.clamp(second - 3, 0, 3);
+            fixture.processSample(100, "cpu", "", second * 1000.0, second * 1_000_000_000L)
+                    .processSample(100, "cpu_system", "", second * 1000.0, saved * 800_000_000L)
+                    .processSample(100, "minor_faults", "", second * 1000.0, saved * 50_000L)
+                    .processSample(100, "rss", "", second * 1000.0, 1_000_000_000);
+        }
+        assertThat(run("page_faults", fixture)).isEmpty();
     }
 
     /// Two seconds of steps of 50 ms, each with 1,000 page faults.

@@ -125,7 +125,7 @@ class HtmlReportTest {
         DrawnPage page = DrawnPage.of(page(fixture), folder);
         assertThat(page.texts("h3")).contains("pid 100top 50.0 ms");
         assertThat(page.texts("p")).anyMatch(text ->
-                text.endsWith("first 2 steps, 12.0 s, compile or warm up and are left out. Warm-up is cut off."));
+                text.endsWith("first 2 steps, 12.0 s, are warm-up or a slower phase, and left out. Warm-up is cut off."));
     }
 
     @Test

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param inferring subjects of findings whose steps are engine steps
 public record StepWords(Set<String> inferring) {
-    /// The member of [Finding#more] that names the step of a finding that is not of training.
+    /// The member of [Finding#more] that names the step of a finding that is not of training, or is another mean than the report's.
     static final String KEY = "step_is";
 
     private static final String ENGINE_STEP = "engine step";

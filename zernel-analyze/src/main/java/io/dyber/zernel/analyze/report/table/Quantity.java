@@ -50,6 +50,11 @@ public final class Quantity {
         return String.format(Locale.ROOT, "%,d", count);
     }
 
+    /// `1` and `call` are `1 call`, `1234` of them `1,234 calls`.
+    public static String counted(long count, String noun) {
+        return count(count) + " " + noun + (count == 1 ? "" : "s");
+    }
+
     /// Text in which no line ends between a number and its unit: no-break spaces stand there.
     static String glued(String text) {
         return UNIT.matcher(text).replaceAll("$1\u00A0");

@@ -40,7 +40,7 @@ record RanksText(Page page, Report report) {
         for (String column : List.of("op", "dtype", "size")) {
             text.append(row.isNull(column) ? "" : " " + row.text(column));
         }
-        text.append(": ").append(Quantity.count(row.integer("calls"))).append(" calls");
+        text.append(": ").append(Quantity.counted(row.integer("calls"), "call"));
         if (!row.isNull("nranks")) {
             text.append(" in ").append(row.integer("ranks")).append(" of ").append(row.integer("nranks")).append(" ranks");
         }
@@ -67,8 +67,8 @@ record RanksText(Page page, Report report) {
     }
 
     private static String wait(Table.Row row) {
-        return "pid " + row.text("pid") + " blocked " + Quantity.time(row.integer("sum_ns")) + " in "
-                + Quantity.count(row.integer("waits")) + " calls of " + row.text("name") + ", p99 "
+        return "pid " + row.text("pid") + " spent " + Quantity.time(row.integer("sum_ns")) + " in "
+                + Quantity.counted(row.integer("waits"), "call") + " of " + row.text("name") + ", p99 "
                 + Quantity.time(row.integer("p99_ns"));
     }
 }

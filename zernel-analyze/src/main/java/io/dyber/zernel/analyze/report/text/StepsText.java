@@ -56,7 +56,7 @@ public record StepsText(Page page, Report report) {
                 ? "no steps: no boundary was seen"
                 : String.format(
                         Locale.ROOT,
-                        "%s %s (by %s)%s: p50 %s, p90 %s, p99 %s; %s",
+                        "%s %s (by %s)%s: p50 %s, p90 %s, p99 %s%s; %s",
                         Quantity.count(thread.integer("steps")),
                         StepWords.infers(thread) ? "engine steps" : "steps",
                         source(thread),
@@ -64,7 +64,21 @@ public record StepsText(Page page, Report report) {
                         Quantity.time(thread.integer("step_p50_ns")),
                         Quantity.time(thread.integer("step_p90_ns")),
                         Quantity.time(thread.integer("step_p99_ns")),
+                        checkpoints(thread),
                         warmUp(thread));
+    }
+
+    /// What the percentiles leave out, unless there are no other steps.
+    private static String checkpoints(Table.Row thread) {
+        long steps = thread.integer("checkpoint_steps");
+        return steps == 0 || thread.integer("steady_steps") == 0
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        " without %s of %s that %s a checkpoint",
+                        Quantity.count(steps),
+                        Quantity.time((double) thread.integer("checkpoint_ns") / steps),
+                        steps == 1 ? "writes" : "write");
     }
 
     /// What of the steps is no part of any figure.
@@ -75,7 +89,7 @@ public record StepsText(Page page, Report report) {
             return first;
         }
         String which = thread.integer("last_warmup_step") == steps ? "first %s steps" : "%s steps, the first and later ones";
-        return String.format(Locale.ROOT, which + ", %s, compile or warm up and are left out", Quantity.count(steps),
+        return String.format(Locale.ROOT, which + ", %s, are warm-up or a slower phase, and left out", Quantity.count(steps),
                 Quantity.time(thread.integer("warmup_ns")));
     }
 

@@ -149,8 +149,8 @@ record TrainingText(Page page, Report report) {
         for (Table.Row crew : report.rowsOf("worker_crews", thread)) {
             page.paragraph("  ", String.format(
                     Locale.ROOT,
-                    "%d data workers at once: waiting for an index %s, blocked elsewhere %s, in reads %s; at most %s on a CPU",
-                    crew.integer("at_once"),
+                    "%s at once: waiting for an index %s, blocked elsewhere %s, in reads %s; at most %s on a CPU",
+                    Quantity.counted(crew.integer("at_once"), "data worker"),
                     Quantity.percent(crew, "idle_share"),
                     Quantity.percent(crew, "blocked_share"),
                     Quantity.percent(crew, "io_share"),
