@@ -369,11 +369,13 @@ SELECT
         END
         || CASE WHEN has_tail THEN 'the last one came after the last step; ' ELSE '' END
         AS evidence, -- what it rests on
-    'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on the host'
-        || CASE
-            WHEN opening_ns >= min_opening * each_ns THEN '; write to a new name, and rename it when it is complete'
-            ELSE ''
-        END AS advice, -- what to try
+    CASE
+        WHEN opening_ns >= min_opening * each_ns
+            THEN 'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy '
+                || 'on the host; write to a new name, and rename it when it is complete'
+        ELSE 'write while training goes on: torch.distributed.checkpoint.async_save, or a thread that saves a copy on '
+            || 'the host'
+    END AS advice, -- what to try
     format('step of {} with its checkpoints', ms(step_ns)) AS step_is, -- which mean step that is
     'zernel-analyze steps --slowest 10 {}' AS next_command -- to see more
 FROM costs

@@ -46,6 +46,7 @@ WITH
             AND changes.end_ns <= windows.end_ns
         WHERE changes.name = 'minor_faults'
             AND NOT EXISTS (
+                SELECT 1
                 FROM steps AS others
                 WHERE others.recording = changes.recording
                     AND others.pid = changes.pid

@@ -44,7 +44,7 @@ WITH
         GROUP BY listed.recording, listed.pid, samples.ts_ns
         HAVING sum(samples.value) >= any_value(constants.min_percent)
     )
-SELECT DISTINCT
+SELECT
     steps.recording, -- recording
     steps.pid, -- process
     steps.tid, -- training thread
@@ -55,3 +55,4 @@ JOIN shared
     AND shared.pid = steps.pid
     AND shared.start_ns < steps.end_ns
     AND shared.end_ns > steps.start_ns
+GROUP BY steps.recording, steps.pid, steps.tid, steps.step

@@ -9,7 +9,7 @@ WITH
     alone AS (
         SELECT recording, pid
         FROM _nccl_calls
-        WHERE kind = 'nccl'
+        WHERE kind = 'nccl' AND bytes IS NOT NULL
         GROUP BY recording, pid
         HAVING max(coalesce(nranks, 2)) = 1
     ),

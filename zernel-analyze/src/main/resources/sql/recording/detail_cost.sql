@@ -8,8 +8,8 @@
 -- share of the time of train steps that was in windows.
 --
 -- The recorder measures the effect too, in turns that it makes for that, and says so in words in the footer. Of the two
--- the one whose interval is narrower counts. An interval that reaches far on both sides of nothing tells nothing, and
--- the text says so: it is no sign that detail costs nothing.
+-- the one that tells an effect counts, else the one whose interval is narrower. An interval that reaches far on both
+-- sides of nothing tells nothing, and the text says so: it is no sign that detail costs nothing.
 --
 -- Recordings with detail all the time have nothing to compare: what a probed call costs, as it was measured before,
 -- times the calls in train steps is a prediction. Where there are no steps, its share is of one CPU.
@@ -159,7 +159,10 @@ WITH
     clearest AS (
         SELECT recording, method, turns, effect, least_effect, most_effect
         FROM effects
-        QUALIFY row_number() OVER (PARTITION BY recording ORDER BY most_effect - least_effect, method) = 1
+        QUALIFY row_number() OVER (
+            PARTITION BY recording
+            ORDER BY least_effect <= 0 AND most_effect >= 0, most_effect - least_effect, method
+        ) = 1
     ),
     shares AS (
         SELECT
@@ -262,16 +265,14 @@ SELECT
                     share_text(abs(least_effect)), share_text(most_effect))
             END
             || format(
-                ' ({}{} against {} steps, 95 %: {}..{}{}) and was on for {} of the time of steps: the job lost {}',
+                ' ({}{}, 95 %: {}..{}) and was on for {} of the time of steps: the job lost {}',
                 coalesce(format('{} to {}, ', ms(other_ns), ms(detailed_ns)), ''),
-                detailed_steps,
-                other_steps,
+                CASE
+                    WHEN method = 'measured' THEN format('{} against {} steps', detailed_steps, other_steps)
+                    ELSE format('{} turns of the recorder', turns)
+                END,
                 rtrim(share_text(least_effect), ' %'),
                 share_text(most_effect),
-                CASE
-                    WHEN method = 'measured' THEN ''
-                    ELSE format(', measured by the recorder in {} turns', turns)
-                END,
                 coalesce(share_text(on_share), 'some'),
                 CASE
                     WHEN on_share IS NULL THEN 'as much of that'
