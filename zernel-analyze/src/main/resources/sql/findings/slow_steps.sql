@@ -23,11 +23,8 @@ WITH
             0.1 AS min_irregular_share, -- the same of slow steps at no equal distances
             3 AS min_repeats, -- slow steps at equal distances
             0.6 AS min_regular, -- share of distances that are equal
-<<<<<<< HEAD
-            2 AS more_syncs -- waits for the GPU more than usual, between which it computes
-=======
+            2 AS more_syncs, -- waits for the GPU more than usual, between which it computes
             0.5 AS shared -- of steps on a GPU that is shared, after a change of pace and not before it
->>>>>>> e897974d (Say page faults of checkpoints are theirs, what recording cost as it was measured, and what a checkpoint waits for)
     ),
     threads AS (
         SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, count(*) * median(dur_ns) AS usual_all_ns

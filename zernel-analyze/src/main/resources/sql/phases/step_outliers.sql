@@ -44,12 +44,8 @@ WHERE waits.runnable_ns > 0 AND waits.runnable_share >= constants.counted;
 
 -- Steps that take much longer than the thread's usual ones, without a look at ranks that are late.
 --
-<<<<<<< HEAD
 -- needs: steps, step_changes, step_work, _step_spans, _syncs, _checkpoint_opens, data_wait, _data_waits, pauses
--- needs: _step_whys
-=======
--- needs: steps, step_changes, step_work, _checkpoint_opens, data_wait, _data_waits, pauses, _step_whys, _shared_steps
->>>>>>> e897974d (Say page faults of checkpoints are theirs, what recording cost as it was measured, and what a checkpoint waits for)
+-- needs: _step_whys, _shared_steps
 -- digest: kept
 CREATE TABLE _slow_steps AS
 WITH
@@ -171,7 +167,6 @@ WITH
             AND moments.at_ns < outliers.end_ns
         GROUP BY ALL
     ),
-<<<<<<< HEAD
     blocked AS (
         SELECT recording, pid, start_ns AS at_ns, dur_ns
         FROM _syncs
@@ -181,7 +176,7 @@ WITH
         SELECT recording, pid, step, max(dur_ns) AS sync_ns
         FROM in_spans(blocked, _step_spans)
         GROUP BY recording, pid, step
-=======
+    ),
     sharing AS (
         SELECT paced.recording, paced.pid, paced.tid
         FROM paced
@@ -189,7 +184,6 @@ WITH
         CROSS JOIN thresholds
         GROUP BY paced.recording, paced.pid, paced.tid
         HAVING count(shared.step) BETWEEN 1 AND any_value(thresholds.shared) * count(*)
->>>>>>> e897974d (Say page faults of checkpoints are theirs, what recording cost as it was measured, and what a checkpoint waits for)
     ),
     waits AS (
         -- A launch or a copy that takes long waits for room in the queue of the GPU.
