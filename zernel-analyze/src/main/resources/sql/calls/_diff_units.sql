@@ -1,5 +1,7 @@
 -- What two compared jobs are counted per: a step, or a second of recording where one of the two has no steps.
 --
+-- The steps are those of kind train, or all of a process that has none.
+--
 -- needs: events, files, _step_counts
 CREATE TABLE _diff_units AS
 WITH
@@ -9,7 +11,7 @@ WITH
         GROUP BY ALL
     ),
     step_sums AS (
-        SELECT recording, sum(steps) AS steps
+        SELECT recording, sum(steady_steps) AS steps
         FROM _step_counts
         GROUP BY ALL
     ),

@@ -1,10 +1,12 @@
 -- What two jobs called, compared by kind and name: how often and for how long, per step.
 --
--- Per second of recording where one of the two has no steps. A row without a name is the whole kind. Nested calls of
--- the same kind are left out, and so are kinds of which one of the two holds only windows, a sample or a number: of
--- launches, step_diff compares detailed steps. Times are sums over all threads, taken on the CPU.
+-- Only what begins within steps of kind train counts, and of that, what lies before the end of the last; all of it per
+-- second of recording where one of the two has no steps. A row without a name is the whole kind. Nested calls of the
+-- same kind are left out, and so are kinds of which one of the two holds only windows, a sample or a number: of
+-- launches, step_diff compares detailed steps. Times are sums over all threads, taken on the CPU. Waits but for storage
+-- are those of training threads only: others wait for work.
 --
--- needs: events, files, _diff_units, _detail, _sampled
+-- needs: events, files, _diff_units, _detail, _sampled, _step_owners, _step_spans, _thread_numbers
 CREATE VIEW call_diff AS
 WITH
     partial AS (
@@ -14,20 +16,62 @@ WITH
         SELECT kind
         FROM _sampled
     ),
+    calls AS (
+        SELECT
+            events.recording,
+            owners.owner AS pid,
+            events.kind,
+            events.name,
+            events.ts_ns AS at_ns,
+            events.dur_ns
+        FROM events
+        ANTI JOIN partial ON partial.kind = events.kind
+        LEFT JOIN _step_owners AS owners ON owners.recording = events.recording AND owners.pid = events.pid
+        LEFT JOIN _thread_numbers AS threads
+            ON threads.recording = events.recording
+            AND threads.pid = events.pid
+            AND threads.tid = events.tid
+        WHERE events.kind NOT IN ('process', 'lost', 'mark', 'sample', 'gpu_sample', 'gpu_process', 'host_sample')
+            AND coalesce(events.depth, 0) = 0
+            AND (
+                events.kind NOT IN ('sched', 'wait')
+                OR threads.thread IS NOT NULL
+                OR events.recording NOT IN (SELECT recording FROM _thread_numbers)
+                OR (
+                    events.kind = 'wait'
+                    AND waits_for(events.kind, events.name, coalesce(events.object, events.path), FALSE) = 'storage'
+                )
+            )
+    ),
+    spans AS (
+        SELECT
+            recording,
+            pid,
+            from_ns,
+            until_ns,
+            max(until_ns) OVER (PARTITION BY recording, pid) AS last_ns
+        FROM _step_spans
+        WHERE steady AND (SELECT any_value(per) FROM _diff_units) = 'step'
+    ),
+    counted AS (
+        SELECT recording, kind, name, least(dur_ns, last_ns - at_ns) AS dur_ns
+        FROM in_spans(calls, spans)
+        UNION ALL
+        SELECT recording, kind, name, dur_ns
+        FROM calls
+        WHERE (SELECT any_value(per) FROM _diff_units) = 'second'
+    ),
     sums AS (
         SELECT
             files.side,
-            events.kind,
-            CASE WHEN grouping(events.name) = 0 THEN coalesce(events.name, '') END AS name,
+            counted.kind,
+            CASE WHEN grouping(counted.name) = 0 THEN coalesce(counted.name, '') END AS name,
             count(*) AS calls,
-            coalesce(sum(events.dur_ns), 0) AS sum_ns,
-            median(events.dur_ns) AS p50_ns
-        FROM events
-        JOIN files ON files.recording = events.recording
-        ANTI JOIN partial ON partial.kind = events.kind
-        WHERE events.kind NOT IN ('process', 'lost', 'mark', 'sample', 'gpu_sample', 'gpu_process', 'host_sample')
-            AND coalesce(events.depth, 0) = 0
-        GROUP BY GROUPING SETS ((files.side, events.kind), (files.side, events.kind, events.name))
+            coalesce(sum(counted.dur_ns), 0) AS sum_ns,
+            median(counted.dur_ns) AS p50_ns
+        FROM counted
+        JOIN files ON files.recording = counted.recording
+        GROUP BY GROUPING SETS ((files.side, counted.kind), (files.side, counted.kind, counted.name))
     ),
     names AS (
         SELECT DISTINCT kind, name

@@ -1,10 +1,10 @@
 -- In which lines two jobs spent their time, per step: which line got slower.
 --
--- Per second of recording where one of the two has no steps, and no rows where one of the two has no stacks. A line may
--- have moved in its file, so lines are told by their function, and the number is that of after. Times are sums over
--- all threads but those that wait for work.
+-- Only time within steps of kind train counts; all of it per second of recording where one of the two has no steps. No
+-- rows where one of the two has no stacks. A line may have moved in its file, so lines are told by their function, and
+-- the number is that of after. Times are sums over all threads but those that wait for work.
 --
--- needs: stack_times, stack_lines, files, _diff_units
+-- needs: stack_times, stack_lines, files, _diff_units, _steady_stack_times
 CREATE VIEW line_diff AS
 WITH
     times AS (
@@ -13,10 +13,21 @@ WITH
             times.state,
             regexp_replace(lines.line, ':\d+ ', ' ') AS place,
             lines.line,
-            times.total_ns
+            CASE
+                WHEN (SELECT any_value(per) FROM _diff_units) = 'step' THEN coalesce(steady.total_ns, 0)
+                ELSE times.total_ns
+            END AS total_ns
         FROM stack_times AS times
         JOIN stack_lines AS lines ON lines.id = times.id
         JOIN files ON files.recording = times.recording
+        LEFT JOIN _steady_stack_times AS steady
+            ON steady.recording = times.recording
+            AND steady.pid = times.pid
+            AND steady.tid = times.tid
+            AND steady.kind = times.kind
+            AND steady.name IS NOT DISTINCT FROM times.name
+            AND steady.state = times.state
+            AND steady.id = times.id
         WHERE NOT times.idle
     ),
     sums AS (
@@ -27,7 +38,7 @@ WITH
     places AS (
         SELECT DISTINCT place, state
         FROM sums
-        WHERE (SELECT count(DISTINCT side) FROM sums) = 2
+        WHERE total_ns > 0 AND (SELECT count(DISTINCT side) FROM sums) = 2
     )
 SELECT
     coalesce(a.line, b.line) AS line, -- the function, with its line that holds most: `train.py:88 log_loss`

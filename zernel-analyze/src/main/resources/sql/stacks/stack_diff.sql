@@ -1,27 +1,38 @@
 -- The time of each stack of two jobs, per step: what a differential flame graph is drawn of.
 --
--- Per second of recording where one of the two has no steps, and no rows where one of the two has no stacks. A line may
--- have moved in its file, so the frames have no line numbers. Times are sums over all threads but those that wait for
--- work.
+-- Only time within steps of kind train counts; all of it per second of recording where one of the two has no steps. No
+-- rows where one of the two has no stacks. A line may have moved in its file, so the frames have no line numbers. Times
+-- are sums over all threads but those that wait for work.
 --
--- needs: stack_times, _stack_texts, files, _diff_units
+-- needs: stack_times, _stack_texts, files, _diff_units, _steady_stack_times
 CREATE VIEW stack_diff AS
 WITH
     sums AS (
         SELECT
             files.side,
             regexp_replace(texts.stack, ':\d+\)', ')', 'g') AS stack,
-            sum(times.total_ns) AS total_ns
+            sum(CASE
+                WHEN (SELECT any_value(per) FROM _diff_units) = 'step' THEN coalesce(steady.total_ns, 0)
+                ELSE times.total_ns
+            END) AS total_ns
         FROM stack_times AS times
         JOIN _stack_texts AS texts ON texts.id = times.id
         JOIN files ON files.recording = times.recording
+        LEFT JOIN _steady_stack_times AS steady
+            ON steady.recording = times.recording
+            AND steady.pid = times.pid
+            AND steady.tid = times.tid
+            AND steady.kind = times.kind
+            AND steady.name IS NOT DISTINCT FROM times.name
+            AND steady.state = times.state
+            AND steady.id = times.id
         WHERE NOT times.idle
         GROUP BY ALL
     ),
     told AS (
         SELECT DISTINCT stack
         FROM sums
-        WHERE (SELECT count(DISTINCT side) FROM sums) = 2
+        WHERE total_ns > 0 AND (SELECT count(DISTINCT side) FROM sums) = 2
     )
 SELECT
     told.stack, -- frames joined by `;`, the outermost first, without the numbers of lines

@@ -150,10 +150,18 @@ class DiffTest {
     void callsAreComparedPerStep() {
         RecordingFixture before = recording().training(10, 5);
         RecordingFixture after = recording().training(20, 5);
-        for (int i = 0; i < 20; i++) {
-            before.io(i * 10, 2, 100);
-            after.io(i * 10, 3, 100);
+        for (int i = 0; i < 18; i++) {
+            before.io(45 + i * 20, 2, 100);
         }
+        for (int i = 0; i < 19; i++) {
+            after.io(45 + i * 40, 3, 100);
+        }
+        // Files are also read before the first step that counts, and threads without work wait all the time.
+        for (int i = 0; i < 9; i++) {
+            before.io(i * 4, 3, 100);
+        }
+        before.on(100, 101, "idle").event("wait", "futex", 50, 300.0, "");
+        after.on(100, 101, "idle").event("wait", "futex", 50, 700.0, "");
         try (Database database = open(before, after)) {
             Table.Row read = Diff.of(database).calls().rows().stream()
                     .filter(row -> "read".equals(row.text("name")))
@@ -164,6 +172,7 @@ class DiffTest {
             assertThat(read.real("after_calls")).isEqualTo(1.0);
             assertThat(read.real("change_ns")).isEqualTo(-1e6);
             assertThat(read.integer("after_p50_ns")).isEqualTo(3_000_000);
+            assertThat(Diff.of(database).calls().texts("name")).doesNotContain("futex");
         }
     }
 
@@ -211,9 +220,10 @@ class DiffTest {
 
     @Test
     void linesAreComparedPerStep() {
-        RecordingFixture before = recording().training(10, 5).blocked("wait", "recvfrom", 3, 40, "main (/me/train.py:1);fetch (/me/data.py:7)")
-                .blocked("io", "fsync", 90, 20, "main (/me/train.py:2);save (/me/train.py:9)");
-        RecordingFixture after = recording().training(20, 5).blocked("wait", "recvfrom", 3, 240, "main (/me/train.py:1);fetch (/me/data.py:8)")
+        RecordingFixture before = recording().training(11, 5).blocked("wait", "recvfrom", 45, 40, "main (/me/train.py:1);fetch (/me/data.py:7)")
+                .blocked("io", "fsync", 90, 20, "main (/me/train.py:2);save (/me/train.py:9)")
+                .blocked("io", "read", 0, 30, "main (/me/train.py:1);load (/me/start.py:3)");
+        RecordingFixture after = recording().training(21, 5).blocked("wait", "recvfrom", 45, 240, "main (/me/train.py:1);fetch (/me/data.py:8)")
                 .on(100, 101, "idle").blocked("wait", "futex", 3, 900, "main (/me/idle.py:1)");
         try (Database database = open(before, after)) {
             Diff diff = Diff.of(database);
@@ -229,9 +239,9 @@ class DiffTest {
 
     @Test
     void stacksAreComparedPerStepWhateverTheirLines() {
-        RecordingFixture before = recording().training(10, 5).blocked("wait", "recvfrom", 3, 40, "main (/me/train.py:1);fetch (/me/data.py:7)")
+        RecordingFixture before = recording().training(11, 5).blocked("wait", "recvfrom", 45, 40, "main (/me/train.py:1);fetch (/me/data.py:7)")
                 .blocked("io", "fsync", 90, 20, "main (/me/train.py:2);save (libx.so)");
-        RecordingFixture after = recording().training(20, 5).blocked("wait", "recvfrom", 3, 240, "main (/me/train.py:1);fetch (/me/data.py:8)");
+        RecordingFixture after = recording().training(21, 5).blocked("wait", "recvfrom", 45, 240, "main (/me/train.py:1);fetch (/me/data.py:8)");
         try (Database database = open(before, after)) {
             assertThat(database.query("FROM stack_diff").toString()).isEqualTo("""
                     stack\tper\tbefore_ns\tafter_ns
