@@ -42,7 +42,7 @@ SELECT
     name, -- region, function or system call
     duration_of(groups.kind, waits) AS time, -- what the duration is: blocked, enqueue, off-cpu, gpu or wall
     count, -- events with a duration
-    unfinished, -- events whose end was not seen
+    unfinished, -- events whose end was not seen, or not recorded, as of most launches
     CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] sum over all threads, so it may exceed the wall time
     min_ns, -- [ns] shortest
     CAST(q[1] AS BIGINT) AS p50_ns, -- [ns] median

@@ -13,6 +13,8 @@ import java.util.Objects;
 /// Percentiles, grouped by kind, because a kind decides what its durations mean.
 record DurationsText(Page page) {
     private static final int MOST_NAMES = 12;
+    /// Calls without an end, as a share of those with one, of which nothing is said: they were under way at the end.
+    private static final double LEAST_OPEN = 0.05;
     private static final Map<String, String> HEADS = heads();
 
     void write(Table percentiles) {
@@ -36,13 +38,14 @@ record DurationsText(Page page) {
     private void kind(String kind, List<Table.Row> rows, List<String> columns, int names) {
         String meaning =
                 switch (rows.getFirst().requiredText("time")) {
-                    case "blocked" -> "thread time blocked in the call";
+                    case "blocked" ->
+                        "thread time blocked in the call" + (kind.equals("wait") ? ", also of threads that wait for work" : "");
                     case "enqueue" -> "time of the call that hands work to the GPU";
-                    case "off-cpu" -> "time the thread was off its CPU";
+                    case "off-cpu" -> "time threads were off their CPU, also those that wait for work";
                     case "gpu" -> "GPU execution time";
                     default -> "wall time of the call on the CPU side";
                 };
-        page.line(kind + page.dim(", " + meaning));
+        page.paragraph("", kind + page.dim(", " + meaning + part(rows)));
         for (Table.Row row : rows.subList(0, Math.min(MOST_NAMES, rows.size()))) {
             StringBuilder line = new StringBuilder("  ");
             line.append(pad(page.fit(String.valueOf(row.text("name")), names), names));
@@ -54,6 +57,18 @@ record DurationsText(Page page) {
         if (rows.size() > MOST_NAMES) {
             page.line("  and " + (rows.size() - MOST_NAMES) + " more names: zernel-analyze percentiles --kind " + kind);
         }
+    }
+
+    /// What the numbers are of, where that is not all that happened.
+    private static String part(List<Table.Row> rows) {
+        long timed = rows.stream().mapToLong(row -> row.integer("count")).sum();
+        long open = rows.stream().mapToLong(row -> row.integer("unfinished")).sum();
+        Double share = rows.getFirst().real("time_share");
+        return (open < LEAST_OPEN * timed
+                        ? ""
+                        : "; the end of " + Quantity.count(timed) + " of " + Quantity.count(timed + open)
+                                + " calls was recorded")
+                + (share == null || share >= 1 ? "" : "; recorded in " + Quantity.percent(share) + " of the time");
     }
 
     private static String value(Table.Row row, String column) {

@@ -11,11 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// What a recording is, and what it cannot show.
 public record RecordingText(Page page, Report report) {
+    private static final int MOST_NAMES = 4;
+
     /// The recording in a line or more.
     ///
     /// @param whole whether more than the first line is shown
@@ -115,16 +116,24 @@ public record RecordingText(Page page, Report report) {
         long recording = about.integer("recording");
         page.heading("Recorded in " + about.text("path"));
         List<String> attached = new ArrayList<>();
+        List<String> silent = new ArrayList<>();
         for (Table.Row kind : report.section("kinds").rows()) {
             String name = kind.requiredText("kind");
             boolean probed = List.of("attached", "unstated").contains(kind.requiredText("state"));
             if (kind.integer("recording") == recording && probed && !name.equals("lost")) {
                 String why = kind.text("why");
                 boolean inWindows = why != null && !why.isEmpty();
-                attached.add(name + " " + Quantity.count(kind.integer("events")) + (inWindows ? " (" + why + ")" : ""));
+                if (kind.integer("events") == 0 && !inWindows) {
+                    silent.add(name);
+                } else {
+                    attached.add(name + " " + Quantity.count(kind.integer("events")) + (inWindows ? " (" + why + ")" : ""));
+                }
             }
         }
         page.paragraph("  events: ", attached.isEmpty() ? "none" : String.join(", ", attached));
+        if (!silent.isEmpty()) {
+            page.paragraph("  watched, none seen: ", String.join(", ", silent));
+        }
         List<String> off = new ArrayList<>();
         for (Table.Row kind : report.section("kinds").rows()) {
             if (kind.integer("recording") == recording && kind.requiredText("state").equals("off")) {
@@ -142,10 +151,15 @@ public record RecordingText(Page page, Report report) {
                         .add(String.valueOf(probe.text("symbol")));
             }
         }
-        reasons.forEach((why, symbols) -> page.paragraph("  functions not probed: ", symbols.stream()
-                .distinct()
-                .sorted()
-                .collect(Collectors.joining(", ", "", " (" + why + ")"))));
+        reasons.forEach((why, symbols) -> page.paragraph(
+                "  functions not probed: ", few(symbols.stream().distinct().sorted().toList()) + " (" + why + ")"));
+    }
+
+    /// All names, or of many some.
+    private static String few(List<String> names) {
+        return names.size() <= MOST_NAMES
+                ? String.join(", ", names)
+                : names.size() + ", such as " + String.join(", ", names.subList(0, MOST_NAMES));
     }
 
     private static String reason(@Nullable String why) {
@@ -170,7 +184,15 @@ public record RecordingText(Page page, Report report) {
                 .findFirst();
         boolean predicted = cost.map(row -> row.requiredText("method").startsWith("predicted")).orElse(true);
         String words = cost.map(row -> row.requiredText("text")).orElse("");
-        return predicted ? predicted(recording, words) : "; recording cost: " + words;
+        return (predicted ? predicted(recording, words) : "; recording cost: " + words) + activity(recording);
+    }
+
+    /// CUPTI works in the process, out of sight of what counts calls.
+    private String activity(long recording) {
+        boolean asked = report.sections().containsKey("gpu_traces")
+                && report.section("gpu_traces").rows().stream()
+                        .anyMatch(trace -> trace.integer("recording") == recording && "cupti".equals(trace.text("clock")));
+        return asked ? "; what --gpu-activity costs the job is not in it" : "";
     }
 
     private String predicted(long recording, String words) {
