@@ -5,94 +5,27 @@
 -- kernel runs (`utilization` of `gpu_usage`) says nothing of how many SMs it uses; `sm_active` does. A GPU that MIG
 -- parts has a row for each instance: which process is on which is not known.
 --
--- needs: events, _trained
+-- needs: _trained_samples
 CREATE TABLE gpu_counters AS
 WITH
-    constants AS (
-        SELECT
-            1000000000 AS period_ns, -- [ns] that a value speaks of, where it is the only one
-            0.95 AS whole, -- share of a value's time that lies within training
-            0.5 AS half -- the same where none lies within
-    ),
     -- PCIe was sampled before there were counters.
     counted AS (
         SELECT DISTINCT recording, device
-        FROM events
-        WHERE kind = 'gpu_sample' AND name = 'sm_active'
+        FROM _trained_samples
+        WHERE name = 'sm_active'
     ),
-    samples AS (
-        SELECT
-            events.recording,
-            events.device,
-            events.object AS instance,
-            events.name,
-            events.ts_ns AS end_ns,
-            coalesce(
-                lag(events.ts_ns) OVER value_order,
-                2 * events.ts_ns - lead(events.ts_ns) OVER value_order,
-                events.ts_ns - constants.period_ns
-            ) AS start_ns,
-            CASE events.unit WHEN 'ppm' THEN events.value / 1e6 ELSE events.value END AS value
-        FROM events
-        JOIN counted ON counted.recording = events.recording AND counted.device = events.device
-        CROSS JOIN constants
-        WHERE events.kind = 'gpu_sample' AND events.unit IN ('ppm', 'bytes/s')
-        WINDOW value_order AS (
-            PARTITION BY events.recording, events.device, events.object, events.name ORDER BY events.ts_ns
-        )
-    ),
-    listed AS (
-        SELECT recording, pid, mode(device) AS device
-        FROM events
-        WHERE kind = 'gpu_process'
-        GROUP BY ALL
-    ),
-    only_devices AS (
-        SELECT recording, any_value(device) AS device
-        FROM events
-        WHERE kind = 'gpu_sample'
-        GROUP BY recording
-        HAVING count(DISTINCT device) = 1
-    ),
-    trainings AS (
-        SELECT
-            trained.recording,
-            trained.pid,
-            trained.start_ns,
-            trained.end_ns,
-            coalesce(listed.device, only_devices.device) AS device
-        FROM _trained AS trained
-        LEFT JOIN listed ON listed.recording = trained.recording AND listed.pid = trained.pid
-        LEFT JOIN only_devices ON only_devices.recording = trained.recording
-    ),
-    inside AS (
+    known AS (
         SELECT
             samples.recording,
-            trainings.pid,
+            samples.pid,
             samples.device,
             samples.instance,
             samples.name,
-            samples.value,
-            samples.end_ns - samples.start_ns AS span_ns,
-            (least(samples.end_ns, trainings.end_ns) - greatest(samples.start_ns, trainings.start_ns))
-                / (samples.end_ns - samples.start_ns) AS share
-        FROM samples
-        JOIN trainings ON trainings.recording = samples.recording AND trainings.device = samples.device
-        WHERE samples.end_ns > samples.start_ns
-    ),
-    known AS (
-        SELECT recording, pid, device, instance, name, value, span_ns
-        FROM inside
-        CROSS JOIN constants
-        QUALIFY share >= CASE
-            WHEN max(share) OVER (PARTITION BY recording, pid, device) >= constants.whole THEN constants.whole
-            ELSE constants.half
-        END
-        UNION ALL
-        SELECT samples.recording, NULL, samples.device, samples.instance, samples.name, samples.value,
-            greatest(samples.end_ns - samples.start_ns, 1)
-        FROM samples
-        ANTI JOIN trainings ON trainings.recording = samples.recording AND trainings.device = samples.device
+            CASE samples.unit WHEN 'ppm' THEN samples.value / 1e6 ELSE samples.value END AS value,
+            samples.span_ns
+        FROM _trained_samples AS samples
+        JOIN counted ON counted.recording = samples.recording AND counted.device = samples.device
+        WHERE samples.unit IN ('ppm', 'bytes/s')
     ),
     means AS (
         SELECT

@@ -1,9 +1,25 @@
 -- Why each GPU was idle, in sum.
 --
--- Profiling slows the CPU down, so that dispatch takes a larger share here than in a run without it.
+-- Profiling slows the CPU down, so that dispatch takes a larger share here than in a run without it. Of what was
+-- recorded all along, only the time of the steps after warm-up counts, as in `gpu_time`.
 --
--- needs: gpu_idle, gpu_time
+-- needs: gpu_idle, gpu_time, _gpu_scopes
 CREATE VIEW gpu_idle_causes AS
+WITH
+    clipped AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.device,
+            spans.cause,
+            -- Of a gap that lies there in part, as much of each cause.
+            spans.dur_ns * (
+                least(spans.end_ns, coalesce(scopes.end_ns, spans.end_ns))
+                - greatest(spans.start_ns, coalesce(scopes.start_ns, spans.start_ns))
+            ) // (spans.end_ns - spans.start_ns) AS dur_ns
+        FROM gpu_idle AS spans
+        LEFT JOIN _gpu_scopes AS scopes ON scopes.recording = spans.recording AND scopes.pid = spans.pid
+    )
 SELECT
     idle.recording, -- recording
     idle.pid, -- process
@@ -24,10 +40,11 @@ SELECT
         WHEN 'queued' THEN 'launched in time: waited for its turn, an event, another GPU or the host'
         ELSE 'the recording does not say what the CPU did, or the trace not when it was launched'
     END AS meaning -- the cause in words
-FROM gpu_idle AS idle
+FROM clipped AS idle
 JOIN gpu_time
     ON gpu_time.recording = idle.recording
     AND gpu_time.pid = idle.pid
     AND gpu_time.device = idle.device
+WHERE idle.dur_ns > 0
 GROUP BY idle.recording, idle.pid, idle.device, idle.cause
 ORDER BY idle.recording, idle.pid, idle.device, idle_ns DESC, idle.cause

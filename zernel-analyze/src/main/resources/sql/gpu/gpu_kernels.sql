@@ -2,7 +2,7 @@
 --
 -- Kernels of several streams run at once, so the times may add up to more than the GPU was busy.
 --
--- needs: gpu_activity, gpu_time
+-- needs: gpu_activity, gpu_time, _gpu_scopes
 CREATE VIEW gpu_kernels AS
 WITH
     sums AS (
@@ -19,6 +19,10 @@ WITH
             median(start_ns - launch_ns) AS delay_ns,
             sum(bytes) AS bytes
         FROM gpu_activity
+        ANTI JOIN _gpu_scopes AS scopes
+            ON scopes.recording = gpu_activity.recording
+            AND scopes.pid = gpu_activity.pid
+            AND (gpu_activity.start_ns < scopes.start_ns OR gpu_activity.start_ns >= scopes.end_ns)
         GROUP BY ALL
     )
 SELECT

@@ -3,10 +3,12 @@
 -- The time is that of the call on the CPU, never that of the kernel. A call that takes long found the queue of the GPU
 -- full, so the GPU had enough to do. Launches of a CUDA graph count as one launch of `kernels` kernels. Where the end
 -- of some was not recorded, `sum_ns` takes them to be as long as the others.
--- Launches that were only counted, not recorded, are one row without a process. Where launches were recorded in
--- windows, `launches` and times are of these, `per_step` of detailed steps, and `all_launches` what that makes of all.
+-- Launches that were only counted, not recorded, are one row without a process. What is per step is of steps of kind
+-- train, all else of all of the recording. Where launches were recorded in windows, `launches` and times are of these,
+-- `per_step` of steps with all of their detail, and `all_launches` what that makes of all: steps without it are taken
+-- for such, and a warm-up with it counts as it was.
 --
--- needs: events, _kernel_names, _step_counts, _step_spans, _sampled, _detail, _window_buckets
+-- needs: events, _kernel_names, _step_spans, _sampled, _detail, _window_buckets
 CREATE VIEW launches AS
 WITH
     nameless AS (
@@ -76,8 +78,8 @@ WITH
             AND events.ts_ns <= windows.end_ns
     ),
     -- Most launches have their kernel's name: only the others are joined.
-    calls AS (
-        SELECT recording, pid, kernel, 1 AS kernels, dur_ns, status
+    calls AS NOT MATERIALIZED (
+        SELECT recording, pid, kernel, 1 AS kernels, ts_ns AS at_ns, dur_ns, status
         FROM events
         WHERE kind = 'cuda_launch'
             AND count IS NULL
@@ -85,7 +87,7 @@ WITH
             AND kernel IS NOT NULL
             AND recording NOT IN (SELECT recording FROM windowed)
         UNION ALL
-        SELECT recording, pid, kernel, 1, dur_ns, status
+        SELECT recording, pid, kernel, 1, at_ns, dur_ns, status
         FROM in_windows
         UNION ALL
         SELECT
@@ -93,6 +95,7 @@ WITH
             events.pid,
             coalesce(named.kernel, format('kernel at {:#x}', events.func), 'unknown kernel'),
             1,
+            events.ts_ns,
             events.dur_ns,
             events.status
         FROM events
@@ -106,7 +109,7 @@ WITH
             AND events.kernel IS NULL
             AND events.recording NOT IN (SELECT recording FROM windowed)
         UNION ALL
-        SELECT recording, pid, 'CUDA graph', count, dur_ns, status
+        SELECT recording, pid, 'CUDA graph', count, ts_ns, dur_ns, status
         FROM events
         WHERE kind = 'cuda_graph' AND name LIKE '%GraphLaunch%' AND outermost(depth, ts_ns)
     ),
@@ -132,66 +135,94 @@ WITH
         FROM _sampled
         WHERE kind = 'cuda_launch'
     ),
-    detailed_steps AS (
-        SELECT recording, pid, step, from_ns, until_ns
+    spans AS (
+        SELECT recording, pid, step, from_ns, until_ns, steady, detailed
         FROM _step_spans
-        WHERE detailed AND recording IN (SELECT recording FROM windowed)
     ),
     numbers AS (
-        SELECT recording, pid, count(*) AS steps
-        FROM detailed_steps
+        SELECT
+            recording,
+            pid,
+            count(*) FILTER (steady) AS steps,
+            count(*) FILTER (steady AND detailed) AS detailed_steps,
+            count(*) FILTER (NOT detailed) AS other_steps
+        FROM spans
         GROUP BY recording, pid
     ),
-    -- By step and kernel, steps without it being zero.
-    spread AS (
+    placed AS (
+        SELECT recording, pid, kernel, step, steady, detailed, count(*) AS launches
+        FROM in_spans(calls, spans)
+        GROUP BY ALL
+    ),
+    inside AS (
         SELECT
             recording,
             pid,
             kernel,
-            any_value(steps) AS steps,
-            sum(launches) / any_value(steps) AS mean,
-            sqrt(greatest(sum(launches * launches) - sum(launches) * sum(launches) / any_value(steps), 0)
-                / nullif(any_value(steps) - 1, 0)) AS deviation
-        FROM (
-            SELECT inside.recording, inside.pid, inside.kernel, inside.step, numbers.steps, count(*) AS launches
-            FROM in_spans(in_windows, detailed_steps) AS inside
-            JOIN numbers ON numbers.recording = inside.recording AND numbers.pid = inside.pid
-            GROUP BY inside.recording, inside.pid, inside.kernel, inside.step, numbers.steps
-        )
+            sum(launches) FILTER (steady) AS steady_launches,
+            sum(launches) FILTER (NOT detailed) AS other_launches,
+            sum(launches) FILTER (steady AND detailed) AS detailed_launches,
+            sum(launches * launches) FILTER (steady AND detailed) AS squares
+        FROM placed
         GROUP BY recording, pid, kernel
     ),
+    -- Steps without a kernel count as zero.
     everywhere AS (
         SELECT
             everything.*,
-            counts.steps,
             everything.recording IN (SELECT recording FROM windowed) AND everything.kernel <> 'CUDA graph' AS is_part,
-            CASE WHEN numbers.steps > 0 THEN coalesce(spread.mean, 0) END AS mean,
-            student_t(spread.steps - 1) * spread.deviation / sqrt(spread.steps) AS error
+            numbers.other_steps,
+            coalesce(inside.other_launches, 0) AS other_launches,
+            coalesce(inside.steady_launches, 0) / nullif(numbers.steps, 0) AS steady_mean,
+            coalesce(inside.detailed_launches, 0) / nullif(numbers.detailed_steps, 0) AS mean,
+            student_t(numbers.detailed_steps - 1) * sqrt(
+                greatest(
+                    coalesce(inside.squares, 0)
+                        - coalesce(inside.detailed_launches, 0) ** 2 / nullif(numbers.detailed_steps, 0),
+                    0
+                ) / nullif(numbers.detailed_steps - 1, 0) / nullif(numbers.detailed_steps, 0)
+            ) AS error
         FROM everything
-        LEFT JOIN _step_counts AS counts ON counts.recording = everything.recording AND counts.pid = everything.pid
         LEFT JOIN numbers ON numbers.recording = everything.recording AND numbers.pid = everything.pid
-        LEFT JOIN spread
-            ON spread.recording = everything.recording
-            AND spread.pid = everything.pid
-            AND spread.kernel = everything.kernel
+        LEFT JOIN inside
+            ON inside.recording = everything.recording
+            AND inside.pid = everything.pid
+            AND inside.kernel = everything.kernel
+    ),
+    -- What was recorded but in steps without all of their detail, and the mean in place of these.
+    reckoned AS (
+        SELECT
+            everywhere.*,
+            CASE
+                WHEN NOT is_part OR other_steps = 0 THEN launches
+                ELSE greatest(launches - other_launches + mean * other_steps, launches)
+            END AS all_launches,
+            CASE
+                WHEN NOT is_part OR other_steps = 0 THEN launches
+                WHEN mean IS NOT NULL
+                    THEN greatest(launches - other_launches + coalesce(mean - error, 0) * other_steps, launches)
+            END AS least_launches,
+            CASE
+                WHEN NOT is_part OR other_steps = 0 THEN launches
+                WHEN error IS NOT NULL THEN greatest(launches - other_launches + (mean + error) * other_steps, launches)
+            END AS most_launches
+        FROM everywhere
     )
 SELECT
-    everything.recording, -- recording
-    everything.pid, -- process
-    everything.kernel, -- name of the kernel, demangled
-    everything.launches, -- calls
-    CAST(everything.kernels AS BIGINT) AS kernels, -- kernels they launched; NULL for a graph whose capture was not seen
-    CASE WHEN is_part THEN mean ELSE launches / steps END AS per_step, -- calls, divided by the steps of the process
-    everything.failed, -- calls that returned an error
-    CAST(everything.sum_ns AS BIGINT) AS sum_ns, -- [ns] time to enqueue, all calls
-    CAST(everything.q[1] AS BIGINT) AS p50_ns, -- [ns] median, as exact as `percentiles`
-    CAST(everything.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
-    everything.max_ns, -- [ns] longest
-    CASE WHEN is_part THEN CAST(round(mean * steps) AS BIGINT) ELSE launches END
-        AS all_launches, -- calls in all; where they were recorded in windows, per detailed step times all steps
-    CASE WHEN is_part THEN CAST(round(greatest(mean - error, 0) * steps) AS BIGINT) ELSE launches END
-        AS least_launches, -- the same at least, at 95 %
-    CASE WHEN is_part THEN CAST(round((mean + error) * steps) AS BIGINT) ELSE launches END
-        AS most_launches -- the same at most
-FROM everywhere AS everything
-ORDER BY everything.recording, everything.pid, everything.launches DESC, everything.kernel
+    recording, -- recording
+    pid, -- process
+    kernel, -- name of the kernel, demangled
+    launches, -- calls
+    CAST(kernels AS BIGINT) AS kernels, -- kernels they launched; NULL for a graph whose capture was not seen
+    CASE WHEN is_part THEN mean ELSE steady_mean END AS per_step, -- calls in a mean step of kind train
+    failed, -- calls that returned an error
+    CAST(sum_ns AS BIGINT) AS sum_ns, -- [ns] time to enqueue, all calls
+    CAST(q[1] AS BIGINT) AS p50_ns, -- [ns] median, as exact as `percentiles`
+    CAST(q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
+    max_ns, -- [ns] longest
+    CAST(round(all_launches) AS BIGINT)
+        AS all_launches, -- calls in all; where they were recorded in windows, with the mean step for those outside
+    CAST(round(least_launches) AS BIGINT) AS least_launches, -- the same at least, at 95 %
+    CAST(round(most_launches) AS BIGINT) AS most_launches -- the same at most; NULL where one step tells
+FROM reckoned
+ORDER BY recording, pid, launches DESC, kernel

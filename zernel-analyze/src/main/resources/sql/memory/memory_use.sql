@@ -26,7 +26,7 @@ WITH
             device,
             count(CASE WHEN kind = 'gpu_alloc' AND status = 0 THEN 1 END) AS allocs,
             count(CASE WHEN kind = 'gpu_free' AND status = 0 AND bytes > 0 THEN 1 END) AS frees,
-            count(CASE WHEN kind = 'gpu_free' AND status = 0 AND bytes IS NULL AND addr <> 0 THEN 1 END)
+            count(CASE WHEN kind = 'gpu_free' AND status = 0 AND bytes IS NULL AND addr IS NOT NULL THEN 1 END)
                 AS unknown_frees,
             count(CASE WHEN kind = 'gpu_alloc' AND status <> 0 THEN 1 END) AS failed_allocs,
             max(CASE WHEN kind = 'gpu_alloc' AND status <> 0 THEN bytes END) AS failed_bytes,
@@ -35,6 +35,7 @@ WITH
         WHERE kind IN ('gpu_alloc', 'gpu_free')
             AND (kind IN ('gpu_alloc', 'gpu_free')) IS TRUE
             AND outermost(depth, ts_ns)
+            -- To release nothing is allowed, and no memory of any device.
             AND NOT (
                 kind = 'gpu_free'
                 AND (coalesce(addr = 0, FALSE) OR (bytes IS NULL AND name IN ('cuMemRelease', 'hipMemRelease')))

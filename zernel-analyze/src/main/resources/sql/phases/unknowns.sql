@@ -36,7 +36,10 @@ WITH
     ),
     launched AS (
         SELECT recording, pid, avg(launches + graph_launches) AS launches, avg(launch_ns) AS launch_ns
-        FROM step_work
+        FROM (
+            FROM step_work
+            QUALIFY step_kind = 'train' OR NOT bool_or(step_kind = 'train') OVER (PARTITION BY recording, pid)
+        )
         GROUP BY ALL
         HAVING sum(launches + graph_launches) > 0
     ),

@@ -19,7 +19,8 @@ WITH
             thread,
             count(CASE WHEN part = 'optimizer_step' THEN 1 END) AS optimizer_calls,
             count(CASE WHEN part = 'data_wait' THEN 1 END) AS batches,
-            bool_or(in_process) AS loads_in_process
+            bool_or(in_process) AS loads_in_process,
+            arg_min(part, (start_ns, -end_ns)) IN ('compute', 'gpu_wait', 'collective') AS begins_early
         FROM _intervals
         GROUP BY ALL
     ),
@@ -64,6 +65,8 @@ SELECT
     CAST(durations.q[2] AS BIGINT) AS step_p90_ns, -- [ns] 90th percentile
     CAST(durations.q[3] AS BIGINT) AS step_p99_ns, -- [ns] 99th percentile
     durations.first_step_ns, -- [ns] the first step
+    coalesce(durations.source = 'Optimizer.step' AND calls.begins_early, FALSE)
+        AS starts_up, -- whether that begins with the first call of the GPU rather than a batch, so start-up is in it
     coalesce(durations.warmup_steps, 0) AS warmup_steps, -- steps that compile or warm up
     CAST(durations.warmup_ns AS BIGINT) AS warmup_ns, -- [ns] wall time of them
     durations.last_warmup_step, -- number of the last of them

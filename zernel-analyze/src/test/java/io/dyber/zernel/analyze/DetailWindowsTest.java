@@ -128,7 +128,22 @@ class DetailWindowsTest {
                 .isEqualTo("""
                         kernel\tlaunches\tper_step\tall_launches\tleast_launches\tmost_launches
                         gemm\t20\t4.0\t80\t80\t80
-                        rare\t1\t0.3333333333333333\t7\t0\t35""");
+                        rare\t1\t0.3333333333333333\t7\t1\t31""");
+    }
+
+    /// What warms up launches much that no later step does: it counts as it was recorded.
+    @Test
+    void launchesOfWarmUpStandForNoOtherStep() {
+        RecordingFixture fixture = launching(20).footer("zernel.detail", detail(0, 85, 95, 215));
+        for (int i = 0; i < 100; i++) {
+            fixture.launch("gemm", 12 + 0.1 * i, 0.05);
+        }
+        // Detailed: the warm-up with its 104, and three steps of four; sixteen without all of their detail.
+        assertThat(query(fixture, "SELECT kernel, launches, per_step, all_launches, least_launches, most_launches FROM launches")
+                        .toString())
+                .isEqualTo("""
+                        kernel\tlaunches\tper_step\tall_launches\tleast_launches\tmost_launches
+                        gemm\t120\t4.0\t180\t180\t180""");
     }
 
     @Test

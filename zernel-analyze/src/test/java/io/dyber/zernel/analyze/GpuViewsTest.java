@@ -16,24 +16,24 @@ class GpuViewsTest {
 
     @Test
     void launchesCountOutermostCallsByKernel() {
-        RecordingFixture fixture = recording().training(2, 5)
-                .launch("gemm", 10, 0.01).launch("gemm", 11, 0.03).launch("add", 12, 0.02)
-                .event("cuda_launch", "cudaLaunchKernel", 13, 0.01, "status = 700, depth = 0, func = 4096")
-                .event("cuda_launch", "cudaLaunchKernel", 14, 0.01, "status = 0, depth = 0, func = 8192")
-                .event("cuda_graph", "cudaGraphLaunch", 15, 0.1, "status = 0, depth = 0, count = 30")
-                .event("cuda_graph", "cudaGraphInstantiate", 15, 0.1, "status = 0, depth = 0, count = 30")
+        RecordingFixture fixture = recording().training(3, 5) // steps of 40 ms, the first of warm-up
+                .launch("gemm", 50, 0.01).launch("gemm", 51, 0.03).launch("add", 12, 0.02)
+                .event("cuda_launch", "cudaLaunchKernel", 53, 0.01, "status = 700, depth = 0, func = 4096")
+                .event("cuda_launch", "cudaLaunchKernel", 54, 0.01, "status = 0, depth = 0, func = 8192")
+                .event("cuda_graph", "cudaGraphLaunch", 55, 0.1, "status = 0, depth = 0, count = 30")
+                .event("cuda_graph", "cudaGraphInstantiate", 55, 0.1, "status = 0, depth = 0, count = 30")
                 .footer("zernel.kernels", "[{\"pid\":100,\"func\":8192,\"kernel\":\"softmax\"}]");
         assertThat(query(fixture, "SELECT kernel, launches, kernels, per_step, failed, sum_ns, max_ns FROM launches"))
                 .isEqualTo("""
                 kernel	launches	kernels	per_step	failed	sum_ns	max_ns
                 gemm	2	2	1.0	0	40000	30000
                 CUDA graph	1	30	0.5	0	100000	100000
-                add	1	1	0.5	0	20000	20000
+                add	1	1	0.0	0	20000	20000
                 kernel at 0x1000	1	1	0.5	1	10000	10000
                 softmax	1	1	0.5	0	10000	10000""");
     }
 
-    /// Recorded in windows: from 10 to 30 ms, and from 70 to 90 ms. What lies between is no idle time.
+    /// Recorded in windows: from 10 to 30 ms, in the step that warms up, and from 70 to 90 ms.
     private static RecordingFixture recordedByCupti() {
         return recording().training(4, 5)
                 .event("gpu_kernel", "gemm", 10, 8.0, "device = 0, stream = 7, correlation = 1, launch_ns = " + at(9))
@@ -57,16 +57,16 @@ class GpuViewsTest {
                 path	pid	activities	clock	shift_ns	error_ns
                 null	100	2	cupti	0	500
                 null	100	2	cupti	0	500""");
-        assertThat(query(recordedByCupti(), "SELECT profiled_ns, compute_ns, exposed_communication_ns, exposed_copy_ns, idle_ns FROM gpu_time"))
+        assertThat(query(recordedByCupti(), "SELECT in_steps, profiled_ns, compute_ns, exposed_communication_ns, exposed_copy_ns, idle_ns FROM gpu_time"))
                 .isEqualTo("""
-                profiled_ns	compute_ns	exposed_communication_ns	exposed_copy_ns	idle_ns
-                40000000	18000000	10000000	5000000	7000000""");
+                in_steps	profiled_ns	compute_ns	exposed_communication_ns	exposed_copy_ns	idle_ns
+                true	20000000	10000000	0	5000000	5000000""");
         assertThat(query(recordedByCupti(), "SELECT name, runs, sum_ns, delay_p50_ns FROM gpu_kernels ORDER BY name LIMIT 2"))
                 .isEqualTo("""
                 name	runs	sum_ns	delay_p50_ns
                 Memcpy HtoD (Pinned -> Device)	1	5000000	null
-                gemm	2	18000000	1000000""");
-        assertThat(query(recordedByCupti(), "SELECT sum(idle_ns) AS idle_ns FROM gpu_idle_causes")).isEqualTo("idle_ns\n7000000");
+                gemm	1	10000000	1000000""");
+        assertThat(query(recordedByCupti(), "SELECT sum(idle_ns) AS idle_ns FROM gpu_idle_causes")).isEqualTo("idle_ns\n5000000");
     }
 
     /// What ran before the first step that counts says nothing about a step.
@@ -134,6 +134,68 @@ class GpuViewsTest {
                 copy_kind	async	host_memory	copies	per_step	bytes	sum_ns
                 HtoD	1	pageable	2	null	4000	6000000
                 HtoD	1	pinned	1	null	500	500000""");
+    }
+
+    /// The model is moved to the GPU before the first batch, and what warms up waits more often.
+    @Test
+    void copiesAndWaitsOfAStepAreThoseOfTrainingSteps() {
+        RecordingFixture fixture = recording().training(5, 5); // steps of 40 ms, the first of warm-up
+        for (int i = 0; i < 8; i++) {
+            fixture.copy("HtoD", "pageable", 5 + i, 0.2, 1000).sync(20 + i, 0.5);
+        }
+        for (int step = 1; step < 5; step++) {
+            fixture.copy("HtoD", "pinned", 40 * step + 10, 0.1, 500).sync(40 * step + 20, 2).sync(40 * step + 25, 2);
+        }
+        assertThat(query(fixture, "SELECT host_memory, copies, per_step FROM copies ORDER BY copies"))
+                .isEqualTo("host_memory\tcopies\tper_step\npinned\t4\t1.0\npageable\t8\t0.0");
+        assertThat(query(fixture, "SELECT syncs, per_step FROM syncs")).isEqualTo("syncs\tper_step\n16\t2.0");
+    }
+
+    /// A training of five steps of 40 ms that begins with a batch, 100 ms after `start`.
+    private static RecordingFixture trainingAfter(RecordingFixture start) {
+        for (double at = 100; at < 300; at += 40) {
+            start.region(NEXT, at, 5).backward(at + 15, 20).region(STEP, at + 35, 5);
+        }
+        return start;
+    }
+
+    @Test
+    void aFirstStepThatBeginsWithACallOfTheGpuHoldsTheStartUp() {
+        String query = "SELECT first_step_ns // 1000000 AS ms, starts_up FROM training_threads";
+        assertThat(query(trainingAfter(recording().gpuAlloc(10, 1, 1000, 0)), query)).isEqualTo("ms\tstarts_up\n130\ttrue");
+        assertThat(query(trainingAfter(recording()), query)).isEqualTo("ms\tstarts_up\n40\tfalse");
+    }
+
+    @Test
+    void theLaunchesThatUnknownsSpeakOfAreThoseOfAMeanTrainingStep() {
+        RecordingFixture fixture = recording().training(5, 5);
+        for (int i = 0; i < 40; i++) {
+            fixture.launch("cast", 5 + 0.1 * i, 0.05);
+        }
+        for (int step = 1; step < 5; step++) {
+            fixture.launch("gemm", 40 * step + 10, 1).launch("gemm", 40 * step + 12, 2);
+        }
+        assertThat(query(fixture, "SELECT bounds FROM unknowns WHERE question = 'how long kernels run'"))
+                .isEqualTo("bounds\nto enqueue the 2 launches of a step takes 3.0 ms, which says nothing of how long they run");
+    }
+
+    @Test
+    void whatTheDriverSamplesOfAGpuIsToldOfTheTrainingToo() {
+        RecordingFixture fixture = recording().training(100, 15);
+        for (int i = -10; i < 5; i++) {
+            fixture.gpuSample("power", i * 1000, i < 1 ? 70_000 : 400_000, "mW");
+        }
+        assertThat(query(fixture, "SELECT name, samples, min_value, trained_samples, trained_value FROM gpu_usage"))
+                .isEqualTo("name\tsamples\tmin_value\ttrained_samples\ttrained_value\npower\t15\t70000\t4\t400000.0");
+    }
+
+    /// `cuMemFree(NULL)` is allowed, releases nothing, and is of no device.
+    @Test
+    void aReleaseOfNothingIsNoMemoryOfAnyDevice() {
+        RecordingFixture fixture = recording().gpuAlloc(0, 1, 1000, 0)
+                .event("gpu_free", "cuMemFree_v2", 5, 0.1, "status = 0, depth = 0, addr = 0, bytes = 0");
+        assertThat(query(fixture, "SELECT device, allocs, frees, peak_bytes FROM memory_use"))
+                .isEqualTo("device\tallocs\tfrees\tpeak_bytes\n0\t1\t0\t1000");
     }
 
     @Test

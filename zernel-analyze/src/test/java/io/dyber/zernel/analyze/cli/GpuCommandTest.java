@@ -6,6 +6,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static io.dyber.zernel.analyze.TraceFixture.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.RecordingFixture;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -41,8 +42,8 @@ class GpuCommandTest {
         assertThat(Outcome.of("gpu", "--csv", run, trace).out()).isEqualTo(
                 """
                 recording,pid,device,profiled_ns,busy_ns,compute_ns,communication_ns,exposed_communication_ns,copy_ns,\
-                exposed_copy_ns,idle_ns,busy_share,exposed_communication_share,idle_share,hidden_share
-                0,100,0,50000000,35000000,30000000,10000000,5000000,1000000,1000000,14000000,0.7,0.1,0.28,0.5
+                exposed_copy_ns,idle_ns,busy_share,exposed_communication_share,idle_share,hidden_share,in_steps
+                0,100,0,50000000,35000000,30000000,10000000,5000000,1000000,1000000,14000000,0.7,0.1,0.28,0.5,false
                 """);
         assertThat(Outcome.of("gpu", "--idle", "--csv", run, trace).out())
                 .startsWith("recording,pid,device,cause,gaps,idle_ns,share,longest_ns,meaning\n0,100,0,dispatch,1,10000000,0.2,")
@@ -50,6 +51,23 @@ class GpuCommandTest {
                 .hasLineCount(3);
         assertThat(Outcome.of("gpu", "--kernels", run, trace).out()).contains("communication  nccl", "18.0 ms     500 us");
         assertThat(Outcome.of("gpu", "--traces", "--json", run, trace).out()).contains("\"clock\": \"time of day\"");
+    }
+
+    /// Before the first step a GPU is idle, and SMs that have work have a kernel.
+    @Test
+    void theDriversSamplesAreThoseOfTheTraining() {
+        RecordingFixture fixture = recording().training(100, 15);
+        for (int i = -10; i < 5; i++) {
+            fixture.gpuSample("power", i * 1000, i < 1 ? 70_000 : 400_000, "mW")
+                    .gpuSample("sm_active", i * 1000, i < 1 ? 0 : 600_000, "ppm")
+                    .gpuSample("temperature", i * 1000, 40 + i, "C");
+            for (int j = 0; j < 5; j++) {
+                fixture.gpuSample("busy", i * 1000 + j * 200, i < 0 ? 0 : 90, "percent");
+            }
+        }
+        String file = fixture.write(folder.resolve("sampled.parquet")).toString();
+        assertThat(Outcome.of("report", "--full", "--width", "200", file).out())
+                .contains("in steps after warm-up a kernel ran 90 % of the time, SMs had work 60 %, 400 W; in all of the recording at most 44 C");
     }
 
     @Test

@@ -53,6 +53,7 @@ public record GpuActivity(String label, String text) {
         long communication = device.integer("communication_ns");
         long profiled = Math.max(1, device.integer("profiled_ns"));
         return "kernels ran " + Quantity.percent(device, "busy_share") + " of " + Quantity.time(profiled)
+                + (device.flag("in_steps") ? ", the steps after warm-up" : "")
                 + (communication == 0
                         ? ""
                         : "; communication " + Quantity.percent((double) communication / profiled) + ", "
@@ -74,7 +75,8 @@ public record GpuActivity(String label, String text) {
         return ofDevice(report, "gpu_kernels", device)
                 .limit(MOST_KERNELS)
                 .map(row -> shortened(row.requiredText("name")) + " " + Quantity.percent(row, "share") + " ("
-                        + Quantity.count(row.integer("runs")) + " x " + Quantity.time(row.integer("p50_ns")) + ")")
+                        + Quantity.count(row.integer("runs")) + " x "
+                        + Quantity.time(row.integer("sum_ns") / Math.max(1, row.integer("runs"))) + ")")
                 .collect(Collectors.joining(", "));
     }
 

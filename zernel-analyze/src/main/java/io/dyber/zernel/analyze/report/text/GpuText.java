@@ -2,9 +2,11 @@ package io.dyber.zernel.analyze.report.text;
 
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.data.Report;
+import io.dyber.zernel.analyze.report.data.StepWords;
 import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.Quantity;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -12,6 +14,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /// What was asked of GPUs and what the driver says about them. Nothing is printed of what was not recorded.
 record GpuText(Page page, Report report) {
@@ -25,6 +29,11 @@ record GpuText(Page page, Report report) {
         }
         page.blank();
         page.heading("GPU, times of calls on the CPU");
+        report.section("training_threads").rows().stream()
+                .filter(thread -> thread.integer("steps") > 0)
+                .findFirst()
+                .ifPresent(thread -> page.paragraph("  ", "sums are of all of the recording with its start-up, numbers a step of "
+                        + StepWords.steady(thread) + " after warm-up"));
         devices();
         List<Owner> processes = processes();
         for (Owner owner : processes.subList(0, Math.min(MOST_PROCESSES, processes.size()))) {
@@ -61,7 +70,17 @@ record GpuText(Page page, Report report) {
                     .put(row.requiredText("name"), row);
         }
         devices.forEach((device, metrics) -> page.paragraph(
-                "  device " + device.get(1) + "  ", model(device) + String.join(", ", facts(metrics))));
+                "  device " + device.get(1) + "  ", model(device) + facts(metrics, busy(device.getFirst(), devices.size()))));
+    }
+
+    /// What the verdict says of the only process with a GPU: one number for one fact.
+    private Optional<Double> busy(long recording, int devices) {
+        List<Table.Row> limits = report.section("gpu_limit").rows().stream()
+                .filter(row -> row.integer("recording") == recording)
+                .toList();
+        return devices == 1 && limits.size() == 1
+                ? Optional.ofNullable(limits.getFirst().real("busy")).map(share -> 100 * share)
+                : Optional.empty();
     }
 
     private String model(List<Long> device) {
@@ -73,46 +92,69 @@ record GpuText(Page page, Report report) {
         return "";
     }
 
-    private static List<String> facts(Map<String, Table.Row> metrics) {
+    /// What the driver sampled: of a GPU that a process trains on, while it did; before, it loads and compiles.
+    private static String facts(Map<String, Table.Row> metrics, Optional<Double> verdict) {
+        Map<Boolean, Map<String, Table.Row>> known = metrics.entrySet().stream()
+                .collect(Collectors.partitioningBy(
+                        metric -> trained(metric.getValue()).isPresent(),
+                        Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
+        Map<String, Table.Row> trained = known.getOrDefault(true, Map.of());
+        List<String> facts = new ArrayList<>(means(trained, GpuText::trained, verdict));
+        String training = facts.isEmpty() ? "" : "in steps after warm-up " + String.join(", ", facts);
+        // Where training has samples of how busy the GPU was, one number says that.
+        Map<String, Table.Row> others = new HashMap<>(known.getOrDefault(false, Map.of()));
+        if (trained.containsKey("busy") || trained.containsKey("utilization")) {
+            others.keySet().removeAll(List.of("busy", "utilization"));
+        }
+        List<String> all = new ArrayList<>(means(others, row -> Optional.ofNullable(row.real("mean_value")), Optional.empty()));
+        all.addAll(most(metrics));
+        return training + (training.isEmpty() || all.isEmpty() ? "" : "; in all of the recording ") + String.join(", ", all);
+    }
+
+    private static List<String> means(
+            Map<String, Table.Row> metrics, Function<Table.Row, Optional<Double>> value, Optional<Double> verdict) {
         List<String> facts = new ArrayList<>();
-        Table.Row busy = metrics.get("utilization");
-        if (busy != null) {
-            facts.add("a kernel ran " + mean(busy) + " % of the time (samples " + busy.integer("min_value") + " to "
-                    + busy.integer("max_value") + " %)");
-        }
-        active(metrics, "sm_active", "SMs had work").ifPresent(facts::add);
-        active(metrics, "tensor_active", "tensor cores").ifPresent(facts::add);
-        active(metrics, "dram_active", "DRAM").ifPresent(facts::add);
-        Table.Row used = metrics.get("memory_used");
-        Table.Row total = metrics.get("memory_total");
-        if (used != null) {
-            facts.add("memory at most " + Quantity.size(used.integer("max_value"))
-                    + (total == null ? "" : " of " + Quantity.size(total.integer("max_value"))));
-        }
-        Table.Row power = metrics.get("power");
-        if (power != null) {
-            facts.add(String.format(Locale.ROOT, "%.0f W", value(power) / 1000));
-        }
-        Table.Row temperature = metrics.get("temperature");
-        if (temperature != null) {
-            facts.add("at most " + temperature.integer("max_value") + " C");
-        }
+        Optional<Double> active = Optional.ofNullable(metrics.get("sm_active")).flatMap(value).map(ppm -> ppm / 10_000);
+        // The driver takes the two at other times; SMs with work have a kernel, so the lower of the two tells nothing.
+        Optional.ofNullable(metrics.getOrDefault("busy", metrics.get("utilization")))
+                .flatMap(value)
+                .map(mean -> verdict.orElse(mean))
+                .filter(mean -> mean >= active.orElse(0.0))
+                .ifPresent(mean -> facts.add(String.format(Locale.ROOT, "a kernel ran %.0f %% of the time", mean)));
+        active.ifPresent(percent -> facts.add(String.format(Locale.ROOT, "SMs had work %.0f %%", percent)));
+        counter(metrics, "tensor_active", value).ifPresent(percent -> facts.add("tensor cores " + percent));
+        counter(metrics, "dram_active", value).ifPresent(percent -> facts.add("DRAM " + percent));
+        Optional.ofNullable(metrics.get("power"))
+                .flatMap(value)
+                .ifPresent(power -> facts.add(String.format(Locale.ROOT, "%.0f W", power / 1000)));
         return facts;
     }
 
+    private static Optional<Double> trained(Table.Row row) {
+        return row.positions().containsKey("trained_value") ? Optional.ofNullable(row.real("trained_value")) : Optional.empty();
+    }
+
+    private static List<String> most(Map<String, Table.Row> metrics) {
+        List<String> most = new ArrayList<>();
+        Table.Row used = metrics.get("memory_used");
+        Table.Row total = metrics.get("memory_total");
+        if (used != null) {
+            most.add("memory at most " + Quantity.size(used.integer("max_value"))
+                    + (total == null ? "" : " of " + Quantity.size(total.integer("max_value"))));
+        }
+        Table.Row temperature = metrics.get("temperature");
+        if (temperature != null) {
+            most.add("at most " + temperature.integer("max_value") + " C");
+        }
+        return most;
+    }
+
     /// A hardware counter, in percent of the time.
-    private static Optional<String> active(Map<String, Table.Row> metrics, String counter, String words) {
-        return Optional.ofNullable(metrics.get(counter))
-                .map(metric -> String.format(Locale.ROOT, "%s %.0f %%", words, value(metric) / 10_000));
-    }
-
-    private static String mean(Table.Row metric) {
-        return String.format(Locale.ROOT, "%.0f", value(metric));
-    }
-
-    private static double value(Table.Row metric) {
-        Double mean = metric.real("mean_value");
-        return mean == null ? 0 : mean;
+    private static Optional<String> counter(
+            Map<String, Table.Row> metrics, String name, Function<Table.Row, Optional<Double>> value) {
+        return Optional.ofNullable(metrics.get(name))
+                .flatMap(value)
+                .map(ppm -> String.format(Locale.ROOT, "%.0f %%", ppm / 10_000));
     }
 
     private void process(Owner owner) {
@@ -153,8 +195,12 @@ record GpuText(Page page, Report report) {
     /// How many; where they were recorded in windows, how many that makes of all.
     private static String launched(List<Table.Row> rows) {
         long recorded = sum(rows, "launches");
+        boolean partly = rows.stream().anyMatch(row -> row.isNull("all_launches"));
         long all = sum(rows.stream().filter(row -> !row.isNull("all_launches")).toList(), "all_launches");
         String launches = " launches" + perStep(rows, "per_step");
+        if (partly) {
+            return Quantity.count(recorded) + launches + " recorded, not all,";
+        }
         return all <= recorded
                 ? Quantity.count(recorded) + launches
                 : "about " + Quantity.count(all) + launches + ", of which the " + Quantity.count(recorded) + " recorded";
@@ -163,9 +209,9 @@ record GpuText(Page page, Report report) {
     private void copies(Owner owner, List<String> sentences) {
         for (Table.Row row : rows("copies", owner)) {
             String memory = row.isNull("host_memory") ? "" : " " + row.text("host_memory");
-            sentences.add(Quantity.count(row.integer("copies")) + " copies " + row.text("copy_kind") + memory
-                    + perStep(List.of(row), "per_step") + ": " + Quantity.size(row.integer("bytes")) + " in "
-                    + Quantity.time(row.integer("sum_ns")));
+            String what = "memset".equals(row.text("copy_kind")) ? " fills" : " copies " + row.text("copy_kind") + memory;
+            sentences.add(Quantity.count(row.integer("copies")) + what + perStep(List.of(row), "per_step") + ": "
+                    + Quantity.size(row.integer("bytes")) + " in " + Quantity.time(row.integer("sum_ns")));
         }
     }
 
@@ -215,11 +261,19 @@ record GpuText(Page page, Report report) {
         page.line(label + page.colour(36, text) + "  " + page.dim("top " + Quantity.size(peak)));
     }
 
+    /// Nothing where the process has no steps.
     private static String perStep(List<Table.Row> rows, String column) {
-        double sum = rows.stream()
-                .mapToDouble(row -> row.isNull(column) ? 0 : Double.parseDouble(row.requiredText(column)))
+        List<Table.Row> known = rows.stream().filter(row -> !row.isNull(column)).toList();
+        if (known.isEmpty()) {
+            return "";
+        }
+        double sum = known.stream()
+                .mapToDouble(row -> Double.parseDouble(row.requiredText(column)))
                 .sum();
-        return sum == 0 ? "" : String.format(Locale.ROOT, sum < 10 ? " (%.1f a step)" : " (%.0f a step)", sum);
+        if (sum == 0) {
+            return " (none in a step)";
+        }
+        return String.format(Locale.ROOT, sum < 0.05 ? " (%.2g a step)" : sum < 10 ? " (%.1f a step)" : " (%.0f a step)", sum);
     }
 
     private static long sum(List<Table.Row> rows, String column) {

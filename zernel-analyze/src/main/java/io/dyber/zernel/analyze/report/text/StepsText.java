@@ -84,11 +84,13 @@ public record StepsText(Page page, Report report) {
     /// What of the steps is no part of any figure.
     private static String warmUp(Table.Row thread) {
         long steps = thread.integer("warmup_steps");
-        String first = "first " + Quantity.time(thread.integer("first_step_ns"));
+        // Before the first batch the model is made, which nobody would look for in a step.
+        boolean startsUp = thread.positions().containsKey("starts_up") && thread.flag("starts_up");
         if (steps <= 1) {
-            return first;
+            return (startsUp ? "start-up and first step " : "first ") + Quantity.time(thread.integer("first_step_ns"));
         }
-        String which = thread.integer("last_warmup_step") == steps ? "first %s steps" : "%s steps, the first and later ones";
+        String which = (startsUp ? "start-up and " : "")
+                + (thread.integer("last_warmup_step") == steps ? "first %s steps" : "%s steps, the first and later ones");
         return String.format(Locale.ROOT, which + ", %s, are warm-up or a slower phase, and left out", Quantity.count(steps),
                 Quantity.time(thread.integer("warmup_ns")));
     }
