@@ -54,7 +54,7 @@ WITH
         WHERE steady AND (SELECT any_value(per) FROM _diff_units) = 'step'
     ),
     counted AS (
-        SELECT recording, kind, name, least(dur_ns, last_ns - at_ns) AS dur_ns
+        SELECT recording, kind, name, CASE WHEN dur_ns IS NOT NULL THEN least(dur_ns, last_ns - at_ns) END AS dur_ns
         FROM in_spans(calls, spans)
         UNION ALL
         SELECT recording, kind, name, dur_ns

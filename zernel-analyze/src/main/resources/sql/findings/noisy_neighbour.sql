@@ -43,7 +43,7 @@ SELECT
         || CASE WHEN parents.pid IS NULL THEN '' ELSE '; the training started it itself' END
         || format('; {} waits of it and of threads that launch for it, longest {}; ', spans, ms(max_ns))
         || coalesce(format('it may run on {} of {} CPUs, and {:.1f} of all were idle; ',
-            bound_cpus, usage.cpus, usage.cpus - busy_cpus), '')
+            bound_cpus, usage.cpus, greatest(usage.cpus - busy_cpus, 0)), '')
         AS evidence, -- what it rests on
     CASE
         WHEN bound_cpus IS NOT NULL AND usage.cpus - busy_cpus >= min_idle_cpus

@@ -2,13 +2,13 @@
 --
 -- Typical is `.item()`, `.cpu()`, a mask as an index, or printing a tensor inside the step: a copy to the host, or a
 -- sync. Without the waits the thread is ahead by as much, until the GPU is always busy: where a trace or the driver's
--- samples say how long the GPU is idle, lost is the lesser of the two. Where nothing does, it is the time from the
--- return of a wait to the next launch, wait for data, or end of the step, at most as long as the waits: the CPU does
--- not get faster; a gap counts twice the usual at most, so that rare stalls after a wait (checkpoint, garbage
--- collection) are left to their own findings. The bound is for waits that vanish.
+-- samples say how long the GPU is idle, lost is the lesser of the two. Where nothing does, or the GPU may be the limit
+-- (gpu_limit), it is the time from the return of a wait to the next launch, wait for data, or end of the step, at most
+-- as long as the waits: the CPU does not get faster; a gap counts twice the usual at most, so that rare stalls after a
+-- wait (checkpoint, garbage collection) are left to their own findings. The bound is for waits that vanish.
 -- Where launches were recorded in windows, gaps are those of detailed steps.
--- Does not apply where the GPU is the limit (gpu_limit), nor to waits for a collective, nor where no launches were
--- recorded, or only a sample of them; without samples not to one wait at the end of a step with nothing after it.
+-- Does not apply to waits for a collective, nor where no launches were recorded, or only a sample of them; where the
+-- GPU may be the limit, or without samples, not to one wait at the end of a step with nothing after it.
 --
 -- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy, gpu_limit
 -- severity: high from 25 % of step time, medium from 10 %
@@ -140,11 +140,12 @@ WITH
             idle.idle_ns / work.detailed_steps AS idle_ns,
             suspects.blocked_ns / work.steps AS blocked_ns,
             CASE
-                WHEN busy.busy IS NOT NULL THEN least(suspects.blocked_ns / work.steps, busy.idle_ns)
+                WHEN busy.busy IS NOT NULL AND limited.pid IS NULL
+                    THEN least(suspects.blocked_ns / work.steps, busy.idle_ns)
                 ELSE least(idle.idle_ns / work.detailed_steps, suspects.blocked_ns / work.steps, busy.idle_ns)
             END AS lost_ns,
             CASE
-                WHEN busy.busy IS NOT NULL
+                WHEN busy.busy IS NOT NULL AND limited.pid IS NULL
                     THEN least(suspects.blocked_ns / work.steps, (1 - busy.most_train_busy) * work.all_ns / work.steps)
             END AS sampled_least_ns,
             least(suspects.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns,
@@ -154,7 +155,7 @@ WITH
         JOIN suspects ON suspects.recording = idle.recording AND suspects.pid = idle.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = idle.recording AND busy.pid = idle.pid
         CROSS JOIN thresholds
-        ANTI JOIN gpu_limit AS limited
+        LEFT JOIN gpu_limit AS limited
             ON limited.recording = work.recording
             AND limited.pid = work.pid
             AND limited.limits = 'gpu'

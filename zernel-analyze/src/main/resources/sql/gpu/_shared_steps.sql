@@ -3,6 +3,7 @@
 -- A sample speaks of the time since the one before.
 --
 -- needs: events, steps
+-- digest: kept
 CREATE TABLE _shared_steps AS
 WITH
     constants AS (
@@ -50,9 +51,9 @@ SELECT
     steps.tid, -- training thread
     steps.step -- number of the step
 FROM steps
-JOIN shared
+-- The first that ends after the step began: what comes later begins later too.
+ASOF JOIN shared
     ON shared.recording = steps.recording
     AND shared.pid = steps.pid
-    AND shared.start_ns < steps.end_ns
     AND shared.end_ns > steps.start_ns
-GROUP BY steps.recording, steps.pid, steps.tid, steps.step
+WHERE shared.start_ns < steps.end_ns

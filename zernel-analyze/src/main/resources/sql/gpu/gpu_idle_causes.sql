@@ -12,11 +12,13 @@ WITH
             spans.pid,
             spans.device,
             spans.cause,
-            -- Of a gap that lies there in part, as much of each cause.
-            spans.dur_ns * (
-                least(spans.end_ns, coalesce(scopes.end_ns, spans.end_ns))
-                - greatest(spans.start_ns, coalesce(scopes.start_ns, spans.start_ns))
-            ) // (spans.end_ns - spans.start_ns) AS dur_ns
+            -- Of a gap that lies there in part, as much of each cause. Products of seconds in ns take more than 64 bits.
+            CAST(
+                CAST(spans.dur_ns AS HUGEINT) * (
+                    least(spans.end_ns, coalesce(scopes.end_ns, spans.end_ns))
+                    - greatest(spans.start_ns, coalesce(scopes.start_ns, spans.start_ns))
+                ) // (spans.end_ns - spans.start_ns) AS BIGINT
+            ) AS dur_ns
         FROM gpu_idle AS spans
         LEFT JOIN _gpu_scopes AS scopes ON scopes.recording = spans.recording AND scopes.pid = spans.pid
     )

@@ -18,7 +18,7 @@ WITH
             name,
             unit,
             count(*) AS samples,
-            sum(CAST(value AS DOUBLE) * span_ns) / sum(span_ns) AS mean
+            CAST(sum(CAST(value AS HUGEINT) * span_ns) AS DOUBLE) / sum(span_ns) AS mean -- exact in any order
         FROM _trained_samples
         WHERE pid IS NOT NULL
         GROUP BY ALL

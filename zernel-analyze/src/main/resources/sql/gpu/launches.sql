@@ -195,11 +195,12 @@ WITH
             everywhere.*,
             CASE
                 WHEN NOT is_part OR other_steps = 0 THEN launches
-                ELSE greatest(launches - other_launches + mean * other_steps, launches)
+                WHEN mean * other_steps IS NOT NULL
+                    THEN greatest(launches - other_launches + mean * other_steps, launches)
             END AS all_launches,
             CASE
                 WHEN NOT is_part OR other_steps = 0 THEN launches
-                WHEN mean IS NOT NULL
+                WHEN mean * other_steps IS NOT NULL
                     THEN greatest(launches - other_launches + coalesce(mean - error, 0) * other_steps, launches)
             END AS least_launches,
             CASE

@@ -17,7 +17,7 @@
 -- Beside that, what the scheduler measured: how long a training thread could run and the recorder had its CPU, which
 -- happens where CPUs are short.
 --
--- needs: steps, _step_counts, detail, detail_windows, overhead, overhead_by_process, step_work, preemption, kinds
+-- needs: steps, _step_counts, detail, detail_windows, overhead, overhead_by_process, step_work, preemption
 CREATE TABLE detail_cost AS
 WITH
     constants AS (
@@ -229,12 +229,6 @@ WITH
         SELECT predicted.*, 1 AS on_share
         FROM predicted
     ),
-    -- What is recorded by CUPTI costs besides.
-    activities AS (
-        SELECT recording
-        FROM kinds
-        WHERE kind = 'gpu_kernel' AND state = 'attached'
-    ),
     displaced AS (
         SELECT recording, max(recorder_ns / nullif(wall_ns, 0)) AS cpu_share
         FROM preemption
@@ -291,11 +285,6 @@ SELECT
                 coalesce(format(' ({})', ms(other_ns)), ''))
         WHEN method = 'predicted'
             THEN format('predicted to cost {} of the time of a step', share_text(lost_share))
-                || CASE
-                    WHEN costs.recording IN (SELECT recording FROM activities)
-                        THEN ', without what the GPU''s activity costs to record'
-                    ELSE ''
-                END
         ELSE format('predicted to cost {} of one CPU', share_text(lost_share))
     END
         || CASE

@@ -5,7 +5,6 @@
 -- whose launches are known.
 --
 -- needs: step_mean, step_work, _segments, _switches, _launched, _sampled
--- digest: kept
 CREATE TABLE _host_stretches AS
 WITH
     thresholds AS (

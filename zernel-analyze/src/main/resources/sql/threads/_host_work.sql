@@ -1,7 +1,6 @@
 -- What a training thread does without launching and in no recorded call, for each step whose launches are known.
 --
 -- needs: _host_stretches, step_work
--- digest: kept
 CREATE TABLE _host_work AS
 WITH
     sums AS (

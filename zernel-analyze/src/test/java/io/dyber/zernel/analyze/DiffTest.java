@@ -177,6 +177,20 @@ class DiffTest {
     }
 
     @Test
+    void whatHasNoDurationTakesNoTime() {
+        RecordingFixture before = recording().training(10, 5).torchAlloc(50, 1_048_576);
+        RecordingFixture after = recording().training(10, 5).torchAlloc(50, 1_048_576).torchAlloc(90, 1_048_576);
+        try (Database database = open(before, after)) {
+            Table.Row handed = Diff.of(database).calls().rows().stream()
+                    .filter(row -> "torch_alloc".equals(row.text("kind")))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(handed.real("after_calls")).isGreaterThan(handed.real("before_calls"));
+            assertThat(handed.real("change_ns")).isEqualTo(0);
+        }
+    }
+
+    @Test
     void launchesAreComparedInStepsOfWhichTheyAreKnown() {
         try (Database database = open(launching(40), launching(40).footer("zernel.detail", detail(195, 605)))) {
             Diff diff = Diff.of(database);

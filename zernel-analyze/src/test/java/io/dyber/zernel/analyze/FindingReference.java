@@ -103,7 +103,8 @@ final class FindingReference {
         String chosen = !column.group(1).contains("causes.advice")
                 ? column.group(1)
                 : CAUSE.matcher(finding.sql()).results().map(row -> row.group(1)).collect(Collectors.joining("\n"));
-        return LITERAL.matcher(chosen).results()
+        // A text that goes on in the next line is one.
+        return LITERAL.matcher(chosen.replaceAll("(?<!')'\\s*\\|\\|\\s*'(?!')", "")).results()
                 .map(literal -> literal.group(1).replaceAll("(?<=[a-z])\\{}", "s").replace("{}", "N").replace("''", "'"))
                 .filter(text -> text.contains(" ") && text.length() > 20)
                 .toList();

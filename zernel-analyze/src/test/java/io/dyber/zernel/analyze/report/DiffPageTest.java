@@ -24,14 +24,15 @@ class DiffPageTest {
     @TempDir
     Path folder;
 
-    /// Ten steps each: of 60 ms `load` takes 4 ms, then 12 ms, `save` 2 ms, then nothing, and `log` 1 ms both times.
+    /// Nine steps after warm-up each: `load` takes 4 ms of a step, then 12 ms, `save` 2 ms, then nothing, and `log` 1 ms both
+    /// times.
     private static final RecordingFixture BEFORE = recording().training(10, 5)
-            .blocked("wait", "recvfrom", 3, 40, "main (/me/train.py:1);<b>load (/me/data.py:7)")
-            .blocked("io", "fsync", 90, 20, "main (/me/train.py:2);save (libx.so)")
-            .blocked("io", "write", 130, 10, "main (/me/train.py:3);log (/me/log.py:7)");
+            .blocked("wait", "recvfrom", 43, 36, "main (/me/train.py:1);<b>load (/me/data.py:7)")
+            .blocked("io", "fsync", 90, 18, "main (/me/train.py:2);save (libx.so)")
+            .blocked("io", "write", 130, 9, "main (/me/train.py:3);log (/me/log.py:7)");
     private static final RecordingFixture AFTER = recording().training(10, 5)
-            .blocked("wait", "recvfrom", 3, 120, "main (/me/train.py:1);<b>load (/me/data.py:8)")
-            .blocked("io", "write", 130, 10, "main (/me/train.py:3);log (/me/log.py:7)");
+            .blocked("wait", "recvfrom", 43, 108, "main (/me/train.py:1);<b>load (/me/data.py:8)")
+            .blocked("io", "write", 160, 9, "main (/me/train.py:3);log (/me/log.py:7)");
 
     @Test
     void stacksOfBothAreOneTree() {
@@ -84,7 +85,7 @@ class DiffPageTest {
     @Test
     void hostileNamesAreOnlyText() throws Exception {
         String name = "</script><script>alert(1)</script>\u001B[31m";
-        String page = page(recording().training(10, 5).region(name, 1, 1), AFTER);
+        String page = page(recording().training(10, 5).region(name, 61, 1), AFTER);
         assertThat(page.split("(?i)<script", -1)).hasSize(3);
         assertThat(DrawnPage.of(page, folder).texts("td")).contains("</script><script>alert(1)</script>\uFFFD[31m");
     }

@@ -74,6 +74,12 @@ class GpuTraceTest {
     }
 
     @Test
+    void idleTimeOfManySecondsIsTold() {
+        TraceFixture trace = trace(100).activity("kernel", "a", 0, 7, 0, 1).kernel("late", 7, 5000, 5001, 1);
+        assertThat(query(step(), trace, "SELECT sum(idle_ns) // 1000000 AS ms FROM gpu_idle_causes")).isEqualTo("ms\n5000");
+    }
+
+    @Test
     void idleTimeWithoutALaunchOrACallIsUnknown() {
         TraceFixture trace = trace(100).activity("kernel", "a", 0, 7, 0, 1).activity("kernel", "b", 0, 7, 3, 1)
                 .kernel("late", 7, 90, 91, 1);

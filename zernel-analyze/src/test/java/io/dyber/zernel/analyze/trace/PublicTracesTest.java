@@ -85,7 +85,8 @@ class PublicTracesTest {
         assumeTrue(Files.exists(TRACES), "no public traces in " + TRACES);
         assertThat(found("hta-nccl-data.json.gz")).startsWith("gpu_starved");
         assertThat(found("hta-df-index-resolver.json.gz")).startsWith("exposed_communication", "gpu_starved");
-        assertThat(found("hta-diff-control.json.gz")).containsExactly("exposed_communication");
+        // Ten copies a step wait for the GPU, 12.6 ms in sum, and it is idle for 15.9 ms.
+        assertThat(found("hta-diff-control.json.gz")).containsExactly("exposed_communication", "sync_bound");
     }
 
     private static List<String> found(String file) {

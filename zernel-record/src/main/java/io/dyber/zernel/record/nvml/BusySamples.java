@@ -53,12 +53,16 @@ final class BusySamples {
 
     /// Hands on the samples that came since the last call, the oldest first; all that the driver has the first time.
     ///
+    /// After somebody has set the time of day back, some may be told again, later than now.
+    ///
     /// `nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
     /// unsigned long long lastSeenTimeStamp, nvmlValueType_t *sampleValType, unsigned int *sampleCount,
     /// nvmlSample_t *samples)`
     ///
+    /// @param nowMicros time of day
     /// @return the return code; a success where none came
-    int read(Taker taker) {
+    int read(long nowMicros, Taker taker) {
+        seenMicros = Math.min(seenMicros, nowMicros);
         MethodHandle function = nvml.function(
                 List.of("nvmlDeviceGetSamples"), ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS);
         try (Arena arena = Arena.ofConfined()) {

@@ -18,6 +18,9 @@ final class Gpu {
     private static final List<String> LOADS = List.of("sm", "mem", "enc", "dec");
     private static final String MEMORY = "memory_used";
     private static final String BUSY = "busy";
+    /// After its time, as long as a sample of the driver may take to be told.
+    private static final long BUSY_LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
 
     private final Nvml nvml;
     private final ProcessLists processes;
@@ -34,6 +37,7 @@ final class Gpu {
     private final Consumer<String> notices;
     private final Map<String, Trouble> troubles = new LinkedHashMap<>();
     private long loadsSeen;
+    private long busyNanos;
     private long countedNanos = System.nanoTime() - GpmCounters.LEAST_NANOS;
     private long lostNanos;
 
@@ -135,8 +139,11 @@ final class Gpu {
     }
 
     /// From now on, only how busy the device is after this call is told.
-    void forgetBusy() {
-        note(BUSY, false, busy.read((_, _) -> {}), 0);
+    void forgetBusy(long now, long nowMicros) {
+        if (!isLost()) {
+            note(BUSY, false, busy.read(nowMicros, (_, _) -> {}), now);
+            busyNanos = now;
+        }
     }
 
     /// Reads how busy the device was since the last time.
@@ -145,10 +152,16 @@ final class Gpu {
     /// @param nowMicros the same moment as time of day
     void sampleBusy(long now, long nowMicros, Consumer<GpuValue> taker) {
         if (!isLost() && isAnswered(BUSY, false)) {
-            int code = busy.read((micros, percent) -> {
+            int code = busy.read(nowMicros, (micros, percent) -> {
                 long nanos = now - TimeUnit.MICROSECONDS.toNanos(nowMicros - micros);
-                taker.accept(new GpuValue(nanos, index, GpuValue.DEVICE, BUSY, percent, PERCENT));
+                if (nanos <= now && nanos > busyNanos - BUSY_LATE_NANOS) {
+                    taker.accept(new GpuValue(nanos, index, GpuValue.DEVICE, BUSY, percent, PERCENT));
+                } else {
+                    // Somebody has set the time of day since.
+                    note(BUSY, false, NvmlCode.IMPOSSIBLE, now);
+                }
             });
+            busyNanos = now;
             note(BUSY, false, code, now);
         }
     }

@@ -120,7 +120,7 @@ public final class GpuSampler {
         Xids xids = new Xids(nvml);
         if (devices) {
             gpus.forEach(gpu -> gpu.watch(xids, clock.getAsLong()));
-            gpus.forEach(Gpu::forgetBusy);
+            gpus.forEach(gpu -> gpu.forgetBusy(clock.getAsLong(), micros()));
         }
         if (processes) {
             gpus.forEach(Gpu::forgetLoads);
