@@ -18,8 +18,8 @@ final class Gpu {
     private static final List<String> LOADS = List.of("sm", "mem", "enc", "dec");
     private static final String MEMORY = "memory_used";
     private static final String BUSY = "busy";
-    /// After its time, as long as a sample of the driver may take to be told.
-    private static final long BUSY_LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /// From the time of asking, as much as a sample's may be off that is not of another time of day.
+    private static final long BUSY_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
 
     private final Nvml nvml;
@@ -154,7 +154,8 @@ final class Gpu {
         if (!isLost() && isAnswered(BUSY, false)) {
             int code = busy.read(nowMicros, (micros, percent) -> {
                 long nanos = now - TimeUnit.MICROSECONDS.toNanos(nowMicros - micros);
-                if (nanos <= now && nanos > busyNanos - BUSY_LATE_NANOS) {
+                // Some come while the driver is asked: after now.
+                if (nanos > busyNanos - BUSY_OFF_NANOS && nanos < now + BUSY_OFF_NANOS) {
                     taker.accept(new GpuValue(nanos, index, GpuValue.DEVICE, BUSY, percent, PERCENT));
                 } else {
                     // Somebody has set the time of day since.

@@ -117,6 +117,9 @@ final class GpuKernelSymbolizer {
 
     /// Empty where that is not known, or something else is there by now.
     private static String written(ProcessMemory memory, Unknown unknown) {
+        if (unknown.written() == 0) {
+            return "";
+        }
         String name = new String(memory.readToZero(unknown.written(), MOST_BYTES), StandardCharsets.ISO_8859_1);
         boolean plain = name.chars().allMatch(c -> c > ' ' && c < DELETE);
         return plain && name.startsWith(unknown.start()) ? name : "";
