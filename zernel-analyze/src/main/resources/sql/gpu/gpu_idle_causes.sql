@@ -12,7 +12,8 @@ WITH
             spans.pid,
             spans.device,
             spans.cause,
-            -- Of a gap that lies there in part, as much of each cause. Products of seconds in ns take more than 64 bits.
+            -- Of a gap that lies there in part, as much of each cause.
+            -- Products of seconds in ns take more than 64 bits.
             CAST(
                 CAST(spans.dur_ns AS HUGEINT) * (
                     least(spans.end_ns, coalesce(scopes.end_ns, spans.end_ns))
