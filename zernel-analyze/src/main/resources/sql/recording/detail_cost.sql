@@ -1,15 +1,18 @@
 -- What recording detail costs the job: measured by the job's own steps, with and without, else predicted.
 --
--- Steps wholly inside a window of detail are compared with those of no window, of kind train. Each window is compared
--- with what lies next to it, so that a job that drifts counts as little as single slow steps: the difference of the
--- logarithms of the median of up to 10 steps on either side of its begin, and of its end. Their mean over windows is
--- the effect, with its interval at 95 % by Student's t; windows of several processes count once. Steps within 20 ms of
--- a window, in which probes are attached or taken away, count on neither side. Lost is what the effect makes of the
--- share of the time of train steps that was in windows.
+-- Of each window, and of what lies next to it, so that a drift of the job does not count: the time of steps of kind
+-- train with detail is held against what as many took without. All the time counts, of a step that lies there in part
+-- that part: a program that is ahead of its GPU has short steps and one that waits for all of them, and detail makes
+-- the short ones longer and the long one as much shorter. Of a step longer than that which one in forty exceeds only so
+-- much counts. The effect is the ratio of these times over all windows, its interval at 95 % by the jackknife of its
+-- logarithm; windows of several processes count once. Time within 20 ms of a window, in which probes are attached or
+-- taken away, counts on neither side, nor does that until the job has as much of a lead as it has with or without: ten
+-- steps, or a third of a short time. Lost is what the effect makes of the share of the time of train steps that was in
+-- windows.
 --
--- The recorder measures the effect too, in turns that it makes for that, and says so in words in the footer. Of the two
--- the one that tells an effect counts, else the one whose interval is narrower. An interval that reaches far on both
--- sides of nothing tells nothing, and the text says so: it is no sign that detail costs nothing.
+-- The recorder measures the effect too, in turns that it makes for that, and says so in words in the footer. The one
+-- counts that rests on more turns: a part of a recording holds few of them. An interval that reaches far on both sides
+-- of nothing tells nothing, and the text says so: it is no sign that detail costs nothing.
 --
 -- Recordings with detail all the time have nothing to compare: what a probed call costs, as it was measured before,
 -- times the calls in train steps is a prediction. Where there are no steps, its share is of one CPU.
@@ -22,8 +25,10 @@ CREATE TABLE detail_cost AS
 WITH
     constants AS (
         SELECT
-            10 AS most_steps, -- on either side of an edge that are compared
             3 AS min_windows, -- fewer do not tell
+            10 AS settling_steps, -- that do not count after a change, and the fewest that are compared
+            3 AS settling_part, -- of a short time, which do not count then
+            4000000000 AS longest_ns, -- [ns] of a long window that is compared at either end
             0.05 AS unclear_effect, -- of a step: an interval about nothing that reaches so far does not tell
             20000000 AS edge_ns, -- [ns] around a window in which probes come and go
             0.005 AS min_cpu_share -- of the time of steps, from which the recorder's own CPU time is worth a word
@@ -46,80 +51,126 @@ WITH
             AND steps.dur_ns > 0
             AND steps.recording IN (SELECT recording FROM detail WHERE windows IS NOT NULL)
     ),
-    numbered AS (
-        SELECT recording, number, start_ns, end_ns
-        FROM detail_windows
-    ),
-    -- The window that each step lies in, or else behind: 0 before the first.
-    placed AS (
+    paces AS (
         SELECT
-            trained.*,
-            coalesce(numbered.number, 0) AS number,
-            numbered.end_ns AS window_end_ns
+            trained.recording,
+            trained.pid,
+            min(trained.start_ns) AS first_ns,
+            max(trained.end_ns) AS last_ns,
+            constants.settling_steps * CAST(median(trained.dur_ns) AS BIGINT) AS few_ns,
+            quantile_cont(trained.dur_ns, 0.975) AS longest_step_ns
         FROM trained
-        ASOF LEFT JOIN numbered ON numbered.recording = trained.recording AND numbered.start_ns <= trained.start_ns
-    ),
-    apart AS (
-        SELECT placed.recording, placed.pid, placed.number, placed.start_ns, placed.dur_ns
-        FROM placed
-        LEFT JOIN numbered ON numbered.recording = placed.recording AND numbered.number = placed.number + 1
         CROSS JOIN constants
-        WHERE placed.detail_share = 0
-            AND coalesce(placed.start_ns >= placed.window_end_ns + constants.edge_ns, TRUE)
-            AND coalesce(placed.end_ns <= numbered.start_ns - constants.edge_ns, TRUE)
+        GROUP BY trained.recording, trained.pid, constants.settling_steps
     ),
-    -- Of each edge, by the number of its window, the steps of either side by how near they are.
-    sides AS (
-        SELECT recording, pid, number, TRUE AS begins, TRUE AS detailed, dur_ns,
-            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns) AS place
-        FROM placed
-        WHERE detailed
+    -- Each window, with where what is around it ends: the one before, the next, or the job's steps.
+    around AS (
+        SELECT
+            detail_windows.recording,
+            paces.pid,
+            detail_windows.number,
+            paces.few_ns,
+            detail_windows.start_ns,
+            detail_windows.end_ns,
+            coalesce(lag(detail_windows.end_ns) OVER places + constants.edge_ns, paces.first_ns) AS before_ns,
+            coalesce(lead(detail_windows.start_ns) OVER places - constants.edge_ns, paces.last_ns) AS after_ns,
+            constants.*
+        FROM detail_windows
+        JOIN paces ON paces.recording = detail_windows.recording
+        CROSS JOIN constants
+        WINDOW places AS (PARTITION BY detail_windows.recording, paces.pid ORDER BY detail_windows.number)
+    ),
+    settled AS (
+        SELECT
+            around.*,
+            start_ns + least(few_ns, (end_ns - start_ns) // settling_part) AS with_from_ns,
+            before_ns + least(few_ns, (start_ns - edge_ns - before_ns) // settling_part) AS before_from_ns,
+            start_ns - edge_ns AS before_to_ns,
+            end_ns + edge_ns + least(few_ns, (after_ns - end_ns - edge_ns) // settling_part) AS after_from_ns
+        FROM around
+    ),
+    -- What is compared at each edge of a window.
+    spans AS (
+        SELECT recording, pid, number, TRUE AS begins, TRUE AS detailed,
+            with_from_ns AS from_ns,
+            least(end_ns, with_from_ns + longest_ns) AS to_ns
+        FROM settled
         UNION ALL
-        SELECT recording, pid, number, FALSE, TRUE, dur_ns,
-            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns DESC)
-        FROM placed
-        WHERE detailed
+        SELECT recording, pid, number, TRUE, FALSE,
+            greatest(
+                before_from_ns,
+                before_to_ns - greatest(few_ns, least(end_ns - with_from_ns, longest_ns))
+            ),
+            before_to_ns
+        FROM settled
         UNION ALL
-        SELECT recording, pid, number + 1, TRUE, FALSE, dur_ns,
-            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns DESC)
-        FROM apart
+        SELECT recording, pid, number, FALSE, TRUE, greatest(with_from_ns, end_ns - longest_ns), end_ns
+        FROM settled
         UNION ALL
-        SELECT recording, pid, number, FALSE, FALSE, dur_ns,
-            row_number() OVER (PARTITION BY recording, pid, number ORDER BY start_ns)
-        FROM apart
+        SELECT recording, pid, number, FALSE, FALSE,
+            after_from_ns,
+            least(after_ns, after_from_ns + greatest(few_ns, least(end_ns - with_from_ns, longest_ns)))
+        FROM settled
+    ),
+    parts AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.number,
+            spans.begins,
+            spans.detailed,
+            trained.dur_ns,
+            least(trained.end_ns, spans.to_ns) - greatest(trained.start_ns, spans.from_ns) AS part_ns
+        FROM spans
+        JOIN trained
+            ON trained.recording = spans.recording
+            AND trained.pid = spans.pid
+            AND trained.start_ns < spans.to_ns
+            AND trained.end_ns > spans.from_ns
+        WHERE spans.from_ns < spans.to_ns
     ),
     edges AS (
         SELECT
-            sides.recording,
-            sides.pid,
-            sides.number,
-            sides.begins,
-            ln(median(sides.dur_ns) FILTER (WHERE sides.detailed))
-                - ln(median(sides.dur_ns) FILTER (WHERE NOT sides.detailed)) AS effect
-        FROM sides
-        CROSS JOIN constants
-        WHERE sides.place <= constants.most_steps
-        GROUP BY sides.recording, sides.pid, sides.number, sides.begins
+            parts.recording,
+            parts.pid,
+            parts.number,
+            parts.begins,
+            sum(part_ns * least(1, longest_step_ns / dur_ns)) FILTER (WHERE detailed) AS with_ns,
+            sum(part_ns / dur_ns) FILTER (WHERE detailed) AS with_steps,
+            sum(part_ns * least(1, longest_step_ns / dur_ns)) FILTER (WHERE NOT detailed)
+                / sum(part_ns / dur_ns) FILTER (WHERE NOT detailed) AS without_ns
+        FROM parts
+        JOIN paces ON paces.recording = parts.recording AND paces.pid = parts.pid
+        GROUP BY parts.recording, parts.pid, parts.number, parts.begins
     ),
     compared AS (
-        SELECT recording, number, avg(effect) AS effect
-        FROM (
-            SELECT recording, pid, number, avg(effect) AS effect
-            FROM edges
-            WHERE effect IS NOT NULL
-            GROUP BY recording, pid, number
-        )
+        SELECT recording, number, sum(with_ns) AS with_ns, sum(with_steps * without_ns) AS without_ns
+        FROM edges
+        WHERE with_ns IS NOT NULL
+            AND without_ns IS NOT NULL
         GROUP BY recording, number
+    ),
+    -- The logarithm of the ratio of all windows but this one.
+    left_out AS (
+        SELECT
+            recording,
+            with_ns,
+            without_ns,
+            ln(
+                nullif(sum(with_ns) OVER (PARTITION BY recording) - with_ns, 0)
+                / nullif(sum(without_ns) OVER (PARTITION BY recording) - without_ns, 0)
+            ) AS logarithm
+        FROM compared
     ),
     means AS (
         SELECT
-            compared.recording,
+            left_out.recording,
             count(*) AS windows,
-            avg(compared.effect) AS effect,
-            student_t(count(*) - 1) * stddev_samp(compared.effect) / sqrt(count(*)) AS error
-        FROM compared
+            ln(sum(left_out.with_ns) / sum(left_out.without_ns)) AS effect,
+            student_t(count(*) - 1) * sqrt((count(*) - 1) * var_pop(left_out.logarithm)) AS error
+        FROM left_out
         CROSS JOIN constants
-        GROUP BY compared.recording
+        GROUP BY left_out.recording
         HAVING count(*) >= any_value(constants.min_windows)
     ),
     -- "detail makes a step 23.0 % longer (95 %: 1.1 to 49.7 %, 3 turns)"
@@ -156,12 +207,12 @@ WITH
         SELECT turns.*, 'measured by the recorder' AS method
         FROM turns
     ),
-    clearest AS (
+    best AS (
         SELECT recording, method, turns, effect, least_effect, most_effect
         FROM effects
         QUALIFY row_number() OVER (
             PARTITION BY recording
-            ORDER BY least_effect <= 0 AND most_effect >= 0, most_effect - least_effect, method
+            ORDER BY turns DESC, method
         ) = 1
     ),
     shares AS (
@@ -178,21 +229,21 @@ WITH
     measured AS (
         SELECT
             recordings.recording,
-            coalesce(clearest.method, 'too few windows') AS method,
+            coalesce(best.method, 'too few windows') AS method,
             coalesce(means.windows, 0) AS windows,
-            clearest.turns,
+            best.turns,
             coalesce(shares.detailed_steps, 0) AS detailed_steps,
             coalesce(shares.other_steps, 0) AS other_steps,
             shares.other_ns,
-            coalesce(shares.other_ns * (1 + clearest.effect), shares.detailed_ns) AS detailed_ns,
-            clearest.effect,
-            clearest.least_effect,
-            clearest.most_effect,
+            coalesce(shares.other_ns * (1 + best.effect), shares.detailed_ns) AS detailed_ns,
+            best.effect,
+            best.least_effect,
+            best.most_effect,
             shares.on_share,
-            shares.on_share * (1 - 1 / (1 + clearest.effect)) AS lost_share
+            shares.on_share * (1 - 1 / (1 + best.effect)) AS lost_share
         FROM (SELECT recording FROM detail WHERE windows IS NOT NULL) AS recordings
         LEFT JOIN means ON means.recording = recordings.recording
-        LEFT JOIN clearest ON clearest.recording = recordings.recording
+        LEFT JOIN best ON best.recording = recordings.recording
         LEFT JOIN shares ON shares.recording = recordings.recording
     ),
     -- What each process pays in train steps: its launches there tell how much of its calls that is.

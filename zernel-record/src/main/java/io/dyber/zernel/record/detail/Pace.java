@@ -15,26 +15,29 @@ final class Pace {
     private static final double SHORTEST_WINDOW = TimeUnit.MILLISECONDS.toNanos(100);
     private static final double LONG_WINDOW = TimeUnit.SECONDS.toNanos(4);
     /// Whole steps of a window, and one that is lost at its ends.
-    private static final double STEPS_OF_A_WINDOW = 4;
+    private static final double FEWEST_STEPS = 4;
     private static final double STEPS_OF_A_LONG_WINDOW = 2.5;
     private static final int LENGTHS = 50;
 
     private final Detail asked;
     private final double budget;
     private final Deque<Long> lengths = new ArrayDeque<>();
+    private double steps;
+    private double stepsNanos;
     private long began;
+    private long openNanos;
     /// What detail costs, as a share of the time in which it is recorded.
     private double cost;
-    private double spentNanos;
 
     Pace(Detail asked, double budget) {
         this.asked = asked;
         this.budget = budget;
     }
 
-    /// From now on time counts.
+    /// From now on time counts, and what detail cost before does not.
     void begins(long now) {
         began = now;
+        openNanos = 0;
     }
 
     /// Takes in a step.
@@ -45,15 +48,20 @@ final class Pace {
         }
     }
 
+    /// A window is to hold so many steps from now on, as far as they take no longer than this.
+    void hold(int wanted, long atMostNanos) {
+        steps = wanted;
+        stepsNanos = atMostNanos;
+    }
+
+    /// A window is to hold no more than the fewest steps from now on.
+    void holdFew() {
+        hold(0, 0);
+    }
+
     /// Detail is expected to cost so much, or more if that was said before.
     void expect(double share) {
         cost = Math.max(cost, share);
-    }
-
-    /// It was found to cost so much; what was spent until now, with detail about half of the time, is made good.
-    void measured(double share, long now) {
-        learned(share);
-        spentNanos = Math.max(spentNanos, (now - began) * cost / 2);
     }
 
     /// It was found to cost so much.
@@ -63,7 +71,7 @@ final class Pace {
 
     /// Detail was recorded for so long.
     void spend(long nanos) {
-        spentNanos += nanos * cost;
+        openNanos += nanos;
     }
 
     /// How long a window is to be.
@@ -78,9 +86,10 @@ final class Pace {
         if (byTime) {
             return (long) Math.clamp(LONGEST_PAUSE * budget / cost, SHORTEST_WINDOW, LONG_WINDOW);
         }
-        double few = STEPS_OF_A_WINDOW * stepNanos();
+        double few = FEWEST_STEPS * stepNanos();
+        double wanted = Math.max(few, Math.min(steps * stepNanos(), stepsNanos));
         double atMost = Math.max(LONG_WINDOW, STEPS_OF_A_LONG_WINDOW * stepNanos());
-        return (long) Math.max(SHORTEST_WINDOW, Math.min(few, atMost));
+        return (long) Math.max(SHORTEST_WINDOW, Math.min(wanted, atMost));
     }
 
     private long stepNanos() {
@@ -103,7 +112,7 @@ final class Pace {
         if (asked.mode() == Detail.Mode.TURNS || cost <= 0) {
             return now + (long) steady;
         }
-        double paid = began + spentNanos / budget - now;
+        double paid = began + openNanos * cost / budget - now;
         boolean dear = window(byTime) * cost > 2 * budget * LONGEST_PAUSE;
         double latest = dear ? Math.clamp(steady, LONGEST_PAUSE, LONGEST_PAUSE_OF_DEAR_WINDOWS) : LONGEST_PAUSE;
         return now + (long) Math.min(Math.max(steady, paid), latest);

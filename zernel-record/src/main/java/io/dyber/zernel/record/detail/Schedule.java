@@ -17,6 +17,12 @@ final class Schedule {
     private static final long AGAIN = TimeUnit.SECONDS.toNanos(30);
     private static final int MOST_TURNS = 12;
     private static final int TURNS_WITHOUT_STEPS = 40;
+    /// Of each side of a turn in the trial, and how long that is at most. Both double after some turns, and again: where
+    /// steps differ much, or wait for what was done ahead, long sides tell more than many.
+    private static final int STEPS_OF_A_TURN = 15;
+    private static final long LONGEST_TURN = TimeUnit.SECONDS.toNanos(1);
+    private static final int TURNS_OF_A_LENGTH = 3;
+    private static final int MOST_DOUBLINGS = 2;
     /// A share of the budget below which a prediction is trusted to be below it, though it may be wrong by some times.
     private static final double NEGLIGIBLE = 0.1;
 
@@ -94,7 +100,7 @@ final class Schedule {
             case TRIAL -> trial(now);
             case ALWAYS -> always(now);
             case WINDOWS -> inTurns(now);
-            case BY_TIME -> stepsAtLast() ? tryAnew() : inTurns(now);
+            case BY_TIME -> stepsAtLast() ? tryAnew(now) : inTurns(now);
         };
     }
 
@@ -122,8 +128,9 @@ final class Schedule {
         experiment.ends(now);
         if (phase == Phase.TRIAL) {
             turns++;
+            pace.hold(STEPS_OF_A_TURN << doublings(), LONGEST_TURN << doublings());
         } else if (phase == Phase.WINDOWS && asked.mode() == Detail.Mode.AUTO) {
-            learn();
+            learn(now);
         }
         next = pace.next(now, phase == Phase.BY_TIME);
         if (triggered) {
@@ -152,8 +159,9 @@ final class Schedule {
         return !measured && steps - stepsOfVerdict >= FIRST_STEPS && load >= NEGLIGIBLE * budget;
     }
 
-    private boolean tryAnew() {
+    private boolean tryAnew(long now) {
         experiment.restart();
+        pace.begins(now);
         begin();
         return false;
     }
@@ -183,7 +191,12 @@ final class Schedule {
     private void begin() {
         phase = Phase.TRIAL;
         turns = 0;
+        pace.hold(STEPS_OF_A_TURN, LONGEST_TURN);
         pace.expect(Double.isInfinite(load) ? 0 : load);
+    }
+
+    private int doublings() {
+        return Math.min(turns / TURNS_OF_A_LENGTH, MOST_DOUBLINGS);
     }
 
     private boolean trial(long now) {
@@ -208,7 +221,10 @@ final class Schedule {
         boolean within = estimate.effect() <= budget;
         phase = within ? Phase.ALWAYS : Phase.WINDOWS;
         why = "detail makes a step " + text(estimate);
-        pace.measured(estimate.effect(), now);
+        pace.learned(estimate.effect());
+        if (estimate.low() > budget) {
+            pace.holdFew();
+        }
         next = pace.next(closedAt, phase == Phase.BY_TIME);
         notice = Optional.of(why + (within ? ": recorded all the time" : ": recorded in windows, see --detail"));
     }
@@ -241,13 +257,15 @@ final class Schedule {
     private boolean always(long now) {
         boolean more = load > NEGLIGIBLE * budget && load > 2 * loadOfVerdict && steps > stepsOfVerdict;
         boolean anew = stepsAtLast() || (more && now - verdictAt > AGAIN);
-        return !anew || tryAnew();
+        return !anew || tryAnew(now);
     }
 
     /// Each window is another turn.
-    private void learn() {
+    private void learn(long now) {
         Experiment.Estimate estimate = experiment.estimate();
-        if (estimate.isKnown()) {
+        if (estimate.isKnown() && estimate.high() <= budget) {
+            judge(estimate, now);
+        } else if (estimate.isKnown()) {
             pace.learned(estimate.effect());
             why = "detail makes a step " + text(estimate);
         }

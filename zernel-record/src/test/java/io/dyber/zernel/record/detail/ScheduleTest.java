@@ -39,6 +39,10 @@ final class ScheduleTest {
         int windows;
         long lastOpened;
         long longestPause;
+        /// How long the GPU works at a step, 0 if there is none, and until when at those that were launched.
+        long gpuNanos;
+        long gpuEnd;
+        long count;
 
         Job(Detail asked, long stepNanos, double cost, double share, double noise) {
             this.schedule = new Schedule(asked, BUDGET, now);
@@ -65,6 +69,10 @@ final class ScheduleTest {
             double slower = open ? 1 + cost : 1;
             openNanos += open ? TICK : 0;
             lostNanos += (long) (TICK - TICK / slower);
+            if (gpuNanos != 0) {
+                launchSteps(slower);
+                return;
+            }
             if (stepNanos == 0) {
                 return;
             }
@@ -74,6 +82,21 @@ final class ScheduleTest {
                 stepBegan = now;
                 done -= 1;
                 length = 1 + noise * random.nextGaussian();
+            }
+        }
+
+        /// The CPU is at most a step and a half ahead of the GPU, and waits for it in each tenth step.
+        private void launchSteps(double slower) {
+            for (long end = stepBegan; ; stepBegan = end) {
+                end = stepBegan + (long) (stepNanos * slower * (1 + noise * random.nextGaussian()));
+                long gpu = Math.max(gpuEnd, stepBegan) + gpuNanos;
+                end = Math.max(end, count % 10 == 9 ? gpu : gpu - gpuNanos * 3 / 2);
+                if (end > now) {
+                    return;
+                }
+                gpuEnd = gpu;
+                count++;
+                onTheWay.add(new Step(7, stepBegan, end));
             }
         }
 
@@ -119,6 +142,28 @@ final class ScheduleTest {
         assertThat(job.windows).isBetween(3, 13);
         assertThat(job.open).isTrue();
         assertThat(job.openNanos).isGreaterThan(100 * SECOND);
+    }
+
+    /// Of a program ahead of its GPU most steps take as long as the CPU, and some wait for all of them.
+    @ParameterizedTest
+    @CsvSource({"18, 24, 0.2", "15, 25, 0.5", "30, 60, 0.3"})
+    void whereTheGpuIsTheLimitDetailIsRecordedAllTheTime(long cpuMillis, long gpuMillis, double cost) {
+        Job job = auto(cpuMillis * MILLISECOND, cost, cost, 0.02);
+        job.gpuNanos = gpuMillis * MILLISECOND;
+        job.run(60 * SECOND);
+        assertThat(job.schedule.why()).startsWith("detail makes a step ");
+        assertThat(job.schedule.recorded()).isEqualTo("all");
+    }
+
+    @Test
+    void whereTheGpuIsAlmostTheLimitOnlyWhatIsLeftIsTheCost() {
+        Job job = auto(20 * MILLISECOND, 0.5, 0.5, 0.02);
+        job.gpuNanos = 24 * MILLISECOND;
+        for (int i = 0; i < 100 && !job.schedule.why().startsWith("detail makes"); i++) {
+            job.run(SECOND);
+        }
+        assertThat(job.schedule.recorded()).isEqualTo("windows");
+        assertThat(job.schedule.why()).matches("detail makes a step (1[3-9]|2[0-9]|3[0-7])[.].*");
     }
 
     @ParameterizedTest
