@@ -112,14 +112,14 @@ GROUP BY states.recording, states.pid, states.tid;
 -- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
 --
 -- needs: _between_calls, _forward_samples, _lateness
--- severity: high from 25 % of step time
+-- severity: high from 25 % of step time, else medium
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
 -- lines: that work WHERE works AND NOT in_forward
 WITH
     thresholds AS (
         SELECT
             10 AS min_steps, -- steps of kind train
-            0.25 AS min_share, -- of the step
+            0.15 AS min_share, -- of the step
             0.1 AS least_share, -- of the step, at least, however long the forward pass is
             1000000 AS min_ns, -- [ns] of it
             0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions

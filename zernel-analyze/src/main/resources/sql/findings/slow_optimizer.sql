@@ -1,10 +1,11 @@
 -- The optimizer takes much of a step. `Optimizer.step` runs on the CPU for longer than a fused one would.
 --
 -- Waits for the GPU inside it do not count. Lost is what is beyond a tenth of the step, at most as the GPU is idle by
--- the driver's samples; a tenth is an assumption, and the bound is that it takes no time at all.
+-- the driver's samples; a tenth is an assumption, and the bound is that it takes no time at all. How many of a step's
+-- launches are in it is evidence: an optimizer that goes through the parameters one by one has several for each.
 -- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
 --
--- needs: step_mean, gpu_busy, files
+-- needs: step_mean, step_work, gpu_busy, files, _rare_events, _launched, _step_spans, _sampled
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
 -- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step'
@@ -14,7 +15,8 @@ WITH
             5 AS min_steps, -- steps of kind train
             0.25 AS min_share, -- of step time in the optimizer
             0.1 AS usual_share, -- of step time that it may take
-            200000 AS min_ns -- [ns] in the optimizer: calling any from Python takes about as long
+            200000 AS min_ns, -- [ns] in the optimizer: calling any from Python takes about as long
+            50 AS many_launches -- in the optimizer of a step, from which on they are worth a word
     ),
     costs AS (
         SELECT
@@ -33,6 +35,45 @@ WITH
         WHERE step_mean.steps >= thresholds.min_steps
             AND step_mean.optimizer_step_ns >= thresholds.min_share * step_mean.step_ns
             AND step_mean.optimizer_step_ns >= thresholds.min_ns
+    ),
+    calls AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            events.ts_ns AS from_ns,
+            events.ts_ns + events.dur_ns AS until_ns
+        FROM _rare_events AS events
+        JOIN costs ON costs.recording = events.recording AND costs.pid = events.pid AND costs.tid = events.tid
+        WHERE events.kind = 'region' AND events.name LIKE 'Optimizer.step#%' AND events.dur_ns > 0
+    ),
+    optimizers AS (
+        SELECT calls.recording, calls.pid, calls.from_ns, calls.until_ns, steps.step
+        FROM calls
+        ASOF JOIN (SELECT * FROM _step_spans WHERE detailed AND steady) AS steps
+            ON steps.recording = calls.recording
+            AND steps.pid = calls.pid
+            AND steps.tid = calls.tid
+            AND steps.from_ns <= calls.from_ns
+        WHERE calls.until_ns <= steps.until_ns
+    ),
+    launched AS (
+        SELECT _launched.recording, _launched.pid, _launched.tid, _launched.at_ns
+        FROM _launched
+        SEMI JOIN optimizers ON optimizers.recording = _launched.recording AND optimizers.pid = _launched.pid
+        ANTI JOIN _sampled ON _sampled.recording = _launched.recording AND _sampled.kind = 'cuda_launch'
+        WHERE NOT _launched.graph
+    ),
+    counted AS (
+        SELECT recording, pid, count(DISTINCT (tid, at_ns)) / count(DISTINCT step) AS launches
+        FROM in_spans(launched, optimizers)
+        GROUP BY recording, pid
+    ),
+    worked AS (
+        SELECT recording, pid, avg(launches) AS launches
+        FROM step_work
+        WHERE step_kind = 'train'
+        GROUP BY recording, pid
     )
 SELECT
     recording, -- recording
@@ -45,11 +86,18 @@ SELECT
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal); ',
-        steps, ms(optimizer_ns), ms(step_ns), pct(usual_share)) AS evidence, -- what it rests on
+        steps, ms(optimizer_ns), ms(step_ns), pct(usual_share))
+        || CASE
+            WHEN counted.launches >= thresholds.many_launches
+                THEN format('{:.0f} of the {:.0f} launches of a step are in it; ', counted.launches, worked.launches)
+            ELSE ''
+        END AS evidence, -- what it rests on
     'fused=True or foreach=True, no Python of your own in step(); or step less often: accumulate gradients'
         AS advice, -- what to try
     'zernel-analyze phases --parts {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
+LEFT JOIN counted USING (recording, pid)
+LEFT JOIN worked USING (recording, pid)
 WHERE lost_ns > 0
     AND recording NOT IN (SELECT recording FROM files WHERE state = 'trace')

@@ -6,7 +6,7 @@
 -- after the last step. Without them it is `close` where the samples leave that room, `cpu` where they do not, and
 -- `unknown` without samples.
 --
--- needs: gpu_busy, _trained, step_work, _syncs
+-- needs: gpu_busy, gpu_traces, _trained, step_work, _syncs
 -- digest: kept
 CREATE TABLE gpu_limit AS
 WITH
@@ -14,6 +14,7 @@ WITH
         SELECT
             0.85 AS busy_share, -- share of the time from which on a GPU is busy
             0.3 AS close_share, -- share of the time below which its use is not close to that
+            0.3 AS wide_share, -- what samples leave open of the time, from which on they tell no one number
             20000 AS blocked_ns -- [ns] mean launch from which on launches wait for room in the queue
     ),
     work AS (
@@ -50,6 +51,7 @@ WITH
             work.launch_share,
             last_syncs.dur_ns AS last_sync_ns,
             busy.samples,
+            recorded.pid IS NOT NULL AS recorded,
             busy.train_busy AS busy,
             busy.least_train_busy AS least_busy,
             busy.most_train_busy AS most_busy,
@@ -61,6 +63,9 @@ WITH
         CROSS JOIN constants
         LEFT JOIN last_syncs ON last_syncs.recording = work.recording AND last_syncs.pid = work.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = work.recording AND busy.pid = work.pid
+        LEFT JOIN (SELECT DISTINCT recording, pid FROM gpu_traces WHERE clock = 'cupti') AS recorded
+            ON recorded.recording = work.recording
+            AND recorded.pid = work.pid
         WHERE work.launch_ns IS NOT NULL OR busy.pid IS NOT NULL
     )
 SELECT
@@ -79,8 +84,12 @@ SELECT
         CASE
             WHEN samples IS NULL THEN 'its GPU was not sampled'
             WHEN busy IS NULL THEN 'no sample of its GPU lies within training steps'
-            WHEN samples = 0 THEN format('a kernel ran {} of the time (the profiler''s trace)', pct(busy))
+            WHEN samples = 0 THEN format('a kernel ran {} of the time ({})',
+                pct(busy), CASE WHEN recorded THEN 'as CUPTI recorded it' ELSE 'the profiler''s trace' END)
             WHEN samples = 1 THEN format('a kernel ran {} of the time (NVML, one sample)', pct(busy))
+            WHEN most_busy - least_busy >= constants.wide_share
+                THEN format('a kernel ran between {} and {} of the time, most likely {} (NVML, {} samples)',
+                    pct(least_busy), pct(most_busy), pct(busy), samples)
             ELSE format('a kernel ran {} of the time (NVML, {} samples: {} to {})',
                 pct(busy), samples, pct(least_busy), pct(most_busy))
         END,

@@ -4,11 +4,11 @@
 -- train with detail is held against what as many took without. All the time counts, of a step that lies there in part
 -- that part: a program that is ahead of its GPU has short steps and one that waits for all of them, and detail makes
 -- the short ones longer and the long one as much shorter. Of a step longer than that which one in forty exceeds only so
--- much counts. The effect is the ratio of these times over all windows, its interval at 95 % by the jackknife of its
--- logarithm; windows of several processes count once. Time within 20 ms of a window, in which probes are attached or
--- taken away, counts on neither side, nor does that until the job has as much of a lead as it has with or without: ten
--- steps, or a third of a short time. Lost is what the effect makes of the share of the time of train steps that was in
--- windows.
+-- much counts, so that what seldom happens counts little, as do waits that are as rare. The effect is the ratio of
+-- these times over all windows, its interval at 95 % by the jackknife of its logarithm; windows of several processes
+-- count once. Time within 20 ms of a window, in which probes are attached or taken away, counts on neither side, nor
+-- do the ten steps after a change, or a third of a short time: until then a program gets ahead, or falls back. Lost is
+-- what the effect makes of the share of the time of train steps that was in windows.
 --
 -- The recorder measures the effect too, in turns that it makes for that, and says so in words in the footer. The one
 -- counts that rests on more turns: a part of a recording holds few of them. An interval that reaches far on both sides
@@ -112,36 +112,68 @@ WITH
             least(after_ns, after_from_ns + greatest(few_ns, least(end_ns - with_from_ns, longest_ns)))
         FROM settled
     ),
-    parts AS (
+    -- The steps before each one, and how long they took, of a long one as much as counts.
+    before AS (
         SELECT
-            spans.recording,
-            spans.pid,
-            spans.number,
-            spans.begins,
-            spans.detailed,
+            trained.recording,
+            trained.pid,
+            trained.start_ns,
+            trained.end_ns,
             trained.dur_ns,
-            least(trained.end_ns, spans.to_ns) - greatest(trained.start_ns, spans.from_ns) AS part_ns
+            least(trained.dur_ns, paces.longest_step_ns) AS counted_ns,
+            row_number() OVER places - 1 AS steps_before,
+            sum(least(trained.dur_ns, paces.longest_step_ns)) OVER places
+                - least(trained.dur_ns, paces.longest_step_ns) AS ns_before
+        FROM trained
+        JOIN paces ON paces.recording = trained.recording AND paces.pid = trained.pid
+        WINDOW places AS (PARTITION BY trained.recording, trained.pid ORDER BY trained.start_ns)
+    ),
+    moments AS (
+        SELECT recording, pid, number, begins, detailed, from_ns AS at_ns, -1 AS sign
         FROM spans
-        JOIN trained
-            ON trained.recording = spans.recording
-            AND trained.pid = spans.pid
-            AND trained.start_ns < spans.to_ns
-            AND trained.end_ns > spans.from_ns
-        WHERE spans.from_ns < spans.to_ns
+        WHERE from_ns < to_ns
+        UNION ALL
+        SELECT recording, pid, number, begins, detailed, to_ns, 1
+        FROM spans
+        WHERE from_ns < to_ns
+    ),
+    placed AS (
+        SELECT
+            moments.*,
+            coalesce(before.steps_before, 0) AS steps_before,
+            coalesce(before.ns_before, 0) AS ns_before,
+            coalesce(before.counted_ns, 0) AS counted_ns,
+            coalesce((least(moments.at_ns, before.end_ns) - before.start_ns) / before.dur_ns, 0) AS part
+        FROM moments
+        ASOF LEFT JOIN before
+            ON before.recording = moments.recording
+            AND before.pid = moments.pid
+            AND before.start_ns <= moments.at_ns
+    ),
+    sums AS (
+        SELECT
+            recording,
+            pid,
+            number,
+            begins,
+            detailed,
+            sum(sign * (steps_before + part)) AS steps,
+            sum(sign * (ns_before + part * counted_ns)) AS ns
+        FROM placed
+        GROUP BY recording, pid, number, begins, detailed
     ),
     edges AS (
         SELECT
-            parts.recording,
-            parts.pid,
-            parts.number,
-            parts.begins,
-            sum(part_ns * least(1, longest_step_ns / dur_ns)) FILTER (WHERE detailed) AS with_ns,
-            sum(part_ns / dur_ns) FILTER (WHERE detailed) AS with_steps,
-            sum(part_ns * least(1, longest_step_ns / dur_ns)) FILTER (WHERE NOT detailed)
-                / sum(part_ns / dur_ns) FILTER (WHERE NOT detailed) AS without_ns
-        FROM parts
-        JOIN paces ON paces.recording = parts.recording AND paces.pid = parts.pid
-        GROUP BY parts.recording, parts.pid, parts.number, parts.begins
+            recording,
+            pid,
+            number,
+            begins,
+            any_value(ns) FILTER (WHERE detailed) AS with_ns,
+            any_value(steps) FILTER (WHERE detailed) AS with_steps,
+            any_value(ns / steps) FILTER (WHERE NOT detailed) AS without_ns
+        FROM sums
+        WHERE steps > 0
+        GROUP BY recording, pid, number, begins
     ),
     compared AS (
         SELECT recording, number, sum(with_ns) AS with_ns, sum(with_steps * without_ns) AS without_ns

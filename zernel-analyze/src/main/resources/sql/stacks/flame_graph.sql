@@ -1,9 +1,10 @@
--- The recorded stacks as a tree: a row for each frame below the same frames and each state.
+-- The stacks of training steps as a tree: a row for each frame below the same frames and each state.
 --
 -- The roots are training threads, data workers, and other threads. A thread that waits for work is not in it, see
--- `stack_times`. Frames that hold little of all time are left out, see `stack_tree`.
+-- `stack_times`; nor is start-up, see `training_stack_times`. Frames that hold little of all time are left out, see
+-- `stack_tree`.
 --
--- needs: stack_times, _stack_texts, _frames
+-- needs: training_stack_times, _stack_texts, _frames
 CREATE VIEW flame_graph AS
 WITH
     sums AS (
@@ -16,7 +17,7 @@ WITH
             state,
             id,
             sum(total_ns) AS total_ns
-        FROM stack_times
+        FROM training_stack_times
         WHERE NOT idle
         GROUP BY ALL
     ),

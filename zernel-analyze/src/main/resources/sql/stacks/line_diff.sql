@@ -4,7 +4,7 @@
 -- rows where one of the two has no stacks. A line may have moved in its file, so lines are told by their function, and
 -- the number is that of after. Times are sums over all threads but those that wait for work.
 --
--- needs: stack_times, stack_lines, files, _diff_units, _steady_stack_times
+-- needs: stack_times, stack_lines, files, _diff_units
 CREATE VIEW line_diff AS
 WITH
     times AS (
@@ -14,20 +14,12 @@ WITH
             regexp_replace(lines.line, ':\d+ ', ' ') AS place,
             lines.line,
             CASE
-                WHEN (SELECT any_value(per) FROM _diff_units) = 'step' THEN coalesce(steady.total_ns, 0)
+                WHEN (SELECT any_value(per) FROM _diff_units) = 'step' THEN times.steady_ns
                 ELSE times.total_ns
             END AS total_ns
         FROM stack_times AS times
         JOIN stack_lines AS lines ON lines.id = times.id
         JOIN files ON files.recording = times.recording
-        LEFT JOIN _steady_stack_times AS steady
-            ON steady.recording = times.recording
-            AND steady.pid = times.pid
-            AND steady.tid = times.tid
-            AND steady.kind = times.kind
-            AND steady.name IS NOT DISTINCT FROM times.name
-            AND steady.state = times.state
-            AND steady.id = times.id
         WHERE NOT times.idle
     ),
     sums AS (

@@ -4,7 +4,7 @@
 -- rows where one of the two has no stacks. A line may have moved in its file, so the frames have no line numbers. Times
 -- are sums over all threads but those that wait for work.
 --
--- needs: stack_times, _stack_texts, files, _diff_units, _steady_stack_times
+-- needs: stack_times, _stack_texts, files, _diff_units
 CREATE VIEW stack_diff AS
 WITH
     sums AS (
@@ -12,20 +12,12 @@ WITH
             files.side,
             regexp_replace(texts.stack, ':\d+\)', ')', 'g') AS stack,
             sum(CASE
-                WHEN (SELECT any_value(per) FROM _diff_units) = 'step' THEN coalesce(steady.total_ns, 0)
+                WHEN (SELECT any_value(per) FROM _diff_units) = 'step' THEN times.steady_ns
                 ELSE times.total_ns
             END) AS total_ns
         FROM stack_times AS times
         JOIN _stack_texts AS texts ON texts.id = times.id
         JOIN files ON files.recording = times.recording
-        LEFT JOIN _steady_stack_times AS steady
-            ON steady.recording = times.recording
-            AND steady.pid = times.pid
-            AND steady.tid = times.tid
-            AND steady.kind = times.kind
-            AND steady.name IS NOT DISTINCT FROM times.name
-            AND steady.state = times.state
-            AND steady.id = times.id
         WHERE NOT times.idle
         GROUP BY ALL
     ),

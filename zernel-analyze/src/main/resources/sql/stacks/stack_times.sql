@@ -1,10 +1,45 @@
+-- Time by stack as in `stack_times`, but only within steps of kind train.
+--
+-- needs: stack_events, _step_owners, _step_spans
+CREATE TABLE _steady_stack_times AS
+WITH
+    taken AS (
+        SELECT
+            events.recording,
+            owners.owner AS pid,
+            events.pid AS of_pid,
+            events.tid AS of_tid,
+            events.middle_ns AS at_ns,
+            events.kind,
+            events.name,
+            events.state,
+            events.id,
+            events.ns
+        FROM stack_events AS events
+        JOIN _step_owners AS owners ON owners.recording = events.recording AND owners.pid = events.pid
+        WHERE events.ns > 0
+    )
+SELECT
+    recording, -- recording
+    of_pid AS pid, -- process
+    of_tid AS tid, -- thread
+    kind, -- kind of event
+    name, -- function or system call
+    state, -- on-cpu, gpu, collective, gc, or what was waited for
+    id, -- number of the stack
+    count(*) AS calls, -- calls, or samples
+    CAST(sum(ns) AS BIGINT) AS total_ns -- [ns] time in it
+FROM in_spans(taken, _step_spans)
+WHERE steady
+GROUP BY ALL;
+
 -- Time by stack: how long each thread was in each stack, and in which state.
 --
 -- Time blocked is that of calls from the recorder's threshold on, time on a CPU that of samples: a thread that was
 -- sampled n times had a CPU for about n times `period_ns`. A thread that does not train is idle where it waits for
 -- work: a data worker's main thread at a pipe or a lock, another thread in any wait but for the GPU, ranks and storage.
 --
--- needs: stack_events, processes, _thread_numbers
+-- needs: stack_events, processes, _thread_numbers, _steady_stack_times
 CREATE VIEW stack_times AS
 WITH
     sums AS (
@@ -38,8 +73,18 @@ SELECT
     END AS idle, -- whether the thread waits for work, where another one trains
     sums.id, -- number of the stack, as in stack_lines and stacks
     sums.calls, -- calls, or samples
-    sums.total_ns -- [ns] time in them
+    sums.total_ns, -- [ns] time in them
+    coalesce(steady.calls, 0) AS steady_calls, -- calls, or samples, within steps of kind train
+    coalesce(steady.total_ns, 0) AS steady_ns -- [ns] time in these
 FROM sums
 LEFT JOIN processes ON processes.recording = sums.recording AND processes.pid = sums.pid
 LEFT JOIN _thread_numbers AS own ON own.recording = sums.recording AND own.pid = sums.pid AND own.tid = sums.tid
+LEFT JOIN _steady_stack_times AS steady
+    ON steady.recording = sums.recording
+    AND steady.pid = sums.pid
+    AND steady.tid = sums.tid
+    AND steady.kind = sums.kind
+    AND steady.name IS NOT DISTINCT FROM sums.name
+    AND steady.state = sums.state
+    AND steady.id = sums.id
 ORDER BY sums.total_ns DESC, sums.recording, sums.pid, sums.tid, sums.kind, sums.name, sums.state, sums.id

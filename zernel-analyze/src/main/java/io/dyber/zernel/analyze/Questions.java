@@ -26,11 +26,12 @@ public final class Questions {
 
     /// Time blocked in calls and sampled on a CPU by what is counted together, most first.
     ///
+    /// @param always whether start-up and what else is no training step counts too
     /// @param columns what is shown of it beside `share`, `total_ns` and `count`
     /// @param groups what is counted together
     /// @param selected a condition on `recording, pid, tid, role, state, kind, name, line, called, idle`
     /// @param top rows at most
-    public static String stacks(String columns, String groups, String selected, int top) {
+    public static String stacks(boolean always, String columns, String groups, String selected, int top) {
         return """
                 SELECT
                     sum(total_ns) / sum(sum(total_ns)) OVER () AS share,
@@ -41,7 +42,7 @@ public final class Questions {
                     SELECT
                         recording, pid, tid, role, state, kind, name, line, calls AS times, total_ns,
                         coalesce(called, CASE WHEN kind <> 'sample' THEN name END, library) AS called
-                    FROM stack_times
+                    FROM %s
                     JOIN stack_lines USING (id)
                     WHERE %s
                 )
@@ -49,6 +50,6 @@ public final class Questions {
                 ORDER BY 2 DESC, %s
                 LIMIT %d
                 """
-                .formatted(columns, selected, groups, groups, top);
+                .formatted(columns, always ? "stack_times" : "training_stack_times", selected, groups, groups, top);
     }
 }

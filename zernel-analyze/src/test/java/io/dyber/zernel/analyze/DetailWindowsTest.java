@@ -341,6 +341,7 @@ class DetailWindowsTest {
                         }),
                         "FROM detail_cost")
                 .only();
+        assertThat(cost.real("effect")).isCloseTo(0, within(0.08));
         assertThat(cost.real("least_effect")).isNegative();
         assertThat(cost.real("most_effect")).isPositive();
     }

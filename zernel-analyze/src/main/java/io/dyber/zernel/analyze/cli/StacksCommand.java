@@ -21,12 +21,13 @@ import picocli.CommandLine.ParameterException;
         mixinStandardHelpOptions = true,
         description = {
             "Which lines of the job's own code held the time, and what they called.",
-            "Time blocked in calls from 1 ms on, and time on a CPU by samples."
+            "Time blocked in calls from 1 ms on, and time on a CPU by samples, in training steps."
         },
         footer = {
             "",
             "Examples:",
             "  zernel-analyze stacks run.parquet",
+            "  zernel-analyze stacks --all run.parquet",
             "  zernel-analyze stacks --by step --pid 4711 run.parquet",
             "  zernel-analyze stacks --folded run.parquet",
             "",
@@ -67,10 +68,13 @@ final class StacksCommand implements Runnable {
     @Option(names = "--top", paramLabel = "N", description = "At most N rows (default: ${DEFAULT-VALUE}).", converter = Count.class)
     int top = 20;
 
+    @Option(names = "--all", description = "Also before, between and after training steps: imports, evaluations, checkpoints.")
+    boolean all;
+
     @Option(names = "--idle", description = "Also threads that wait for work.")
     boolean idle;
 
-    @Option(names = "--folded", description = "Print folded stacks: FRAME;FRAME NANOSECONDS.")
+    @Option(names = "--folded", description = "Print folded stacks of all of the time: FRAME;FRAME NANOSECONDS.")
     boolean folded;
 
     @Mixin
@@ -89,7 +93,7 @@ final class StacksCommand implements Runnable {
 
     private String sql() {
         String selected = in("kind", kinds.stream().map(kind -> "'" + kind.replace("'", "''") + "'").toList()) + in("pid", pids);
-        return by == By.step ? ofSteps(selected) : Questions.stacks(by.columns, by.groups, (idle ? "true" : "NOT idle") + selected, top);
+        return by == By.step ? ofSteps(selected) : Questions.stacks(all, by.columns, by.groups, (idle ? "true" : "NOT idle") + selected, top);
     }
 
     private String ofSteps(String selected) {

@@ -41,8 +41,25 @@ class StacksCommandTest {
     }
 
     @Test
-    void linesAreListedMostTimeFirst() {
+    void linesOfTrainingStepsAreListedMostTimeFirst() {
         assertThat(lines("stacks", "--width", "120")).containsExactly(
+                " share    total  count  state    kind       line                  calls",
+                "83.3 %  20.0 ms      5  gpu      cuda_sync  train.py:88 log_loss  item",
+                "16.7 %  4.00 ms      1  storage  io         data.py:7 load        read");
+        assertThat(csv("--by", "state")).containsExactly(
+                "share,total_ns,count,state", "0.8333333333333334,20000000,5,gpu", "0.16666666666666666,4000000,1,storage");
+    }
+
+    @Test
+    void ofARecordingWithoutTrainingStepsAllOfTheTimeIsListed() {
+        file = recording().blocked("io", "read", 60, 4, MAIN + "load (/me/data.py:7)").write(folder.resolve("none.parquet")).toString();
+        assertThat(csv()).containsExactly(
+                "share,total_ns,count,state,kind,line,calls", "1.0,4000000,1,storage,io,data.py:7 load,read");
+    }
+
+    @Test
+    void linesOfAllOfTheTimeAreListedMostTimeFirst() {
+        assertThat(lines("stacks", "--all", "--width", "120")).containsExactly(
                 " share    total  count  state    kind       line                  calls",
                 "48.0 %  24.0 ms      6  gpu      cuda_sync  train.py:88 log_loss  item",
                 "40.0 %  20.0 ms      1  on-cpu   sample     log.py:6 log          -",
@@ -52,11 +69,11 @@ class StacksCommandTest {
 
     @Test
     void timeIsCountedTogetherByWhatIsAskedFor() {
-        assertThat(csv("--by", "state")).containsExactly(
+        assertThat(csv("--all", "--by", "state")).containsExactly(
                 "share,total_ns,count,state", "0.52,26000000,7,gpu", "0.4,20000000,1,on-cpu", "0.08,4000000,1,storage");
-        assertThat(csv("--by", "kind", "--top", "1")).containsExactly(
+        assertThat(csv("--all", "--by", "kind", "--top", "1")).containsExactly(
                 "share,total_ns,count,kind,name,state", "0.52,26000000,7,cuda_sync,cudaStreamSynchronize,gpu");
-        assertThat(csv("--by", "thread")).containsExactly(
+        assertThat(csv("--all", "--by", "thread")).containsExactly(
                 "share,total_ns,count,recording,pid,tid,role,line",
                 "0.6,30000000,8,0,100,100,training,train.py:88 log_loss",
                 "0.4,20000000,1,0,100,101,training,log.py:6 log");
@@ -71,7 +88,7 @@ class StacksCommandTest {
         assertThat(csv("--kind", "io")).containsExactly(
                 "share,total_ns,count,state,kind,line,calls", "1.0,4000000,1,storage,io,data.py:7 load,read");
         assertThat(csv("--pid", "7")).containsExactly("share,total_ns,count,state,kind,line,calls");
-        assertThat(csv("--idle", "--top", "1").getLast()).endsWith(",300000000,1,thread,wait,log.py:5 log,futex");
+        assertThat(csv("--all", "--idle", "--top", "1").getLast()).endsWith(",300000000,1,thread,wait,log.py:5 log,futex");
         assertThat(Outcome.of("stacks", "--kind", "odd", file).err()).contains("selecting 'odd': no such kind of event");
     }
 

@@ -169,10 +169,10 @@ class HtmlReportTest {
     @Test
     void stacksAreAFlameGraph() throws Exception {
         RecordingFixture fixture = recording().training(6, 15)
-                .blocked("cuda_sync", "cudaStreamSynchronize", 16, 6, "main (/me/<b>.py:1);loss (/me/a.py:88);item (/v/site-packages/torch/t.py:1)", "depth = 0")
+                .blocked("cuda_sync", "cudaStreamSynchronize", 116, 6, "main (/me/<b>.py:1);loss (/me/a.py:88);item (/v/site-packages/torch/t.py:1)", "depth = 0")
                 .blocked("io", "read", 70, 2, "main (/me/<b>.py:1);loss (/me/a.py:88)")
                 .blocked("io", "read", 80, 12, "main (/me/<b>.py:1);_find_and_load (<frozen importlib._bootstrap>:7);load (/me/data.py:7)")
-                .on(300, 300, "pt_data_worker").region("x", 0, 1).sample(9, "blur (/me/data.py:9)");
+                .on(300, 300, "pt_data_worker").region("x", 0, 1).sample(109, "blur (/me/data.py:9)");
         String page = page(fixture);
         DrawnPage whole = DrawnPage.of(page, folder);
         assertThat(whole.texts("button")).containsExactly("all stacks", "data workers", "data.py:9 blur", "training threads",

@@ -22,9 +22,13 @@ import java.util.stream.Stream;
 /// its loader's workers, has short steps while it gets ahead and then one in which it waits for all of them. Detail makes
 /// the short ones longer and the long one as much shorter; and the long one is the one that an edge falls into. The
 /// nearest time, so that a drift of the job does not count. Of a step longer than that which one in forty exceeds only so
-/// much counts, so that what seldom happens counts little. The time in which detail is switched is in neither.
+/// much counts, so that what seldom happens counts little; waits that are as rare count little too, but a queue of 1,024
+/// launches holds fewer steps than that. The time in which detail is switched is in neither.
+///
+/// Where a time holds few steps, the effect is told too low by a part of it, as a step across its end counts on both
+/// sides; and of the last time without detail a wait that has not ended yet is missing.
 final class Experiment {
-    /// Of turns that are remembered.
+    /// Times with and without that are remembered.
     private static final int MOST_PERIODS = 64;
     /// Steps of a thread that are remembered at either end of a time.
     private static final int MOST_STEPS = 200;

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /// Times are nanoseconds since the epoch.
 final class Pace {
     private static final double LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
-    /// Where a window of the fewest steps costs more than twice what the budget has in 10 s.
+    /// Where a window costs more than twice what the budget has in 10 s, or holds many steps.
     private static final double LONGEST_PAUSE_OF_DEAR_WINDOWS = TimeUnit.MINUTES.toNanos(10);
     private static final double SHORTEST_WINDOW = TimeUnit.MILLISECONDS.toNanos(100);
     private static final double LONG_WINDOW = TimeUnit.SECONDS.toNanos(4);
@@ -103,7 +103,7 @@ final class Pace {
         if (asked.mode() == Detail.Mode.TURNS) {
             return window * (asked.every() - asked.steps()) / asked.steps();
         }
-        return cost <= 0 ? 0 : window * Math.max(1, cost / budget - 1);
+        return window * Math.max(1, cost / budget - 1);
     }
 
     /// When the next window may open: when what was spent is within the budget again.
@@ -113,7 +113,7 @@ final class Pace {
             return now + (long) steady;
         }
         double paid = began + openNanos * cost / budget - now;
-        boolean dear = window(byTime) * cost > 2 * budget * LONGEST_PAUSE;
+        boolean dear = steps > 0 || window(byTime) * cost > 2 * budget * LONGEST_PAUSE;
         double latest = dear ? Math.clamp(steady, LONGEST_PAUSE, LONGEST_PAUSE_OF_DEAR_WINDOWS) : LONGEST_PAUSE;
         return now + (long) Math.min(Math.max(steady, paid), latest);
     }

@@ -16,7 +16,6 @@ final class Schedule {
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(5);
     private static final long AGAIN = TimeUnit.SECONDS.toNanos(30);
     private static final int MOST_TURNS = 12;
-    private static final int TURNS_WITHOUT_STEPS = 40;
     /// Of each side of a turn in the trial, and how long that is at most. Both double after some turns, and again: where
     /// steps differ much, or wait for what was done ahead, long sides tell more than many.
     private static final int STEPS_OF_A_TURN = 15;
@@ -100,7 +99,7 @@ final class Schedule {
             case TRIAL -> trial(now);
             case ALWAYS -> always(now);
             case WINDOWS -> inTurns(now);
-            case BY_TIME -> stepsAtLast() ? tryAnew(now) : inTurns(now);
+            case BY_TIME -> stepsAtLast() ? beginTrial(now) : inTurns(now);
         };
     }
 
@@ -132,6 +131,7 @@ final class Schedule {
         } else if (phase == Phase.WINDOWS && asked.mode() == Detail.Mode.AUTO) {
             learn(now);
         }
+        until = Long.MAX_VALUE; // until it is settled
         next = pace.next(now, phase == Phase.BY_TIME);
         if (triggered) {
             nextTriggered = now + (long) pace.pause(phase == Phase.BY_TIME);
@@ -159,13 +159,6 @@ final class Schedule {
         return !measured && steps - stepsOfVerdict >= FIRST_STEPS && load >= NEGLIGIBLE * budget;
     }
 
-    private boolean tryAnew(long now) {
-        experiment.restart();
-        pace.begins(now);
-        begin();
-        return false;
-    }
-
     private boolean start(long now) {
         if (asked.mode() == Detail.Mode.TURNS) {
             if (steps >= FIRST_STEPS || (firstLoad != 0 && now - firstLoad > PATIENCE)) {
@@ -179,8 +172,7 @@ final class Schedule {
             return true;
         }
         if (steps >= FIRST_STEPS) {
-            begin();
-            return false;
+            return beginTrial(now);
         }
         if (now - firstLoad > PATIENCE) {
             judgeByTime(now);
@@ -188,15 +180,22 @@ final class Schedule {
         return phase != Phase.BY_TIME || now < until;
     }
 
-    private void begin() {
+    /// What was recorded until now is no turn: it has start-up in it, or is over.
+    ///
+    /// @return false: detail ends first
+    private boolean beginTrial(long now) {
         phase = Phase.TRIAL;
-        turns = 0;
+        turns = open ? -1 : 0;
+        experiment.restart();
+        pace.begins(now);
         pace.hold(STEPS_OF_A_TURN, LONGEST_TURN);
         pace.expect(Double.isInfinite(load) ? 0 : load);
+        openedAt = now;
+        return false;
     }
 
     private int doublings() {
-        return Math.min(turns / TURNS_OF_A_LENGTH, MOST_DOUBLINGS);
+        return Math.clamp(turns / TURNS_OF_A_LENGTH, 0, MOST_DOUBLINGS);
     }
 
     private boolean trial(long now) {
@@ -210,7 +209,7 @@ final class Schedule {
         boolean clear = estimate.isKnown() && (estimate.low() > budget || estimate.high() <= budget);
         if (clear || (estimate.isKnown() && turns >= MOST_TURNS)) {
             judge(estimate, now);
-        } else if (turns >= TURNS_WITHOUT_STEPS) {
+        } else if (turns >= MOST_TURNS) {
             judgeByTime(now);
         }
         return phase == Phase.TRIAL || phase == Phase.ALWAYS;
@@ -220,11 +219,7 @@ final class Schedule {
         verdict(now, true);
         boolean within = estimate.effect() <= budget;
         phase = within ? Phase.ALWAYS : Phase.WINDOWS;
-        why = "detail makes a step " + text(estimate);
-        pace.learned(estimate.effect());
-        if (estimate.low() > budget) {
-            pace.holdFew();
-        }
+        take(estimate);
         next = pace.next(closedAt, phase == Phase.BY_TIME);
         notice = Optional.of(why + (within ? ": recorded all the time" : ": recorded in windows, see --detail"));
     }
@@ -257,7 +252,7 @@ final class Schedule {
     private boolean always(long now) {
         boolean more = load > NEGLIGIBLE * budget && load > 2 * loadOfVerdict && steps > stepsOfVerdict;
         boolean anew = stepsAtLast() || (more && now - verdictAt > AGAIN);
-        return !anew || tryAnew(now);
+        return !anew || beginTrial(now);
     }
 
     /// Each window is another turn.
@@ -266,8 +261,18 @@ final class Schedule {
         if (estimate.isKnown() && estimate.high() <= budget) {
             judge(estimate, now);
         } else if (estimate.isKnown()) {
-            pace.learned(estimate.effect());
-            why = "detail makes a step " + text(estimate);
+            take(estimate);
+        }
+    }
+
+    /// As long as it is not clear that detail costs too much, windows are long, to find out.
+    private void take(Experiment.Estimate estimate) {
+        why = "detail makes a step " + text(estimate);
+        pace.learned(estimate.effect());
+        if (estimate.low() > budget) {
+            pace.holdFew();
+        } else {
+            pace.hold(STEPS_OF_A_TURN << MOST_DOUBLINGS, LONGEST_TURN << MOST_DOUBLINGS);
         }
     }
 
@@ -287,7 +292,7 @@ final class Schedule {
                     : load < NEGLIGIBLE * budget
                             ? "detail takes " + percent(load) + " of a CPU by the cost of a call"
                             : "there was no time to try what it costs: " + steps + (steps == 1 ? " step" : " steps");
-            case TRIAL -> "there was no time to find out what it costs: " + turns + " turns";
+            case TRIAL -> "there was no time to find out what it costs: " + Math.max(0, turns) + " turns";
             case ALWAYS, WINDOWS, BY_TIME -> why;
         };
     }

@@ -81,7 +81,7 @@ final class ScheduleTest {
                 onTheWay.add(new Step(7, stepBegan, now));
                 stepBegan = now;
                 done -= 1;
-                length = 1 + noise * random.nextGaussian();
+                length = Math.max(0.1, 1 + noise * random.nextGaussian());
             }
         }
 
@@ -174,6 +174,24 @@ final class ScheduleTest {
         assertThat(job.schedule.recorded()).isEqualTo("windows");
         assertThat((double) job.lostNanos / (seconds * SECOND)).isLessThan(1.3 * BUDGET);
         assertThat(job.windows).isGreaterThanOrEqualTo(8);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"60, 0.22, 0.5", "1000, 0.05, 0.2", "300, 0.03, 0.3"})
+    void whereStepsDifferMuchTheBudgetIsKeptToo(long millis, double cost, double noise) {
+        Job job = auto(millis * MILLISECOND, cost, cost, noise);
+        job.run(3600 * SECOND);
+        assertThat((double) job.lostNanos / (3600 * SECOND)).isLessThan(1.6 * BUDGET);
+    }
+
+    @Test
+    void whatIsFreeAgainIsRecordedAllTheTimeWhenThatHasShown() {
+        Job job = auto(100 * MILLISECOND, 0.05, 0.05, 0.02);
+        job.run(60 * SECOND);
+        assertThat(job.schedule.recorded()).isEqualTo("windows");
+        job.cost = 0;
+        job.run(3600 * SECOND);
+        assertThat(job.schedule.recorded()).isEqualTo("all");
     }
 
     @Test

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// @param state on-cpu, gpu, collective, gc, or what was waited for
 /// @param calls what that called for most of it; null where the thread was in the line itself
 /// @param share of all such time whose stack is known, 0 to 1
-/// @param totalMs milliseconds in all of the recording
+/// @param totalMs milliseconds in the training steps of the recording
 public record TopLine(String line, String state, @Nullable String calls, double share, double totalMs) {
     private static final String MOST_TIME = """
             SELECT
@@ -27,7 +27,7 @@ public record TopLine(String line, String state, @Nullable String calls, double 
                     state,
                     coalesce(called, CASE WHEN kind <> 'sample' THEN name END, library) AS called,
                     sum(total_ns) AS total_ns
-                FROM stack_times
+                FROM training_stack_times
                 JOIN stack_lines USING (id)
                 WHERE NOT idle
                 GROUP BY ALL

@@ -94,7 +94,7 @@ final class Tools {
         return new Tool(
                 "stacks",
                 "List lines of code",
-                "Which lines of the job's own code held the time, blocked or on a CPU, and what they called.",
+                "Which lines of the job's own code held the time of training steps, blocked or on a CPU, and what they called.",
                 List.of(
                         Parameter.optionalText("kind", "Only events of this kind, e.g. wait, cuda_sync or sample."),
                         Parameter.optionalNumber("pid", "Only this process.", 0, Integer.MAX_VALUE),
@@ -108,7 +108,7 @@ final class Tools {
                             + arguments.optionalText("kind").map(kind -> " AND kind = '" + kind.replace("'", "''") + "'").orElse("")
                             + (arguments.has("pid") ? " AND pid = " + arguments.number("pid", 0) : "");
                     int limit = arguments.number("limit", 20);
-                    String sql = Questions.stacks(Questions.LINE_COLUMNS, Questions.LINE_GROUPS, selected, limit + 1);
+                    String sql = Questions.stacks(false, Questions.LINE_COLUMNS, Questions.LINE_GROUPS, selected, limit + 1);
                     return table(Rows.of(job.query(sql), limit), "no such event has a stack");
                 });
     }

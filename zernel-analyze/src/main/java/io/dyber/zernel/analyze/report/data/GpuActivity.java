@@ -74,17 +74,10 @@ public record GpuActivity(String label, String text) {
     private static String kernels(Report report, Table.Row device) {
         return ofDevice(report, "gpu_kernels", device)
                 .limit(MOST_KERNELS)
-                .map(row -> shortened(row.requiredText("name")) + " " + Quantity.percent(row, "share") + " ("
+                .map(row -> KernelName.brief(row.requiredText("name")) + " " + Quantity.percent(row, "share") + " ("
                         + Quantity.count(row.integer("runs")) + " x "
                         + Quantity.time(row.integer("sum_ns") / Math.max(1, row.integer("runs"))) + ")")
                 .collect(Collectors.joining(", "));
-    }
-
-    /// The name of a kernel without its parameters and template arguments, which take hundreds of characters.
-    private static String shortened(String name) {
-        String bare = name.replaceFirst("^void ", "").replaceAll("\\(anonymous namespace\\)::", "");
-        int end = bare.startsWith("Mem") ? -1 : bare.replace('(', '<').indexOf('<');
-        return end <= 0 ? bare : bare.substring(0, end);
     }
 
     private static Stream<Table.Row> ofDevice(Report report, String section, Table.Row device) {

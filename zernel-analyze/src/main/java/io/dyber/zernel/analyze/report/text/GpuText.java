@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.report.text;
 
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.KernelName;
 import io.dyber.zernel.analyze.report.data.Report;
 import io.dyber.zernel.analyze.report.data.StepWords;
 import io.dyber.zernel.analyze.report.table.Page;
@@ -185,7 +186,7 @@ record GpuText(Page page, Report report) {
         }
         List<String> kernels = new ArrayList<>();
         for (Table.Row row : rows.subList(0, Math.min(MOST_KERNELS, rows.size()))) {
-            kernels.add(page.fit(row.requiredText("kernel"), 40) + " " + Quantity.count(row.integer("launches")));
+            kernels.add(page.fit(KernelName.brief(row.requiredText("kernel")), 64) + " " + Quantity.count(row.integer("launches")));
         }
         sentences.add(launched(rows) + " took "
                 + Quantity.time(sum(rows, "sum_ns")) + " to enqueue: " + String.join(", ", kernels)
