@@ -79,8 +79,8 @@ class GpuCommandTest {
                   GPU 0 of pid 100: kernels ran 70.0 % of 50.0 ms; communication 20.0 %, 10.0 % not hidden by compute; copies alone
                   2.0 %; idle 28.0 %
                   GPU 0 of pid 100 was idle for: dispatch 20.0 %, queued 8.0 %
-                  GPU 0 of pid 100 ran longest: gemm<float> 60.0 % (2 x 15.0 ms), ncclDevKernel_AllReduce 20.0 % (1 x 10.0 ms), Memcpy HtoD
-                  (Pageable -> Device) 2.0 % (1 x 1.00 ms)
+                  GPU 0 of pid 100 ran longest: gemm<float> 60.0 % (2 x 15.0 ms), ncclDevKernel_AllReduce 20.0 % (1 x 10.0 ms), Memcpy
+                  HtoD (Pageable -> Device) 2.0 % (1 x 1.00 ms)
                 """)
                 .doesNotContain("Unknown without a GPU trace");
         assertThat(report.replaceAll("\\s+", " ")) // where the line breaks depends on the length of the path
