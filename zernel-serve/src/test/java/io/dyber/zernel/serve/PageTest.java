@@ -133,7 +133,7 @@ final class PageTest {
     @Test
     void itSaysWhichLinesHoldTheTime() throws Exception {
         String lines = "document.getElementById('lines').textContent";
-        assertBecomes(lines, "100 %10.0 msstoragedata.py:7 loadread");
+        assertBecomes(lines, "100 %9.8 msstoragedata.py:7 loadread");
         assertThat(browser.text("document.getElementById('lines-card').hidden")).isEqualTo("false");
     }
 

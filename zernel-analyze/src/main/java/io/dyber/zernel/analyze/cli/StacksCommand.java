@@ -21,19 +21,18 @@ import picocli.CommandLine.ParameterException;
         mixinStandardHelpOptions = true,
         description = {
             "Which lines of the job's own code held the time, and what they called.",
-            "Time blocked in calls from 1 ms on, and time on a CPU by samples, in training steps."
+            "Time of training steps: blocked in calls from 1 ms on, on a CPU by samples."
         },
         footer = {
             "",
             "Examples:",
             "  zernel-analyze stacks run.parquet",
-            "  zernel-analyze stacks --all run.parquet",
             "  zernel-analyze stacks --by step --pid 4711 run.parquet",
             "  zernel-analyze stacks --folded run.parquet",
             "",
             "Then: zernel-analyze report --html run.parquet, which has a flame graph",
             "",
-            "Other threads than those that train are left out while they wait for work: --idle."
+            "Threads that wait for work are left out where others train: --idle."
         })
 final class StacksCommand implements Runnable {
     private static final String NO_STACKS = "no event of the recording has a stack: it was recorded without them, or by an earlier version; "
@@ -68,13 +67,13 @@ final class StacksCommand implements Runnable {
     @Option(names = "--top", paramLabel = "N", description = "At most N rows (default: ${DEFAULT-VALUE}).", converter = Count.class)
     int top = 20;
 
-    @Option(names = "--all", description = "Also before, between and after training steps: imports, evaluations, checkpoints.")
+    @Option(names = "--all", description = "Also what is no training step: imports, evaluation.")
     boolean all;
 
     @Option(names = "--idle", description = "Also threads that wait for work.")
     boolean idle;
 
-    @Option(names = "--folded", description = "Print folded stacks of all of the time: FRAME;FRAME NANOSECONDS.")
+    @Option(names = "--folded", description = "Print all folded stacks: FRAME;FRAME NANOSECONDS.")
     boolean folded;
 
     @Mixin
