@@ -264,8 +264,7 @@ function stepChart(parent, thread, points, phases, legend) {
 function stacks(rows) {
   if (rows.length === 0) return;
   add(main, "h2", "", "Stacks");
-  add(main, "p", "soft", `Time blocked in calls and time on a CPU, by samples, ${report.training_threads.length > 0 ? "in training steps, " : ""}`
-      + "of all threads but those that wait for work. "
+  add(main, "p", "soft", "Time blocked in calls and time on a CPU, by samples, of all threads but those that wait for work; in training steps, where there are any. "
       + "Each frame is as wide as its time; what it called is below it. Click a frame to zoom, the first row to zoom out.");
   const graph = new FlameGraph(main, rows);
   const wanted = decodeURIComponent(location.hash.match(/^#stack=(.+)/)?.[1] ?? "");

@@ -21,7 +21,6 @@ final class Gpu {
     /// From the time of asking, as much as a sample's may be off that is not of another time of day.
     private static final long BUSY_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-
     private final Nvml nvml;
     private final ProcessLists processes;
     private final int index;

@@ -207,7 +207,7 @@ function showFindings(found) {
 
 function showLines(found) {
   $("lines-card").hidden = found.lines.length === 0;
-  $("lines-of").textContent = found.as_of_ms ? `of the recording as it was at ${new Date(found.as_of_ms).toLocaleTimeString()}` : "";
+  $("lines-of").textContent = found.as_of_ms ? `in training steps, where there are any, of the recording as it was at ${new Date(found.as_of_ms).toLocaleTimeString()}` : "";
   $("lines").replaceChildren(...found.lines.map(l => row([percent(l.share), millis(l.total_ms), l.state, l.line, l.calls ?? "–"])));
 }
 
