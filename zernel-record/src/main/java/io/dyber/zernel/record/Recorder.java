@@ -21,8 +21,6 @@ import io.dyber.zernel.record.session.Controls;
 import io.dyber.zernel.record.session.Outlook;
 import io.dyber.zernel.record.session.PidNamespace;
 import io.dyber.zernel.record.session.Session;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -110,12 +108,12 @@ public final class Recorder {
         RecordingFile.Options defaults = new RecordingFile.Options(RecordingFile.Options.rowsWithin(limit), Optional.empty())
                 .keeping(options.outputPolicy().kept());
         RecordingFile.Options fileOptions = options.owner().map(defaults::withOwner).orElse(defaults);
-        Thread warming = Thread.ofPlatform().daemon().name("zernel-warm-up").start(() -> warmUp(schema));
-        try (BpfPrograms kernel = new BpfPrograms(options, schema, RingSizes.within(limit));
+        try (WarmUp warming = WarmUp.begin(schema);
+                BpfPrograms kernel = new BpfPrograms(options, schema, RingSizes.within(limit));
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
             CallCost cost = callCost(kernel, schema);
-            join(warming);
+            warming.await();
             Session.Prepared prepared = new Session.Prepared(kernel, file, schema, texts, cost, outlook);
             return new Session(options, progress, controls, time, prepared).run();
         }
@@ -125,31 +123,5 @@ public final class Recorder {
         boolean wanted = !options.probes().isEmpty()
                 || Probes.all().stream().anyMatch(probe -> probe.isOfFunctions() && options.kinds().contains(probe.kind()));
         return wanted ? CallCost.measure(kernel, schema) : CallCost.unknown("no kind of probed functions was asked for");
-    }
-
-    private static void join(Thread thread) {
-        try {
-            thread.join();
-        } catch (InterruptedException _) {
-            // Then the recording stops as soon as it has begun.
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /// Runs made-up events through the whole path, into a recording that nobody gets.
-    static void warmUp(Schema schema) {
-        try {
-            Path folder = Files.createTempDirectory("zernel-warm-up");
-            StringDictionary scratchTexts = new StringDictionary();
-            try (RecordingFile scratch = RecordingFile.create(
-                    folder.resolve("scratch.parquet"), schema.columns(), scratchTexts, new RecordingFile.Options())) {
-                scratch.discard();
-                WarmUp.run(schema, CompiledPrograms.wire(), scratchTexts, Session.BATCH_ROWS, scratch::write);
-            }
-            Files.deleteIfExists(folder);
-        } catch (IOException | OutputException | OutOfMemoryError e) {
-            // Without a temporary folder, or the memory, the first second of a busy job may find the ring full, which is counted.
-            System.getLogger(Recorder.class.getName()).log(System.Logger.Level.DEBUG, "warming up", e);
-        }
     }
 }

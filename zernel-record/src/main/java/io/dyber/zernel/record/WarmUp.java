@@ -1,32 +1,84 @@
 package io.dyber.zernel.record;
 
-import io.dyber.zernel.record.event.Batch;
+import io.dyber.zernel.record.attach.CompiledPrograms;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
 import io.dyber.zernel.record.event.StringDictionary;
+import io.dyber.zernel.record.recording.OutputException;
+import io.dyber.zernel.record.recording.RecordingFile;
 import io.dyber.zernel.record.schema.Schema;
 import io.dyber.zernel.record.schema.Wire;
+import io.dyber.zernel.record.session.Session;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
-/// Decodes made-up records until the JVM has compiled the decoder and what takes its rows.
+/// Runs made-up records through the decoder and into a recording that nobody gets, until the JVM has compiled that way.
 ///
 /// Interpreted, a record costs some ten microseconds, more than the probe that sends it: a job that calls a probed
 /// function often would fill the ring in the recorder's first seconds.
-public final class WarmUp {
+///
+/// It takes up to 0.9 s of one CPU in a thread of its own. Belongs to the thread that began it.
+final class WarmUp implements AutoCloseable {
     private static final long MOST_NANOS = TimeUnit.MILLISECONDS.toNanos(900);
     private static final int ROUNDS = 100_000;
     private static final int RECORD = 512;
     private static final int CALL_ID = 2;
 
-    private WarmUp() {}
+    private final Schema schema;
+    private final Thread thread = Thread.ofPlatform().daemon().name("zernel-warm-up").unstarted(this::run);
+    private volatile boolean ended;
 
-    /// Takes up to 0.9 s of one CPU.
-    public static void run(Schema schema, Wire wire, StringDictionary texts, int batchRows, Consumer<Batch> full) {
-        Decoder decoder = new Decoder(schema, wire, texts, 0, batchRows, full);
+    private WarmUp(Schema schema) {
+        this.schema = schema;
+    }
+
+    static WarmUp begin(Schema schema) {
+        WarmUp warming = new WarmUp(schema);
+        warming.thread.start();
+        return warming;
+    }
+
+    /// Waits until the JVM is warm.
+    void await() {
+        try {
+            thread.join();
+        } catch (InterruptedException _) {
+            // Then the recording stops as soon as it has begun.
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Ends it early where it still runs, and waits until nothing is left of it: a recorder that cannot record exits at
+    /// once, and what runs while the JVM exits fails.
+    @Override
+    public void close() {
+        ended = true;
+        await();
+    }
+
+    private void run() {
+        try {
+            Path folder = Files.createTempDirectory("zernel-warm-up");
+            StringDictionary texts = new StringDictionary();
+            try (RecordingFile scratch = RecordingFile.create(
+                    folder.resolve("scratch.parquet"), schema.columns(), texts, new RecordingFile.Options())) {
+                scratch.discard();
+                decode(new Decoder(schema, CompiledPrograms.wire(), texts, 0, Session.BATCH_ROWS, scratch::write));
+            }
+            Files.deleteIfExists(folder);
+        } catch (IOException | OutputException | OutOfMemoryError | LinkageError e) {
+            // Without a temporary folder, or the memory, or while the JVM exits, the first second of a busy job may find the
+            // ring full, which is counted.
+            System.getLogger(WarmUp.class.getName()).log(System.Logger.Level.DEBUG, "warming up", e);
+        }
+    }
+
+    private void decode(Decoder decoder) {
         decoder.name(1, "read");
         CallShape.Slot slot = new CallShape.Slot("", 8, true);
         decoder.define(
@@ -40,7 +92,7 @@ public final class WarmUp {
         records.putShort(2 * RECORD + Wire.CALL, (short) 0);
         records.putShort(3 * RECORD + Wire.CALL, (short) Wire.RETURNED);
         long start = System.nanoTime();
-        for (int i = 0; i < ROUNDS && System.nanoTime() - start < MOST_NANOS; i++) {
+        for (int i = 0; i < ROUNDS && !ended && System.nanoTime() - start < MOST_NANOS; i++) {
             for (int at = 0; at < 4 * RECORD; at += RECORD) {
                 decoder.read(records, at);
             }

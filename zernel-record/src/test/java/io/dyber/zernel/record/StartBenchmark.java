@@ -78,7 +78,7 @@ final class StartBenchmark {
                 .attachedTo(Set.of((int) ProcessHandle.current().pid()));
         try (BpfPrograms kernel = new BpfPrograms(options, schema, RingSizes.within(OptionalLong.empty()))) {
             long loaded = part("load the programs", read);
-            Recorder.warmUp(schema);
+            WarmUp.begin(schema).await();
             long warm = part("warm up", loaded);
             CallCost cost = CallCost.measure(kernel, schema);
             long measured = part("measure a call" + (cost.isKnown() ? "" : ": " + cost.method()), warm);

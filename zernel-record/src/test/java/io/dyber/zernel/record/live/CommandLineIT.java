@@ -130,12 +130,14 @@ class CommandLineIT {
     }
 
     @Test
-    void withoutLibbpfItSaysWhatToInstall() {
+    void withoutLibbpfItSaysWhatToInstall(@TempDir Path scratch) {
         Running.Outcome outcome = Recorder.recordTo(file(), "--", "true")
                 .property("zernel.libbpf", "libbpf-nowhere.so.1")
+                .property("java.io.tmpdir", scratch.toString())
                 .run();
         CommandLineTest.assertOneLine(outcome, "libbpf-nowhere.so.1");
         assertThat(outcome.err().getLast()).startsWith("hint: ").contains("install").contains("libbpf");
+        assertThat(scratch).as("what the warming up left").isEmptyDirectory();
         assertNothingLeftBehind();
     }
 
