@@ -98,3 +98,25 @@ def heap(run):
     if not run.planted or run.advice:
         keep_memory()
     fit(run, in_memory(run, 4 * BATCH))
+
+
+def profiler(run):
+    """The profiler, with its stacks, was left on for the whole job."""
+    model = torch.nn.Sequential(network(), *[torch.nn.Linear(10, 10) for _ in range(60)])
+    if not run.planted:
+        fit(run, in_memory(run), model)
+        return
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_stack=True):  # planted: profiler
+        fit(run, in_memory(run), model)
+
+
+def profiler_cycles(run):
+    """The profiler was left on with a schedule, and writes a trace every 15 steps."""
+    model = torch.nn.Sequential(network(), *[torch.nn.Linear(10, 10) for _ in range(60)])
+    if not run.planted:
+        fit(run, in_memory(run), model)
+        return
+    traces = torch.profiler.tensorboard_trace_handler(run.folder)
+    schedule = torch.profiler.schedule(wait=10, warmup=2, active=3)
+    with torch.profiler.profile(schedule=schedule, on_trace_ready=traces, record_shapes=True, with_stack=True) as profile:
+        fit(run, in_memory(run), model, after_step=profile.step)  # planted: profiler

@@ -301,7 +301,7 @@ SELECT
     tid, -- its training thread
     late_ns, -- [ns] when it came, by the clock of its machine
     step_ns, -- [ns] how long its step took
-    step_kind, -- warmup, train, evaluation or checkpoint
+    step_kind, -- warmup, train, evaluation, checkpoint or profiler
     skew_ns, -- [ns] how much later it came than the first rank
     lag_ns, -- [ns] how much later than the middle one
     behind_ns, -- [ns] how much later than the last but one

@@ -81,7 +81,7 @@ SELECT
     spans.start_ns, -- [ns] when it began
     spans.end_ns, -- [ns] when it ended
     spans.dur_ns, -- [ns] wall time
-    spans.step_kind, -- warmup, train, evaluation or checkpoint
+    spans.step_kind, -- warmup, train, evaluation, checkpoint or profiler
     spans.detailed, -- whether detail was recorded all through it
     spans.detail_share, -- share of it with detail, 0 to 1
     CAST(round(coalesce(launched.launches, no_launches) * stands_for) AS BIGINT)

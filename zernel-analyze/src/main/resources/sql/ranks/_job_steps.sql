@@ -124,7 +124,7 @@ SELECT
     spans.pid, -- its process
     spans.tid, -- its training thread
     spans.step, -- number of the step in this process
-    spans.step_kind, -- warmup, train, evaluation or checkpoint
+    spans.step_kind, -- warmup, train, evaluation, checkpoint or profiler
     spans.clock, -- its machine
     spans.start_ns, -- [ns] when the step began, by its own clock
     spans.end_ns, -- [ns] when it ended

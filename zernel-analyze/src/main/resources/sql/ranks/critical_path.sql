@@ -191,7 +191,7 @@ SELECT
     steps.rank, -- its rank
     steps.known, -- whether that is known
     steps.step AS own_step, -- number of the step in this process
-    steps.step_kind, -- warmup, train, evaluation or checkpoint
+    steps.step_kind, -- warmup, train, evaluation, checkpoint or profiler
     steps.start_ns AS step_ns, -- [ns] when the step began, by its own clock
     steps.end_ns AS step_end_ns, -- [ns] when it ended
     steps.shift_ns, -- [ns] to add to these for the clock of the first machine
@@ -368,7 +368,7 @@ SELECT
     row_number() OVER step_order AS place, -- place on the path, from 1
     dense_rank() OVER (PARTITION BY path.job, path.step ORDER BY path.back DESC)
         AS stretch, -- number of the stretch of one rank, or of the collective, from 1
-    step_kinds.step_kind, -- warmup, train, evaluation or checkpoint
+    step_kinds.step_kind, -- warmup, train, evaluation, checkpoint or profiler
     path.who, -- rank, or its process where that is not known, or everyone; NULL for a collective
     path.recording, -- recording that this is seen in; NULL for a collective
     path.pid, -- its process

@@ -35,7 +35,7 @@ WITH
 SELECT
     job, -- number of the job, from 0; -1, -2, ... for jobs without NCCL
     step, -- number of the step, the same in all ranks
-    step_kind, -- warmup, train, evaluation or checkpoint
+    step_kind, -- warmup, train, evaluation, checkpoint or profiler
     CAST(dur_ns AS BIGINT) AS dur_ns, -- [ns] how long the path is
     ranks, -- ranks on it
     CASE

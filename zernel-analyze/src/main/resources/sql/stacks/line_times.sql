@@ -164,7 +164,7 @@ SELECT
     events.bytes, -- [bytes] of it
     CASE WHEN events.at_ns < events.step_end_ns THEN events.step END AS step, -- number of the step
     CASE WHEN events.at_ns < events.step_end_ns THEN events.step_kind END
-        AS step_kind, -- warmup, train, evaluation or checkpoint
+        AS step_kind, -- warmup, train, evaluation, checkpoint or profiler
     CASE WHEN events.at_ns < events.step_end_ns THEN counted.step_class END
         AS step_class, -- the same, but slow for outliers without another reason, compile for a later warmup
     CASE

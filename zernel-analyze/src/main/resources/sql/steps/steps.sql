@@ -104,6 +104,7 @@ WHERE generation > 0;
 -- opened without a recording only if it is long, and the long ones right after it; all of the first ten up to one twice
 -- as long as nearly all later ones (CUDA graphs are captured in the second or third step); and any long one that
 -- compiles (see `_compiles`). *checkpoint*: opens a checkpoint (see `_checkpoint_opens`) and takes longer likewise.
+-- *profiler*: PyTorch's profiler begins, ends or writes a profile (see `profiler_runs`), and it takes longer likewise.
 -- *evaluation*: fetches at least two batches more than it has backward passes than the median step does; or, where
 -- steps are batches, has no backward pass while the median step has one. All others are *train*, also slow ones, and
 -- those of inference.
@@ -112,7 +113,7 @@ WHERE generation > 0;
 -- nothing was recorded, and nothing made it longer. See `detail_windows`.
 --
 -- needs: _intervals, _segments, _evaluations, _step_markers, _role_steps, _checkpoint_opens, _compiles, _thread_numbers
--- needs: _detail, detail_windows, files
+-- needs: _profiler_calls, _detail, detail_windows, files
 -- digest: kept
 CREATE TABLE steps AS
 WITH
@@ -272,6 +273,18 @@ WITH
             AND boundaries.start_ns <= calls.ts_ns
         WHERE calls.ts_ns < boundaries.end_ns
     ),
+    profilers AS (
+        SELECT DISTINCT boundaries.thread, boundaries.start_ns
+        FROM (
+            SELECT numbers.thread, calls.start_ns AS ts_ns
+            FROM _profiler_calls AS calls
+            JOIN _thread_numbers AS numbers ON numbers.recording = calls.recording AND numbers.pid = calls.pid
+        ) AS calls
+        ASOF JOIN boundaries
+            ON boundaries.thread = calls.thread
+            AND boundaries.start_ns <= calls.ts_ns
+        WHERE calls.ts_ns < boundaries.end_ns
+    ),
     -- A trace begins somewhere in the job, a recording mostly with it.
     traces AS (
         SELECT numbers.thread
@@ -290,13 +303,15 @@ WITH
             coalesce(passes.backwards, 0) AS backwards,
             coalesce(evaluated.dur_ns, 0) AS evaluation_ns,
             saves.start_ns IS NOT NULL AS saves,
-            compiles.start_ns IS NOT NULL AS compiles
+            compiles.start_ns IS NOT NULL AS compiles,
+            profilers.start_ns IS NOT NULL AS profiles
         FROM sums
         JOIN boundaries ON boundaries.thread = sums.thread AND boundaries.start_ns = sums.start_ns
         LEFT JOIN passes ON passes.thread = sums.thread AND passes.start_ns = sums.start_ns
         LEFT JOIN evaluated ON evaluated.thread = sums.thread AND evaluated.start_ns = sums.start_ns
         LEFT JOIN saves ON saves.thread = sums.thread AND saves.start_ns = sums.start_ns
         LEFT JOIN compiles ON compiles.thread = sums.thread AND compiles.start_ns = sums.start_ns
+        LEFT JOIN profilers ON profilers.thread = sums.thread AND profilers.start_ns = sums.start_ns
     ),
     usual AS (
         SELECT
@@ -327,7 +342,10 @@ WITH
         FROM counted
         JOIN usual ON usual.thread = counted.thread
         JOIN later ON later.thread = counted.thread
-        WHERE counted.step <= 10 AND NOT counted.saves AND counted.dur_ns > 2 * greatest(usual.long_ns, later.dur_ns)
+        WHERE counted.step <= 10
+            AND NOT counted.saves
+            AND NOT counted.profiles
+            AND counted.dur_ns > 2 * greatest(usual.long_ns, later.dur_ns)
         GROUP BY counted.thread
     ),
     judged AS (
@@ -405,10 +423,11 @@ SELECT
     judged.confidence, -- how sure the boundary is: 1 for regions, 0.5 to 1 where it follows from what repeats
     CASE
         WHEN judged.warms_up OR (judged.step = 1 AND judged.thread NOT IN (SELECT thread FROM traces)) THEN 'warmup'
+        WHEN judged.profiles AND judged.is_long THEN 'profiler'
         WHEN judged.saves AND judged.is_long THEN 'checkpoint'
         WHEN judged.evaluates THEN 'evaluation'
         ELSE 'train'
-    END AS step_kind, -- warmup, train, evaluation or checkpoint
+    END AS step_kind, -- warmup, train, evaluation, checkpoint or profiler
     coalesce(ended.detailed, TRUE) AS detailed, -- whether all of it lies in a window of detail, or there are no windows
     coalesce(ended.detail_ns / judged.dur_ns, 1) AS detail_share -- share of it with detail, 0 to 1
 FROM judged

@@ -35,7 +35,7 @@ SELECT
     parts.pid, -- process
     parts.tid, -- training thread
     steps.step, -- number of the step
-    steps.step_kind, -- warmup, train, evaluation or checkpoint
+    steps.step_kind, -- warmup, train, evaluation, checkpoint or profiler
     parts.part, -- what the thread did: data_wait, forward, ..., or unknown
     parts.start_ns, -- [ns] when it left its CPU
     least(parts.dur_ns, steps.end_ns - parts.start_ns) AS dur_ns, -- [ns] until it ran again, or the step ended

@@ -33,7 +33,7 @@ SELECT
     steps.pid, -- process
     steps.tid, -- training thread
     steps.step, -- number of the step, from 1
-    steps.step_kind, -- warmup, train, evaluation or checkpoint
+    steps.step_kind, -- warmup, train, evaluation, checkpoint or profiler
     steps.dur_ns, -- [ns] wall time
     CAST(greatest(
         steps.dur_ns - steps.unknown_ns - coalesce(sums.off_ns - sums.unknown_off_ns, 0),

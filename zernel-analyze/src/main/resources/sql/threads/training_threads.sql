@@ -3,7 +3,7 @@
 -- The last may be engines that infer; `purpose` says so.
 --
 -- Steady figures and percentiles are of the steps of kind `train`: without warm-up (workers, caches, allocation),
--- evaluation and checkpoints.
+-- evaluation, checkpoints and the profiler's begins and ends.
 --
 -- needs: _pieces, steps, _intervals, _thread_numbers, _purposes
 -- digest: kept
@@ -42,6 +42,8 @@ WITH
             max(CASE WHEN step_kind = 'warmup' THEN step END) AS last_warmup_step,
             count(CASE WHEN step_kind = 'checkpoint' THEN 1 END) AS checkpoint_steps,
             sum(CASE WHEN step_kind = 'checkpoint' THEN dur_ns END) AS checkpoint_ns,
+            count(CASE WHEN step_kind = 'profiler' THEN 1 END) AS profiler_steps,
+            sum(CASE WHEN step_kind = 'profiler' THEN dur_ns END) AS profiler_ns,
             count(CASE WHEN step_kind = 'train' THEN 1 END) AS steady_steps,
             sum(CASE WHEN step_kind = 'train' THEN dur_ns END) AS steady_ns,
             sum(CASE WHEN step_kind = 'train' THEN data_loading_ns END) AS steady_data_ns
@@ -72,6 +74,8 @@ SELECT
     durations.last_warmup_step, -- number of the last of them
     coalesce(durations.checkpoint_steps, 0) AS checkpoint_steps, -- steps that are longer by a checkpoint
     CAST(durations.checkpoint_ns AS BIGINT) AS checkpoint_ns, -- [ns] wall time of them
+    coalesce(durations.profiler_steps, 0) AS profiler_steps, -- steps that are longer by a profiler
+    CAST(durations.profiler_ns AS BIGINT) AS profiler_ns, -- [ns] wall time of them
     coalesce(durations.steady_steps, 0) AS steady_steps, -- steps of kind train
     CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of them
     CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns, -- [ns] of it, waiting for data

@@ -34,7 +34,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
     private static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final List<Class<?>> TESTS = List.of(
             FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class,
-            TraceRecordingTest.class);
+            ProfilerTest.class, TraceRecordingTest.class);
     private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/main/java"));
 
     /// Findings whose cause no job has, and why.

@@ -17,7 +17,7 @@ final class Tables {
             "zernel-analyze timeline run.parquet",
             List.of(
                     "late_rank came last to the step's collectives, late_ns after the others.",
-                    "step_kind is warmup, train, evaluation or checkpoint; evaluation_ns is the loop",
+                    "step_kind is warmup, train, evaluation, checkpoint or profiler; evaluation_ns is the loop",
                     "before a step, in its time; confidence is 1 where PyTorch marks the step."));
 
     static final TableCommand PHASES = new TableCommand(

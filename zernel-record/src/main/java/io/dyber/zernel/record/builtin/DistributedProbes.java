@@ -25,6 +25,10 @@ final class DistributedProbes {
     /// How C++ writes `(anonymous namespace)`, and anything in it.
     private static final String ANONYMOUS = "_ZN4c10d12_GLOBAL__N_1*";
 
+    /// The parts of a backward pass that DDP adds. DDP's forward, like FSDP's hooks, is a record_function region.
+    static final List<String> REDUCER =
+            List.of("c10d::Reducer::prepare_for_backward", "c10d::Reducer::all_reduce_bucket");
+
     private DistributedProbes() {}
 
     static Probe waits() {
@@ -52,19 +56,10 @@ final class DistributedProbes {
                 "threads blocked on work of torch.distributed");
     }
 
-    /// The parts of a backward pass that DDP adds. DDP's forward, like FSDP's hooks, is a record_function region.
-    static List<FunctionProbe> reducerRegions() {
-        return List.of(region("c10d::Reducer::prepare_for_backward"), region("c10d::Reducer::all_reduce_bucket"));
-    }
-
     /// The entry has to be sent, with whatever is at hand, since only it tells how deep the call is.
     private static FunctionProbe wait(String library, String symbol, String name) {
         Capture anything = new Capture("", Source.ARGUMENT, 1, List.of(), Width.U64, false);
         Function function = new Function("dist_wait", name, library, symbol, List.of(anything));
         return new FunctionProbe(function, Role.CALL, true, CallMeaning.NOTHING, true);
-    }
-
-    private static FunctionProbe region(String symbol) {
-        return new FunctionProbe(new Function("region", symbol, CPU, symbol, List.of()), Role.CALL, true, CallMeaning.NOTHING, true);
     }
 }

@@ -20,6 +20,14 @@ final class TorchProbes {
     private static final String TORCH = "libtorch_cpu.so";
     private static final String PROFILER = "torch::autograd::profiler::";
 
+    /// What begins and ends a profile of PyTorch's own profiler, and writes it: rare, and long where there is much in it.
+    private static final List<String> PROFILING = List.of(
+            "prepareProfiler",
+            "enableProfiler",
+            "enableProfilerWithEventPostProcess",
+            "disableProfiler",
+            "ProfilerResult::save");
+
     private static final Probe REGION = Probe.ofFunctions(
             "region",
             "torch",
@@ -71,10 +79,18 @@ final class TorchProbes {
     }
 
     private static List<FunctionProbe> regions() {
-        List<FunctionProbe> hooks = new ArrayList<>(DistributedProbes.reducerRegions());
+        List<FunctionProbe> hooks = new ArrayList<>();
+        DistributedProbes.REDUCER.forEach(function -> hooks.add(call(function)));
         hooks.add(new FunctionProbe(regionEnter(PROFILER + "record_function_enter_new"), Role.OPEN, true));
         hooks.add(new FunctionProbe(regionExit(PROFILER + "record_function_exit_new"), Role.CLOSE, true));
+        PROFILING.forEach(function -> hooks.add(call(PROFILER + function)));
         return hooks;
+    }
+
+    /// A call that is a region by itself, named as its function.
+    private static FunctionProbe call(String symbol) {
+        return new FunctionProbe(
+                new Function("region", symbol, TORCH, symbol, List.of()), Role.CALL, true, CallMeaning.NOTHING, true);
     }
 
     private static Probe allocator(String kind, String tracepoint, CallMeaning meaning, String summary) {

@@ -42,6 +42,17 @@ class OperatorsIT {
     }
 
     @Test
+    void whatTheProfilerDoesForItselfIsRecorded() {
+        assertThat(recording.rows("""
+                SELECT name, count(*), count(dur_ns) FROM events
+                WHERE kind = 'region' AND name LIKE '%profiler::%' GROUP BY name ORDER BY min(ts_ns)
+                """)).containsExactly(
+                "torch::autograd::profiler::prepareProfiler 1 1",
+                "torch::autograd::profiler::enableProfiler 1 1",
+                "torch::autograd::profiler::disableProfiler 1 1");
+    }
+
+    @Test
     void namesAndCountsAreThoseOfTheProfiler() {
         Map<String, Long> recorded = new HashMap<>();
         recording.rows("""

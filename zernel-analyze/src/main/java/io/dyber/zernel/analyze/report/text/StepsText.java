@@ -8,11 +8,13 @@ import io.dyber.zernel.analyze.report.data.ThreadLabel;
 import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.Percentages;
 import io.dyber.zernel.analyze.report.table.Quantity;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /// What a step consists of: one line of shares for one training thread, a table for several.
 public record StepsText(Page page, Report report) {
@@ -64,21 +66,27 @@ public record StepsText(Page page, Report report) {
                         Quantity.time(thread.integer("step_p50_ns")),
                         Quantity.time(thread.integer("step_p90_ns")),
                         Quantity.time(thread.integer("step_p99_ns")),
-                        checkpoints(thread),
+                        leftOut(thread),
                         warmUp(thread));
     }
 
     /// What the percentiles leave out, unless there are no other steps.
-    private static String checkpoints(Table.Row thread) {
-        long steps = thread.integer("checkpoint_steps");
-        return steps == 0 || thread.integer("steady_steps") == 0
-                ? ""
-                : String.format(
-                        Locale.ROOT,
-                        " without %s of %s that %s a checkpoint",
-                        Quantity.count(steps),
-                        Quantity.time((double) thread.integer("checkpoint_ns") / steps),
-                        steps == 1 ? "writes" : "write");
+    private static String leftOut(Table.Row thread) {
+        if (thread.integer("steady_steps") == 0) {
+            return "";
+        }
+        List<String> steps = new ArrayList<>();
+        leftOut(thread, "checkpoint", "that writes a checkpoint", "that write a checkpoint").ifPresent(steps::add);
+        leftOut(thread, "profiler", "in which a profile begins or ends", "in which profiles begin or end").ifPresent(steps::add);
+        return steps.isEmpty() ? "" : " without " + String.join(" and ", steps);
+    }
+
+    private static Optional<String> leftOut(Table.Row thread, String kind, String one, String several) {
+        long steps = thread.integer(kind + "_steps");
+        return steps == 0
+                ? Optional.empty()
+                : Optional.of(Quantity.count(steps) + " of "
+                        + Quantity.time((double) thread.integer(kind + "_ns") / steps) + " " + (steps == 1 ? one : several));
     }
 
     /// What of the steps is no part of any figure.
