@@ -71,6 +71,18 @@ def python_between(run):
     fit(run, in_memory(run), after_step=statistics)
 
 
+def growing(run):
+    """All losses so far are gone through in each step."""
+    history = []
+
+    def smooth():
+        if run.planted:
+            history.extend(range(500))
+            sum(loss * 0.98 for loss in history)  # planted: smooth
+
+    fit(run, in_memory(run), after_step=smooth)
+
+
 def manual(run):
     """No DataLoader: the loop makes its batches with NumPy."""
     import numpy

@@ -9,9 +9,10 @@
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
 -- (nccl_straggler), another process on the GPU just then (gpu_shared), waits of a job whose input is too slow
 -- (data_bound, storage_bound, too_few_workers), and waits of a program far ahead of its GPU: in a sync every few steps,
--- for room to launch, or for data that the GPU does not miss.
+-- for room to launch, or for data that the GPU does not miss. Nor to steps that take longer and longer (growing_steps).
 --
--- needs: steps, step_outliers, step_changes, _shared_steps, _collective_calls, _rank_jobs, phase_words, files
+-- needs: steps, step_outliers, step_changes, step_trends, _shared_steps, _collective_calls, _rank_jobs
+-- needs: phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: `zernel-analyze steps` lists every step with its phases
 -- lines: what they have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'slow')
@@ -141,6 +142,7 @@ WITH
         WHERE changes.after_ns > changes.before_ns
             AND steps.step_kind = 'train'
             AND (changes.recording, changes.pid, changes.tid) NOT IN (SELECT recording, pid, tid FROM shared)
+            AND (changes.recording, changes.pid, changes.tid) NOT IN (SELECT recording, pid, tid FROM step_trends)
         GROUP BY ALL
     ),
     named_shifts AS (

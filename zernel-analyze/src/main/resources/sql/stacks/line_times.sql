@@ -124,6 +124,13 @@ WITH
             steps.tid,
             steps.step,
             CASE
+                WHEN steps.step_kind = 'train'
+                    THEN ntile(4) OVER (
+                        PARTITION BY steps.recording, steps.pid, steps.tid, steps.step_kind
+                        ORDER BY steps.step
+                    )
+            END AS quarter,
+            CASE
                 WHEN slow.step IS NOT NULL THEN 'slow'
                 WHEN steps.step_kind = 'warmup' AND steps.step > first_steps.step THEN 'compile'
                 ELSE steps.step_kind
@@ -146,7 +153,9 @@ WITH
             tid,
             step,
             step_class,
-            count(*) OVER (PARTITION BY recording, pid, tid, step_class) AS steps
+            quarter,
+            count(*) OVER (PARTITION BY recording, pid, tid, step_class) AS steps,
+            count(*) OVER (PARTITION BY recording, pid, tid, quarter) AS quarter_steps
         FROM classes
     )
 SELECT
@@ -172,6 +181,11 @@ SELECT
         WHEN counted.step_class = 'train' THEN -events.ns / counted.steps
         ELSE events.ns / counted.steps
     END AS excess_ns, -- [ns] of a mean step of that class, negative for train: adds up to what others have more
+    CASE
+        WHEN events.at_ns >= events.step_end_ns THEN NULL
+        WHEN counted.quarter = 4 THEN events.ns / counted.quarter_steps
+        WHEN counted.quarter = 1 THEN -events.ns / counted.quarter_steps
+    END AS growth_ns, -- [ns] of a mean step of the last quarter, negative of the first: adds up to what it has more
     CASE WHEN events.at_ns < events.part_end_ns THEN CAST(events.part AS VARCHAR) END
         AS part, -- what the training thread did: data_wait, forward, ..., or unknown
     CASE

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -389,6 +390,42 @@ class FindingsTest {
     void aFewSlowStepsMustTakeATenthOfTheTimeUnlessTheyComeAtEqualDistances() {
         assertThat(run("slow_steps", slowSteps(10, 23, 31))).isEmpty();
         assertThat(run("slow_steps", slowSteps(10, 20, 30))).hasSize(1);
+    }
+
+    @Test
+    void growingStepsFiresForStepsThatTakeLongerAndLonger() {
+        Finding finding = only("growing_steps", lasting(100, step -> 20 + step));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(44.5);
+        assertThat(finding.evidence())
+                .isEqualTo("26.5 ms in the first tenth of 99 steps, 116.0 ms in the last (medians); "
+                        + "100 steps later a step takes 100.0 ms longer; 99 % of what it takes longer is in Unknown; "
+                        + "saves at most 44.5 ms: 71.0 / (71.0 - 44.5) = 2.68x");
+        assertThat(run("slow_steps", lasting(100, step -> 20 + step))).isEmpty();
+    }
+
+    @Test
+    void growingStepsFiresForStepsThatGrowFasterAndFaster() {
+        assertThat(run("growing_steps", lasting(100, step -> 20 + step * step / 100.0))).hasSize(1);
+    }
+
+    @Test
+    void growingStepsIsSilentForAChangeOfPaceAndForStepsThatGrowAndStop() {
+        assertThat(run("growing_steps", lasting(100, step -> step < 50 ? 20 + step / 100.0 : 40 + step / 100.0))).isEmpty();
+        assertThat(run("growing_steps", lasting(100, step -> 20 + Math.min(step, 15)))).isEmpty();
+        assertThat(run("growing_steps", lasting(100, step -> 20 + step / 50.0))).isEmpty();
+        assertThat(run("growing_steps", lasting(100, step -> 140 - step))).isEmpty();
+    }
+
+    /// Steps of 20 ms and more, by their number.
+    private static RecordingFixture lasting(int steps, IntToDoubleFunction millis) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int step = 1; step <= steps; step++) {
+            fixture.region(NEXT, at, 2);
+            at += millis.applyAsDouble(step);
+            fixture.region(STEP, at - 10, 10);
+        }
+        return fixture;
     }
 
     /// 40 steps of 100 ms, of which these take 80 ms longer.

@@ -77,7 +77,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 return withoutFramework(programs);
             }
             return new Verdict(
-                    Kind.UNKNOWN, "No training steps were seen, so it cannot be said what limits the job.", "");
+                    Kind.UNKNOWN,
+                    "No training steps were seen, so it cannot be said what limits the job.",
+                    "`zernel-analyze stacks FILE` shows the lines in which it spends its time. " + NAME_PARTS);
         }
         String reasons = seen.rows().stream()
                 .limit(MOST_REASONS)
@@ -152,7 +154,8 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     Kind.UNKNOWN,
                     "No bottleneck found.",
                     (PhaseWords.of(report).onCpuOnly()
-                                    ? "Nothing was launched on a GPU: the job runs on CPUs only."
+                                    ? "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data"
+                                            + " types, memory formats and many small operators, is not judged."
                                     : "Whether the CPU or a GPU limits the job cannot be known from here: "
                                             + busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled")
                                             + ".")
