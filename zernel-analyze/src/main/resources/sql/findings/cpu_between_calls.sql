@@ -12,6 +12,7 @@ WITH
             numbers.thread,
             events.middle_ns,
             coalesce(modules.forward, FALSE) AS in_forward,
+            coalesce(modules.operates, FALSE) AS in_operator,
             coalesce(modules.own, FALSE) AS in_own,
             modules.library_file
         FROM stack_events AS events
@@ -38,8 +39,9 @@ SELECT
     trained.tid, -- training thread
     count(*) AS samples, -- samples in no recorded call
     count(*) FILTER (trained.in_forward) AS in_forward, -- of them, those in the forward pass
-    count(*) FILTER (trained.in_own) AS in_own, -- of them, those in the user's own code that modules call, and in hooks
-    count(trained.library_file) AS in_library, -- of them, those in modules, but in Python's standard library
+    count(*) FILTER (trained.in_operator) AS in_operator, -- of those, in operators
+    count(*) FILTER (trained.in_own) AS in_own, -- of all, those in the user's own code that modules call, and in hooks
+    count(trained.library_file) AS in_library, -- of all, those in modules, but in Python's standard library
     mode(trained.library_file) AS library_file -- file of it that most of those are in
 FROM trained
 ASOF JOIN _pieces AS pieces
@@ -90,6 +92,7 @@ WITH
             in_library,
             library_file,
             in_forward / samples AS share,
+            in_operator / samples AS operator_share,
             deviations * sqrt(share * (1 - share) / samples) AS error
         FROM _forward_samples
         CROSS JOIN thresholds
@@ -111,11 +114,8 @@ WITH
                 medians.between_ns
             ) AS forward_ns,
             least(
-                CASE
-                    WHEN sampled_ns IS NULL THEN thresholds.forward_share_least * medians.backward_ns
-                    ELSE greatest(sampled_ns - error_ns, 0)
-                END,
-                medians.between_ns
+                thresholds.forward_share_least * medians.backward_ns,
+                greatest(coalesce(sampled.operator_share - sampled.error, 1), 0) * medians.between_ns
             ) AS least_forward_ns,
             least(
                 coalesce(sampled_ns + error_ns, thresholds.forward_share_most * medians.backward_ns),

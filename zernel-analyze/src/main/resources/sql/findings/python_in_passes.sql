@@ -52,7 +52,8 @@ GROUP BY trained.recording, trained.pid, trained.tid;
 -- Typical are hooks of gradients that count or print, masks and indices made of Python's lists in `forward`, and
 -- functions of autograd written in Python. What is lost is their share of the samples of the training thread, of the
 -- time that a median step is on the CPU. Samples are few, so it is a range. Not counted is what such code calls of
--- PyTorch, nor what is in the C library, as that may be of an operator.
+-- PyTorch, nor what is in the C library, as that may be of an operator, nor that operators find their data in no cache:
+-- at most saved is the time of the passes in which such code runs.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to a forward pass that no call shows, in a loop without a DataLoader
 -- (cpu_between_calls).
@@ -95,7 +96,8 @@ WITH
         SELECT
             *,
             share * cpu_ns AS lost_ns,
-            least(share + error, (forward + backward) / samples) * cpu_ns AS bound_ns,
+            (if(in_forward > 0, forward, 0) + if(in_backward > 0, backward, 0)) / samples * cpu_ns AS bound_ns,
+            least(share + error, bound_ns / cpu_ns) * cpu_ns AS most_ns,
             greatest(share - error, 0) * cpu_ns AS least_ns
         FROM shares
     )
@@ -106,7 +108,7 @@ SELECT
     lost_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
     lost_ns, -- [ns] on the CPU in such code
-    greatest(bound_ns, lost_ns) AS bound_ns, -- [ns] saved at most, when there is no such code
+    bound_ns, -- [ns] saved at most: the passes that such code runs in
     least_ns AS least_lost_ns, -- [ns] lost at least
     format('median of {} steps: {} on the CPU; ', steps, ms(cpu_ns))
         || concat_ws(
@@ -114,7 +116,7 @@ SELECT
             CASE WHEN in_forward > 0 THEN format('{} of {} samples of the forward pass', in_forward, forward) END,
             CASE WHEN in_backward > 0 THEN format('{} of {} samples of the backward pass', in_backward, backward) END
         )
-        || format(' are in Python code of its own, of {} in all: {} to {}; ', samples, ms(least_ns), ms(bound_ns))
+        || format(' are in Python code of its own, of {} in all: {} to {}; ', samples, ms(least_ns), ms(most_ns))
         AS evidence, -- what it rests on
     CASE
         WHEN in_backward > in_forward

@@ -10,10 +10,15 @@ WITH
     calls AS (
         SELECT
             id,
-            min(frame) FILTER (regexp_matches(function, '(^|\.)_call_impl\b')) AS call,
-            min(frame) FILTER (regexp_matches(function, '(^|\.)forward$')) AS forward
+            min(frame) FILTER (
+                NOT native AND module = 'torch' AND regexp_matches(function, '(^|\.)_call_impl\b')
+            ) AS call,
+            min(frame) FILTER (NOT native AND regexp_matches(function, '(^|\.)forward$')) AS forward,
+            coalesce(
+                bool_or(native AND regexp_matches(file, '^lib(torch_(cpu|cuda|xpu)|mkl|dnnl|[gi]?omp)')),
+                FALSE
+            ) AS operates
         FROM _stack_frames
-        WHERE NOT native AND (module = 'torch' OR regexp_matches(function, '(^|\.)forward$'))
         GROUP BY id
     ),
     inner_frames AS (
@@ -24,6 +29,7 @@ WITH
                 AND frames.module IS NULL
                 AND (calls.forward < calls.call) IS NOT TRUE
             ) AS hook,
+            any_value(calls.operates) AS operates,
             arg_min(coalesce(frames.module, ''), frames.frame) AS module,
             arg_min(coalesce(frames.file, ''), frames.frame) AS file
         FROM _stack_frames AS frames
@@ -34,6 +40,8 @@ WITH
 SELECT
     frames.id, -- number of the stack
     own.id IS NULL AND NOT frames.hook AND frames.module <> 'python' AS forward, -- whether it is of a forward pass
+    own.id IS NULL AND NOT frames.hook AND frames.module <> 'python' AND frames.operates
+        AS operates, -- whether that is certain, as an operator runs; else it may be what Python leaves behind
     frames.module <> 'python' AND (own.id IS NOT NULL OR frames.hook)
         AS own, -- whether it is in Python code of the user's own that the module called, or in a hook
     CASE WHEN frames.module = 'python' THEN regexp_extract(frames.file, '[^/]*$') END
