@@ -80,6 +80,25 @@ def anomaly(run):
     fit(run, in_memory(run), model)
 
 
+def grad_hook(run):
+    """A hook of each gradient counts its values in Python, in each backward pass."""
+    model = network()
+    histograms = {}
+
+    def watch(name):
+        def histogram(grad):
+            bins = [0] * 64
+            for value in grad.flatten().tolist()[:20000]:  # planted: histogram
+                bins[min(63, int(abs(value) * 1e4))] += 1  # planted: histogram
+            histograms[name] = bins
+        return histogram
+
+    if run.planted:
+        for name, parameter in model.named_parameters():
+            parameter.register_hook(watch(name))
+    fit(run, in_memory(run), model)
+
+
 def keep_best(run):
     """The best model is copied every 10 steps, and there are many parameters."""
     model = torch.nn.Sequential(network(), *[torch.nn.Linear(10, 10) for _ in range(400)])

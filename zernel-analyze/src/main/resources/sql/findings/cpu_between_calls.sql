@@ -12,6 +12,8 @@ WITH
             numbers.thread,
             events.middle_ns,
             coalesce(modules.forward, FALSE) AS in_forward,
+            coalesce(modules.operates, FALSE) AS in_operator,
+            coalesce(modules.own, FALSE) AS in_own,
             modules.library_file
         FROM stack_events AS events
         JOIN _thread_numbers AS numbers
@@ -37,7 +39,9 @@ SELECT
     trained.tid, -- training thread
     count(*) AS samples, -- samples in no recorded call
     count(*) FILTER (trained.in_forward) AS in_forward, -- of them, those in the forward pass
-    count(trained.library_file) AS in_library, -- of them, those in modules, but in Python's standard library
+    count(*) FILTER (trained.in_operator) AS in_operator, -- of those, in operators
+    count(*) FILTER (trained.in_own) AS in_own, -- of all, those in the user's own code that modules call, and in hooks
+    count(trained.library_file) AS in_library, -- of all, those in modules, but in Python's standard library
     mode(trained.library_file) AS library_file -- file of it that most of those are in
 FROM trained
 ASOF JOIN _pieces AS pieces
@@ -46,68 +50,14 @@ ASOF JOIN _pieces AS pieces
 WHERE trained.middle_ns < pieces.end_ns AND pieces.part = 'unknown'
 GROUP BY trained.recording, trained.pid, trained.tid;
 
--- Median steps of training threads that launch nothing: in calls, between them, and in backward passes.
---
--- needs: step_states, steps, _pieces, _thread_numbers, _launched, kinds
--- digest: kept
-CREATE TABLE _between_calls AS
-WITH
-    threads AS (
-        SELECT states.recording, states.pid, states.tid, count(*) AS steps
-        FROM step_states AS states
-        JOIN kinds ON kinds.recording = states.recording AND kinds.kind = 'sched' AND kinds.state = 'attached'
-        WHERE states.step_kind = 'train'
-            AND (states.recording, states.pid) NOT IN (SELECT recording, pid FROM _launched)
-        GROUP BY states.recording, states.pid, states.tid
-    ),
-    -- Where the forward pass was told apart, nothing of it is in no call.
-    passes AS (
-        SELECT
-            threads.recording,
-            threads.pid,
-            threads.tid,
-            CASE
-                WHEN bool_or(pieces.part = 'forward') THEN 0
-                ELSE sum(CASE WHEN pieces.part = 'backward' THEN pieces.end_ns - pieces.start_ns ELSE 0 END)
-            END AS backward_ns
-        FROM threads
-        JOIN _thread_numbers AS numbers USING (recording, pid, tid)
-        JOIN _pieces AS pieces ON pieces.thread = numbers.thread
-        ASOF JOIN steps
-            ON steps.recording = threads.recording
-            AND steps.pid = threads.pid
-            AND steps.tid = threads.tid
-            AND steps.start_ns <= pieces.start_ns
-        WHERE pieces.start_ns < steps.end_ns AND steps.step_kind = 'train'
-        GROUP BY ALL
-    )
-SELECT
-    states.recording, -- recording
-    states.pid, -- process
-    states.tid, -- training thread
-    any_value(threads.steps) AS steps, -- steps of kind train
-    median(states.dur_ns) AS step_ns, -- [ns] median of them
-    median(states.between_ns) AS between_ns, -- [ns] of it, on the CPU in no recorded call
-    median(states.called_ns) AS called_ns, -- [ns] of it, on the CPU in calls
-    any_value(passes.backward_ns) / any_value(threads.steps)
-        AS backward_ns -- [ns] of a mean one in backward passes; 0 where forward passes were told apart
-FROM step_states AS states
-JOIN threads
-    ON threads.recording = states.recording
-    AND threads.pid = states.pid
-    AND threads.tid = states.tid
-JOIN passes ON passes.recording = states.recording AND passes.pid = states.pid AND passes.tid = states.tid
-WHERE states.step_kind = 'train'
-GROUP BY states.recording, states.pid, states.tid;
-
 -- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
 --
 -- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
 -- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
--- either: it takes between half and one and a half of the backward pass, so what is lost is a range, and what is taken
--- for the loss assumes three quarters. Where stacks were recorded, it takes no more than the samples of that work that
--- are in a module of PyTorch. Whether the rest can be given to another process, made cheaper or left out, only its
--- author knows.
+-- either. Where stacks were recorded, its share is that of the samples of this work in which a module of PyTorch
+-- computes; Python of the user's own that a module calls, and hooks, are not the forward pass. Else it takes between
+-- half and one and a half of the backward pass, so what is lost is a range, and what is taken for the loss assumes
+-- three quarters. Whether the rest can be given to another process, made cheaper or left out, only its author knows.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
 --
@@ -138,31 +88,39 @@ WITH
             tid,
             samples,
             in_forward,
+            in_own,
             in_library,
             library_file,
             in_forward / samples AS share,
+            in_operator / samples AS operator_share,
             deviations * sqrt(share * (1 - share) / samples) AS error
         FROM _forward_samples
         CROSS JOIN thresholds
-        WHERE samples >= min_samples AND in_forward + in_library > 0
+        WHERE samples >= min_samples AND in_forward + in_own + in_library > 0
     ),
     forwards AS (
         SELECT
             medians.*,
             sampled.samples,
             sampled.in_forward,
+            sampled.in_own,
             sampled.in_library,
             sampled.library_file,
+            -- Where the forward pass was told apart, modules in no call are something else.
+            CASE WHEN medians.backward_ns > 0 THEN sampled.share * medians.between_ns END AS sampled_ns,
+            sampled.error * medians.between_ns AS error_ns,
             least(
-                thresholds.forward_share * medians.backward_ns,
-                coalesce(sampled.share, 1) * medians.between_ns
+                coalesce(sampled_ns, thresholds.forward_share * medians.backward_ns),
+                medians.between_ns
             ) AS forward_ns,
             least(
                 thresholds.forward_share_least * medians.backward_ns,
-                greatest(coalesce(sampled.share - sampled.error, 1), 0) * medians.between_ns
+                greatest(coalesce(sampled.operator_share - sampled.error, 1), 0) * medians.between_ns
             ) AS least_forward_ns,
-            thresholds.forward_share_most * medians.backward_ns AS assumed_forward_ns,
-            coalesce(least(sampled.share + sampled.error, 1), 1) * medians.between_ns AS sampled_forward_ns
+            least(
+                coalesce(sampled_ns + error_ns, thresholds.forward_share_most * medians.backward_ns),
+                medians.between_ns
+            ) AS most_forward_ns
         FROM _between_calls AS medians
         LEFT JOIN sampled
             ON sampled.recording = medians.recording
@@ -175,7 +133,7 @@ WITH
             *,
             between_ns - forward_ns AS lost_ns,
             between_ns - least_forward_ns AS bound_ns,
-            between_ns - least(assumed_forward_ns, sampled_forward_ns) AS least_ns
+            between_ns - most_forward_ns AS least_ns
         FROM forwards
     )
 SELECT
@@ -190,13 +148,19 @@ SELECT
     format('median of {} steps: {} of {} on the CPU in no recorded call, {} in calls; ',
         steps, ms(between_ns), ms(step_ns), ms(called_ns))
         || CASE
-            WHEN sampled_forward_ns < assumed_forward_ns THEN format(
-                'the forward pass is part of it: {} of its {} samples are in a module, {} to {} are left; ',
+            WHEN sampled_ns IS NOT NULL THEN format(
+                'the forward pass is part of it: {} of its {} samples compute in a module, {} to {} are left; ',
                 in_forward, samples, ms(least_ns), ms(bound_ns)
             )
             WHEN backward_ns > 0 THEN format(
                 'the forward pass is part of it: at half to one and a half of {} backward, {} to {} are left; ',
                 ms(backward_ns), ms(least_ns), ms(bound_ns)
+            )
+            ELSE ''
+        END
+        || CASE
+            WHEN in_own > 0 THEN format(
+                '{} more are in Python code of its own that modules call, or in hooks of theirs; ', in_own
             )
             ELSE ''
         END

@@ -5,7 +5,7 @@
 -- to. The line is one of the user's own code where the stack has one.
 --
 -- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
--- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks
+-- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks, _own_stacks
 CREATE TABLE line_times AS
 WITH
     parents AS (
@@ -111,6 +111,11 @@ WITH
         FROM step_outliers
         WHERE reason IS NULL
     ),
+    told_apart AS (
+        SELECT DISTINCT thread
+        FROM _pieces
+        WHERE part = 'forward'
+    ),
     first_steps AS (
         SELECT recording, pid, tid, min(step) AS step
         FROM steps
@@ -204,7 +209,16 @@ SELECT
             AND events.at_ns < least(events.step_end_ns, events.part_end_ns),
         FALSE
     ) AS works, -- whether a training thread was on a CPU in no recorded call, in a step of training
-    coalesce(modules.forward, FALSE) AS in_forward, -- whether the stack is one of a forward pass: in a module
+    coalesce(modules.forward AND told_apart.thread IS NULL, FALSE)
+        AS in_forward, -- whether the stack is one of a forward pass: in a module, where no part of the steps is forward
+    coalesce(
+        events.thread = 'training'
+            AND events.kind = 'sample'
+            AND events.step_kind = 'train'
+            AND events.at_ns < least(events.step_end_ns, events.part_end_ns)
+            AND (events.part = 'forward' AND own.id IS NOT NULL OR events.part = 'backward' AND own.in_torch),
+        FALSE
+    ) AS in_pass, -- whether it ran Python code of the user's own in a forward or backward pass, in a step of training
     events.evaluates, -- whether it was in an evaluation loop
     meanwhile.waits, -- for what the training thread stood: gil, pool or lock, as in thread_waits; gc; else NULL
     coalesce(meanwhile.wakes, FALSE) AS wakes, -- whether this other thread ended that wait
@@ -217,6 +231,8 @@ SELECT
 FROM evaluated AS events
 JOIN stack_lines AS lines ON lines.id = events.id
 LEFT JOIN _module_stacks AS modules ON modules.id = events.id
+LEFT JOIN _own_stacks AS own ON own.id = events.id
+LEFT JOIN told_apart ON told_apart.thread = events.train_thread
 LEFT JOIN meanwhile ON meanwhile.number = events.number
 LEFT JOIN counted
     ON counted.recording = events.recording

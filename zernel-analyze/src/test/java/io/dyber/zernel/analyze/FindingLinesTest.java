@@ -115,6 +115,23 @@ class FindingLinesTest {
     }
 
     @Test
+    void cpuBetweenCallsNamesPythonInModulesAndNotTheForwardPass() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        String call = MAIN + "Module._call_impl (/v/site-packages/torch/nn/modules/module.py:9);Net.forward (/me/net.py:3);";
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 60, 30).region(STEP, i * 100 + 90, 10)
+                    .sample(i * 100 + 5, call + "at::bmm (libtorch_cpu.so)")
+                    .sample(i * 100 + 15, call + "mask (/me/net.py:5)").sample(i * 100 + 25, call + "mask (/me/net.py:5)")
+                    .sample(i * 100 + 35, call + "mask (/me/net.py:6);dumps (/usr/lib/python3.12/json/__init__.py:9)")
+                    .sample(i * 100 + 45, MAIN + "log (/me/train.py:70)");
+        }
+        assertThat(lines("cpu_between_calls", fixture)).containsExactly(
+                "50 % of that work: net.py:5 mask",
+                "25 % of that work: net.py:6 mask -> dumps",
+                "25 % of that work: train.py:70 log");
+    }
+
+    @Test
     void loadingNamesTheLinesOfWorkers() {
         RecordingFixture fixture = recording().training(11, 15).fork(0, 200).on(200, 200, "pt_data_worker");
         fixture.event("wait", "poll", 0, 110.0, "status = 0, object = 'pipe:[1]'").region("x", 549, 1);

@@ -14,6 +14,9 @@ import org.junit.jupiter.api.io.TempDir;
 /// writes, on a CPU in no call.
 class StateFindingsTest {
     private static final String KINDS = "[{\"kind\":\"sched\",\"state\":\"attached\"}]";
+    /// A module of PyTorch that is called, and one that computes.
+    private static final String CALL = "Module._call_impl (/lib/site-packages/torch/nn/modules/module.py:9);";
+    private static final String LINEAR = CALL + "Linear.forward (/lib/site-packages/torch/nn/modules/linear.py:3);at::addmm (libtorch_cpu.so)";
 
     @TempDir
     Path folder;
@@ -327,14 +330,94 @@ class StateFindingsTest {
         for (int i = 0; i < 12; i++) {
             fixture.backward(i * 100 + 35, 55).region(STEP, i * 100 + 90, 10);
             for (int sample = 0; sample < 5; sample++) {
-                fixture.sample(i * 100 + 2 + sample * 6, (sample == 0 ? "Module._call_impl (/lib/site-packages/torch/nn/modules/module.py:9);" : "")
-                        + "norms (/me/a.py:2)");
+                fixture.sample(i * 100 + 2 + sample * 6, "fit (/me/a.py:9);" + (sample == 0 ? LINEAR : "norms (/me/a.py:2)"));
             }
         }
         Finding finding = only("cpu_between_calls", fixture);
         // Of 35 ms in no call, a fifth is the forward pass.
         assertThat(finding.lostMillisPerStep()).isEqualTo(28.0);
-        assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples are in a module, ");
+        assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples compute in a module, ");
+    }
+
+    @Test
+    void cpuBetweenCallsFiresForPythonOfTheJobThatModulesCallAndForHooks() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        List<String> stacks = List.of(
+                LINEAR,
+                // Python of the job in its module, and turning its list into a tensor
+                CALL + "Net.forward (/me/net.py:3);mask (/me/net.py:5)",
+                CALL + "Net.forward (/me/net.py:3);mask (/me/net.py:6);torch::utils::recursive_store (libtorch_python.so)",
+                // a hook, with an operator and without
+                CALL + "Module._call_impl.<locals>.inner (/lib/site-packages/torch/nn/modules/module.py:8);watch (/me/watch.py:2);at::norm (libtorch_cpu.so)",
+                CALL + "Module._call_impl.<locals>.inner (/lib/site-packages/torch/nn/modules/module.py:8);watch (/me/watch.py:3)");
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 35, 55).region(STEP, i * 100 + 90, 10);
+            for (int sample = 0; sample < 5; sample++) {
+                fixture.sample(i * 100 + 2 + sample * 6, "fit (/me/a.py:9);" + stacks.get(sample));
+            }
+        }
+        Finding finding = only("cpu_between_calls", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(28.0);
+        assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples compute in a module, ")
+                .contains(" are left; 44 more are in Python code of its own that modules call, or in hooks of theirs; ");
+    }
+
+    /// What a module computes in the forward of a job's own class is the forward pass, however long it takes.
+    @Test
+    void cpuBetweenCallsIsSilentForOperatorsThatAModuleOfTheJobCalls() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 80, 10).region(STEP, i * 100 + 90, 10);
+            for (int sample = 0; sample < 12; sample++) {
+                fixture.sample(i * 100 + 2 + sample * 6, "fit (/me/a.py:9);" + CALL
+                        + "Net.forward (/me/net.py:3);attend (/me/net.py:5);" + (sample % 2 == 0 ? "at::bmm (libtorch_cpu.so)" : "[libc.so.6]"));
+            }
+        }
+        assertThat(run("cpu_between_calls", fixture)).isEmpty();
+    }
+
+    @Test
+    void pythonInPassesFiresForHooksOfGradients() {
+        Finding finding = only("python_in_passes", hooked("hook (/me/a.py:21)"));
+        // Of 100 ms on the CPU, four tenths.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
+        assertThat(finding.evidence())
+                .startsWith("median of 11 steps: 100.0 ms on the CPU; 44 of 66 samples of the backward pass are in Python code"
+                        + " of its own, of 110 in all: 30.7 ms to 49.3 ms; ");
+        assertThat(finding.lines()).extracting(FindingLine::text).containsExactly("100 % of that Python code: a.py:21 hook");
+    }
+
+    @Test
+    void pythonInPassesFiresForPythonInTheForwardPassOfALoopWithADataLoader() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).backward(i * 100 + 65, 25).region(STEP, i * 100 + 90, 10);
+            for (int sample = 0; sample < 10; sample++) {
+                fixture.sample(i * 100 + 2 + sample * 10, "fit (/me/a.py:9);" + (sample < 1 || sample > 4 ? LINEAR : CALL + "Net.forward (/me/net.py:3);mask (/me/net.py:5)"));
+            }
+        }
+        Finding finding = only("python_in_passes", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
+        assertThat(finding.evidence()).contains("; 44 of 66 samples of the forward pass are in Python code of its own, ");
+        assertThat(finding.lines()).extracting(FindingLine::text).containsExactly("100 % of that Python code: net.py:5 mask");
+    }
+
+    @Test
+    void pythonInPassesIsSilentForOperatorsThatHooksCall() {
+        assertThat(run("python_in_passes", hooked("hook (/me/a.py:21);at::norm (libtorch_cpu.so)"))).isEmpty();
+    }
+
+    /// Twelve steps of 100 ms without a DataLoader, 60 ms of each backward; in 40 of it a hook runs this.
+    private static RecordingFixture hooked(String hook) {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        String engine = "fit (/me/a.py:9);_engine_run_backward (/lib/site-packages/torch/autograd/graph.py:7);";
+        for (int i = 0; i < 12; i++) {
+            fixture.backward(i * 100 + 30, 60).region(STEP, i * 100 + 90, 10);
+            for (int sample = 0; sample < 10; sample++) {
+                fixture.sample(i * 100 + 2 + sample * 10, sample < 5 || sample == 9 ? engine + "at::mm (libtorch_cpu.so)" : engine + hook);
+            }
+        }
+        return fixture;
     }
 
     @Test
@@ -349,7 +432,7 @@ class StateFindingsTest {
         }
         Finding finding = only("cpu_between_calls", fixture);
         assertThat(finding.lostMillisPerStep()).isEqualTo(28.0);
-        assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples are in a module, ")
+        assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples compute in a module, ")
                 .contains("; 44 more are in the standard library that modules call, most in traceback.py; ");
         assertThat(finding.advice()).isEqualTo("leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)");
     }

@@ -1,0 +1,135 @@
+-- Samples of training threads in steps of training, and how many of them ran the user's own Python in a pass.
+--
+-- needs: stack_events, _own_stacks, _thread_numbers, steps, _pieces
+-- digest: kept
+CREATE TABLE _pass_samples AS
+WITH
+    samples AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            numbers.thread,
+            events.middle_ns,
+            own.id IS NOT NULL AS own,
+            coalesce(own.in_torch, FALSE) AS in_torch
+        FROM stack_events AS events
+        JOIN _thread_numbers AS numbers
+            ON numbers.recording = events.recording
+            AND numbers.pid = events.pid
+            AND numbers.tid = events.tid
+        LEFT JOIN _own_stacks AS own ON own.id = events.id
+        WHERE events.kind = 'sample' AND events.ns > 0
+    ),
+    trained AS (
+        SELECT samples.*
+        FROM samples
+        ASOF JOIN steps
+            ON steps.recording = samples.recording
+            AND steps.pid = samples.pid
+            AND steps.tid = samples.tid
+            AND steps.start_ns <= samples.middle_ns
+        WHERE samples.middle_ns < steps.end_ns AND steps.step_kind = 'train'
+    )
+SELECT
+    trained.recording, -- recording
+    trained.pid, -- process
+    trained.tid, -- training thread
+    count(*) AS samples, -- samples
+    count(*) FILTER (pieces.part = 'forward') AS forward, -- of them, those in forward passes
+    count(*) FILTER (pieces.part = 'forward' AND trained.own) AS in_forward, -- of those, in the user's own Python
+    count(*) FILTER (pieces.part = 'backward') AS backward, -- of all, those in backward passes
+    count(*) FILTER (pieces.part = 'backward' AND trained.in_torch) AS in_backward -- of those, in the user's own Python
+FROM trained
+ASOF JOIN _pieces AS pieces
+    ON pieces.thread = trained.thread
+    AND pieces.start_ns <= trained.middle_ns
+WHERE trained.middle_ns < pieces.end_ns
+GROUP BY trained.recording, trained.pid, trained.tid;
+
+-- Much of the forward or backward pass is Python code of the job's own, in which no operator runs.
+--
+-- Typical are hooks of gradients that count or print, masks and indices made of Python's lists in `forward`, and
+-- functions of autograd written in Python. What is lost is their share of the samples of the training thread, of the
+-- time that a median step is on the CPU. Samples are few, so it is a range. Not counted is what such code calls of
+-- PyTorch, nor what is in the C library, as that may be of an operator, nor that operators find their data in no cache:
+-- at most saved is the time of the passes in which such code runs.
+-- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
+-- rank of several (nccl_straggler), nor to a forward pass that no call shows, in a loop without a DataLoader
+-- (cpu_between_calls).
+--
+-- needs: _between_calls, _pass_samples, _lateness
+-- severity: high from 25 % of step time, else medium
+-- hint: zernel-analyze stacks shows the whole stacks; flame graphs do, too
+-- lines: that Python code WHERE in_pass
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_steps, -- steps of kind train
+            20 AS min_samples, -- in Python code of the job's own in these passes
+            0.15 AS min_share, -- of the step
+            0.1 AS least_share, -- of the step, at least
+            1000000 AS min_ns, -- [ns] of it
+            0.5 AS late_share, -- of what is lost, by which a rank is late
+            2 AS deviations -- standard deviations that the share may be wrong
+    ),
+    shares AS (
+        SELECT
+            medians.*,
+            passes.samples,
+            passes.forward,
+            passes.in_forward,
+            passes.backward,
+            passes.in_backward,
+            passes.in_forward + passes.in_backward AS found,
+            found / passes.samples AS share,
+            thresholds.deviations * sqrt(share * (1 - share) / passes.samples) AS error,
+            medians.between_ns + medians.called_ns AS cpu_ns
+        FROM _between_calls AS medians
+        JOIN _pass_samples AS passes
+            ON passes.recording = medians.recording
+            AND passes.pid = medians.pid
+            AND passes.tid = medians.tid
+        CROSS JOIN thresholds
+    ),
+    costs AS (
+        SELECT
+            *,
+            share * cpu_ns AS lost_ns,
+            (if(in_forward > 0, forward, 0) + if(in_backward > 0, backward, 0)) / samples * cpu_ns AS bound_ns,
+            least(share + error, bound_ns / cpu_ns) * cpu_ns AS most_ns,
+            greatest(share - error, 0) * cpu_ns AS least_ns
+        FROM shares
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    lost_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] on the CPU in such code
+    bound_ns, -- [ns] saved at most: the passes that such code runs in
+    least_ns AS least_lost_ns, -- [ns] lost at least
+    format('median of {} steps: {} on the CPU; ', steps, ms(cpu_ns))
+        || concat_ws(
+            ' and ',
+            CASE WHEN in_forward > 0 THEN format('{} of {} samples of the forward pass', in_forward, forward) END,
+            CASE WHEN in_backward > 0 THEN format('{} of {} samples of the backward pass', in_backward, backward) END
+        )
+        || format(' are in Python code of its own, of {} in all: {} to {}; ', samples, ms(least_ns), ms(most_ns))
+        AS evidence, -- what it rests on
+    CASE
+        WHEN in_backward > in_forward
+            THEN 'in hooks and functions of autograd, compute with operators on tensors, or only in some steps'
+        ELSE 'compute with operators on tensors, once and not in each step, or in DataLoader workers'
+    END AS advice, -- what to try
+    'zernel-analyze stacks {}' AS next_command -- to see more
+FROM costs
+LEFT JOIN _lateness USING (recording, pid)
+CROSS JOIN thresholds
+WHERE steps >= thresholds.min_steps
+    AND found >= thresholds.min_samples
+    AND least_ns >= thresholds.least_share * step_ns
+    AND lost_ns >= thresholds.min_share * step_ns
+    AND lost_ns >= thresholds.min_ns
+    AND (late_ns >= thresholds.late_share * lost_ns) IS NOT TRUE
