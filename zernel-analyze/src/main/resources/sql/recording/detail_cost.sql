@@ -15,12 +15,15 @@
 -- of nothing tells nothing, and the text says so: it is no sign that detail costs nothing.
 --
 -- Recordings with detail all the time have nothing to compare: what a probed call costs, as it was measured before,
--- times the calls in train steps is a prediction. Where there are no steps, its share is of one CPU.
+-- times the calls in train steps is a prediction, and so is what a system call costs times those. Where there are no
+-- steps, its share is of one CPU. Recordings with windows have system calls all the time: what these cost is predicted
+-- there too, and said besides.
 --
 -- Beside that, what the scheduler measured: how long a training thread could run and the recorder had its CPU, which
 -- happens where CPUs are short.
 --
 -- needs: steps, _step_counts, detail, detail_windows, overhead, overhead_by_process, step_work, preemption
+-- needs: system_call_cost
 CREATE TABLE detail_cost AS
 WITH
     constants AS (
@@ -31,7 +34,9 @@ WITH
             4000000000 AS longest_ns, -- [ns] of a long window that is compared at either end
             0.05 AS unclear_effect, -- of a step: an interval about nothing that reaches so far does not tell
             20000000 AS edge_ns, -- [ns] around a window in which probes come and go
-            0.005 AS min_cpu_share -- of the time of steps, from which the recorder's own CPU time is worth a word
+            0.005 AS min_cpu_share, -- of the time of steps, from which the recorder's own CPU time is worth a word
+            0.001 AS min_call_share, -- from which what system calls cost is worth one
+            1000 AS min_calls_per_s -- from which it is worth one that their cost is not known
     ),
     trained AS (
         SELECT
@@ -293,23 +298,40 @@ WITH
         JOIN step_work AS work ON work.recording = calls.recording AND work.pid = calls.pid
         GROUP BY calls.recording, calls.pid
     ),
-    predicted AS (
+    functions AS (
         SELECT
             overhead.recording,
-            CASE WHEN sum(paid.train_ns) > 0 THEN 'predicted' ELSE 'predicted, of one CPU' END AS method,
-            coalesce(sum(paid.cost_ns) / nullif(sum(paid.train_ns), 0), any_value(overhead.share)) AS lost_share
+            sum(paid.cost_ns) / nullif(sum(paid.train_ns), 0) AS step_share,
+            any_value(overhead.share) AS share
         FROM overhead
         LEFT JOIN paid ON paid.recording = overhead.recording AND paid.train_ns > 0
         WHERE overhead.hits > 0
             AND overhead.cost_ns IS NOT NULL
-            AND overhead.recording NOT IN (SELECT recording FROM detail WHERE windows IS NOT NULL)
         GROUP BY overhead.recording
+    ),
+    calls AS (
+        SELECT recording, calls, cost_ns, calls_per_s, step_share, share
+        FROM system_call_cost
+    ),
+    predicted AS (
+        SELECT
+            coalesce(functions.recording, calls.recording) AS recording,
+            coalesce(functions.step_share, calls.step_share) IS NOT NULL AS has_steps,
+            CASE WHEN has_steps THEN 'predicted' ELSE 'predicted, of one CPU' END AS method,
+            CASE
+                WHEN has_steps THEN coalesce(functions.step_share, 0) + coalesce(calls.step_share, 0)
+                ELSE coalesce(functions.share, 0) + coalesce(calls.share, 0)
+            END AS lost_share
+        FROM functions
+        FULL JOIN (SELECT * FROM calls WHERE cost_ns IS NOT NULL) AS calls ON calls.recording = functions.recording
+        WHERE coalesce(functions.recording, calls.recording)
+            NOT IN (SELECT recording FROM detail WHERE windows IS NOT NULL)
     ),
     costs AS (
         SELECT measured.*
         FROM measured
         UNION ALL BY NAME
-        SELECT predicted.*, 1 AS on_share
+        SELECT predicted.* EXCLUDE (has_steps), 1 AS on_share
         FROM predicted
     ),
     displaced AS (
@@ -367,9 +389,17 @@ SELECT
                 other_steps,
                 coalesce(format(' ({})', ms(other_ns)), ''))
         WHEN method = 'predicted'
-            THEN format('predicted to cost {} of the time of a step', share_text(lost_share))
-        ELSE format('predicted to cost {} of one CPU', share_text(lost_share))
+            THEN format('predicted to cost {}{} of the time of a step', at_least.words, share_text(lost_share))
+        ELSE format('predicted to cost {}{} of one CPU', at_least.words, share_text(lost_share))
     END
+        || CASE
+            WHEN method NOT LIKE 'predicted%' AND calls.step_share >= constants.min_call_share
+                THEN format('; its system calls, with and without detail, are predicted to cost at least {} of the '
+                    || 'time of a step', share_text(calls.step_share))
+            WHEN method LIKE 'predicted%' AND calls.cost_ns IS NULL AND calls.calls_per_s >= constants.min_calls_per_s
+                THEN format(' without its {:,} system calls, whose cost was not measured', calls.calls)
+            ELSE ''
+        END
         || CASE
             WHEN displaced.cpu_share >= constants.min_cpu_share
                 THEN format('; the recorder had the CPU of the training thread for {} of the time',
@@ -379,5 +409,12 @@ SELECT
     displaced.cpu_share -- share of steps in which the training thread could run and the recorder had its CPU, 0 to 1
 FROM costs
 CROSS JOIN constants
+LEFT JOIN calls ON calls.recording = costs.recording
+CROSS JOIN LATERAL (
+    SELECT CASE
+        WHEN coalesce(calls.step_share, calls.share) >= constants.min_call_share THEN 'at least '
+        ELSE ''
+    END AS words
+) AS at_least
 LEFT JOIN displaced ON displaced.recording = costs.recording
 ORDER BY costs.recording

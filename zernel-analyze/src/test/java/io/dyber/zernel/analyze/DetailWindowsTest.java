@@ -415,4 +415,74 @@ class DetailWindowsTest {
         assertThat(cost.text("text"))
                 .endsWith("; the recorder had the CPU of the training thread for 5.0 % of the time");
     }
+
+    private static String priced(String systemCalls) {
+        return "{\"cost_ns_per_hit\":1000000,\"method\":\"measured\",\"hits\":40,\"cpu_ns_total\":40000000,\"share\":0.004,"
+                + "\"processes\":[{\"pid\":100,\"events\":40,\"share\":0.004}]" + systemCalls + "}";
+    }
+
+    /// Of 400 ms in ten steps, 100 reads by the training thread, five by another thread and one that io_uring made.
+    private static RecordingFixture reading() {
+        RecordingFixture fixture = launching(10);
+        for (int i = 0; i < 100; i++) {
+            fixture.io(i * 4 + 0.5, 0.001, 100);
+        }
+        fixture.event("io", "io_uring_read", 3, 0.1, "bytes = 4096").on(100, 177, "other");
+        for (int i = 0; i < 5; i++) {
+            fixture.io(i * 4 + 1, 0.001, 100);
+        }
+        return fixture.on(100, 100, "python3");
+    }
+
+    @Test
+    void whatSystemCallsCostIsPartOfThePrediction() {
+        // In the nine steps between ten ends 90 x 200 us = 18 ms of the thread, beside a tenth for its launches.
+        RecordingFixture fixture = reading().footer(
+                "zernel.overhead",
+                priced(",\"system_calls\":{\"cost_ns\":200000.4,\"skipped_cost_ns\":100000,\"other_cost_ns\":50000,"
+                        + "\"method\":\"by hand\",\"hits\":135,\"skipped\":30}"));
+        Table.Row calls = query(fixture, "FROM system_call_cost").only();
+        assertThat(calls.integer("calls")).isEqualTo(105);
+        assertThat(calls.integer("step_calls")).isEqualTo(90);
+        assertThat(calls.integer("skipped")).isEqualTo(30);
+        assertThat(calls.integer("cost_ns")).isEqualTo(200_000);
+        assertThat(calls.integer("cpu_ns")).isEqualTo(24_000_042);
+        assertThat(calls.real("step_share")).isCloseTo(0.05, within(1e-6));
+        Table.Row cost = query(fixture, "FROM detail_cost").only();
+        assertThat(cost.real("lost_share")).isCloseTo(0.15, within(1e-6));
+        assertThat(cost.text("text")).isEqualTo("predicted to cost at least 15 % of the time of a step");
+    }
+
+    @Test
+    void systemCallsWhoseCostIsNotKnownAreNotPartOfThePrediction() {
+        RecordingFixture few = reading().footer("zernel.overhead", priced(""));
+        assertThat(query(few, "FROM detail_cost").only().text("text"))
+                .isEqualTo("predicted to cost 10 % of the time of a step");
+        RecordingFixture many = reading();
+        for (int i = 0; i < 400; i++) {
+            many.io(i + 0.25, 0.001, 100);
+        }
+        many.footer(
+                "zernel.overhead",
+                priced(",\"system_calls\":{\"cost_ns\":null,\"skipped_cost_ns\":null,\"other_cost_ns\":null,"
+                        + "\"method\":\"no machine\",\"hits\":505,\"skipped\":0}"));
+        assertThat(query(many, "FROM detail_cost").only().text("text"))
+                .isEqualTo("predicted to cost 10 % of the time of a step without its 505 system calls, whose cost was not "
+                        + "measured");
+    }
+
+    @Test
+    void whatSystemCallsCostIsSaidBesideWhatDetailCosts() {
+        RecordingFixture fixture = paying(160, 40, "", i -> detailed(i) ? 26 : 20);
+        for (int i = 0; i < 200; i++) {
+            fixture.io(i * 4 + 0.5, 0.001, 100);
+        }
+        fixture.footer(
+                "zernel.overhead",
+                priced(",\"system_calls\":{\"cost_ns\":200000,\"skipped_cost_ns\":100000,\"other_cost_ns\":50000,"
+                        + "\"method\":\"by hand\",\"hits\":200,\"skipped\":0}"));
+        assertThat(query(fixture, "FROM detail_cost").only().text("text"))
+                .startsWith("detail made a step ")
+                .contains("; its system calls, with and without detail, are predicted to cost at least ");
+    }
 }

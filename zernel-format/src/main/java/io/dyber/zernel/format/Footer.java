@@ -398,6 +398,8 @@ public record Footer(
     public record ActivityWindow(long startNs, long endNs, long activities) {}
 
     /// [#OVERHEAD]: what the probes on functions cost; null where that could not be measured, and `method` says why.
+    ///
+    /// @param systemCalls what those on system calls cost, beside that
     public record Overhead(
             @Nullable Double costNsPerHit,
             @Nullable Double costNsPerCountedHit,
@@ -409,7 +411,23 @@ public record Footer(
             long countedHits,
             @Nullable Long cpuNsTotal,
             @Nullable Double share,
-            List<ProcessOverhead> processes) {}
+            List<ProcessOverhead> processes,
+            SystemCallOverhead systemCalls) {}
+
+    /// What watching system calls costs the recorded threads; null where that could not be measured, and `method` says why.
+    ///
+    /// @param costNs of one that becomes an event
+    /// @param skippedCostNs of one that is watched and does not become one
+    /// @param otherCostNs of one that no kind has; how many there were, nobody knows
+    /// @param hits all that were watched
+    /// @param skipped of them, those that did not become events
+    public record SystemCallOverhead(
+            @Nullable Double costNs,
+            @Nullable Double skippedCostNs,
+            @Nullable Double otherCostNs,
+            String method,
+            long hits,
+            long skipped) {}
 
     /// What they cost one process, as a share of one CPU.
     public record ProcessOverhead(int pid, long events, @Nullable Double share) {}

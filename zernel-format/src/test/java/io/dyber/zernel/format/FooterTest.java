@@ -155,11 +155,14 @@ final class FooterTest {
     @Test
     void whatRecordingCosts() {
         assertThat(Footer.json(new Footer.Overhead(
-                        1000.5, null, null, null, "by hand", 1, 2, 3, 4L, 0.25, List.of(new Footer.ProcessOverhead(7, 8, null)))))
+                        1000.5, null, null, null, "by hand", 1, 2, 3, 4L, 0.25, List.of(new Footer.ProcessOverhead(7, 8, null)),
+                        new Footer.SystemCallOverhead(630.5, 430.0, null, "too", 9, 5))))
                 .isEqualTo("""
                         {"cost_ns_per_hit":1000.5,"cost_ns_per_counted_hit":null,"cost_ns_per_left_hit":null,\
                         "cost_ns_per_counted_left_hit":null,"method":"by hand","hits":1,"left_hits":2,"counted_hits":3,\
-                        "cpu_ns_total":4,"share":0.25,"processes":[{"pid":7,"events":8,"share":null}]}""");
+                        "cpu_ns_total":4,"share":0.25,"processes":[{"pid":7,"events":8,"share":null}],\
+                        "system_calls":{"cost_ns":630.5,"skipped_cost_ns":430.0,"other_cost_ns":null,"method":"too",\
+                        "hits":9,"skipped":5}}""");
         assertThat(Footer.json(new Footer.Detail(
                         "auto", "windows", 0.01, "why", List.of("cuda_launch"), List.of(new Footer.DetailWindow(5, 6, "turn", true)))))
                 .isEqualTo("""

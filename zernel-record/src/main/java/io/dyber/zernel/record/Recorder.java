@@ -4,6 +4,7 @@ import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.CallCost;
 import io.dyber.zernel.record.attach.CompiledPrograms;
 import io.dyber.zernel.record.attach.RingSizes;
+import io.dyber.zernel.record.attach.SystemCallCost;
 import io.dyber.zernel.record.attach.UserColumns;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.builtin.Probes;
@@ -113,8 +114,9 @@ public final class Recorder {
                 RecordingFile file =
                         RecordingFile.create(options.output(), schema.columns(), texts, fileOptions)) {
             CallCost cost = callCost(kernel, schema);
+            SystemCallCost systemCallCost = SystemCallCost.measure(kernel, schema);
             warming.await();
-            Session.Prepared prepared = new Session.Prepared(kernel, file, schema, texts, cost, outlook);
+            Session.Prepared prepared = new Session.Prepared(kernel, file, schema, texts, cost, systemCallCost, outlook);
             return new Session(options, progress, controls, time, prepared).run();
         }
     }

@@ -4,6 +4,7 @@ import io.dyber.zernel.record.attach.BpfPrograms;
 import io.dyber.zernel.record.attach.CallCost;
 import io.dyber.zernel.record.attach.CompiledPrograms;
 import io.dyber.zernel.record.attach.RingSizes;
+import io.dyber.zernel.record.attach.SystemCallCost;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.schema.Schema;
 import java.io.IOException;
@@ -82,8 +83,10 @@ final class StartBenchmark {
             long warm = part("warm up", loaded);
             CallCost cost = CallCost.measure(kernel, schema);
             long measured = part("measure a call" + (cost.isKnown() ? "" : ": " + cost.method()), warm);
+            SystemCallCost systemCall = SystemCallCost.measure(kernel, schema);
+            long priced = part("measure a system call" + (systemCall.isKnown() ? "" : ": " + systemCall.method()), measured);
             kernel.attach();
-            long attached = part("attach to the kernel", measured);
+            long attached = part("attach to the kernel", priced);
             kernel.detach();
             long _ = part("detach", attached);
         }

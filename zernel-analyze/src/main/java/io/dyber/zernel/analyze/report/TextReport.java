@@ -53,6 +53,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
             "probes",
             "detail_cost",
             "overhead",
+            "system_call_cost",
             "overhead_by_process",
             "processes");
 

@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /// The loaded BPF objects of one recording and the maps they share. Closing unloads everything. Not thread-safe.
 public final class BpfPrograms implements Targets, AutoCloseable {
@@ -213,6 +214,24 @@ public final class BpfPrograms implements Targets, AutoCloseable {
         return sums;
     }
 
+    /// The system calls that were watched, when [#readCounters] was called last.
+    public Overhead.SystemCallHits systemCalls() {
+        Set<String> kinds = Probes.all().stream()
+                .filter(probe -> !probe.systemCalls().isEmpty())
+                .map(Probe::kind)
+                .collect(Collectors.toSet());
+        long hits = 0;
+        long skipped = 0;
+        for (Map.Entry<Integer, Named> function : names.entrySet()) {
+            if (kinds.contains(function.getValue().kind())) {
+                long[] counts = counters(function.getKey());
+                hits += counts[FunctionCounts.HITS];
+                skipped += counts[FunctionCounts.FILTERED];
+            }
+        }
+        return new Overhead.SystemCallHits(hits, skipped);
+    }
+
     /// Kinds that this machine cannot record, with the reason.
     public Map<String, String> unavailable() {
         Map<String, String> unavailable = new LinkedHashMap<>();
@@ -315,6 +334,31 @@ public final class BpfPrograms implements Targets, AutoCloseable {
             vital.discard();
             bulk.discard();
         }
+    }
+
+    /// Whether the programs are loaded that watch system calls.
+    boolean watchesSystemCalls() {
+        return probes.watchesSystemCalls();
+    }
+
+    /// Does something while the system calls of this process are watched, and only those that [#defineSystemCall] has named, and
+    /// drops what was recorded. Before [#attach].
+    void watchingOwnSystemCalls(Runnable action) {
+        BpfObject object = probes.object(KernelProbes.SYSTEM_CALLS);
+        try {
+            object.attachAll();
+            recordingItself(() -> {
+                action.run();
+                return true;
+            });
+        } finally {
+            object.detach();
+        }
+    }
+
+    /// @param call a `struct system_call`
+    void defineSystemCall(int number, byte[] call) {
+        probes.object(KernelProbes.SYSTEM_CALLS).map("system_calls").put(number, call);
     }
 
     @Override

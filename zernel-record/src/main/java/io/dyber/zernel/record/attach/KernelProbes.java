@@ -22,7 +22,7 @@ final class KernelProbes implements AutoCloseable {
     /// Nothing is recorded without it, so it is always loaded, and first: it owns the maps of the others.
     static final String FIRST = "process";
 
-    private static final String SYSTEM_CALLS = "syscalls";
+    static final String SYSTEM_CALLS = "syscalls";
     /// Sees what processes load, where no other object watches their system calls.
     private static final String LOADS = "loads";
     private static final String NAME = "name_";
@@ -44,6 +44,8 @@ final class KernelProbes implements AutoCloseable {
     private final Map<String, BpfObject> objects = new LinkedHashMap<>();
     private final Map<String, KindState> states = new LinkedHashMap<>();
     private final List<String> missing = new ArrayList<>();
+    /// What the maps of objects are told when these are attached: until then they may be used for a measurement.
+    private final List<Runnable> entries = new ArrayList<>();
 
     /// Loads what the kinds need.
     KernelProbes(BpfPrograms kernel, RecordOptions options, Schema schema) {
@@ -138,7 +140,8 @@ final class KernelProbes implements AutoCloseable {
         for (KernelPart.EventName event : use.part().events()) {
             if (event instanceof KernelPart.Entry entry) {
                 int function = kernel.newFunction(use.kind(), entry.name(), true);
-                object.map(entry.map()).put(entry.key(), entry.value(kind, function));
+                byte[] value = entry.value(kind, function);
+                entries.add(() -> object.map(entry.map()).put(entry.key(), value));
             }
         }
     }
@@ -167,6 +170,10 @@ final class KernelProbes implements AutoCloseable {
         return objects.containsKey(SYSTEM_CALLS) || objects.containsKey(LOADS);
     }
 
+    boolean watchesSystemCalls() {
+        return objects.containsKey(SYSTEM_CALLS);
+    }
+
     /// A loaded object.
     BpfObject object(String name) {
         BpfObject object = objects.get(name);
@@ -187,6 +194,8 @@ final class KernelProbes implements AutoCloseable {
     }
 
     void attach() {
+        entries.forEach(Runnable::run);
+        entries.clear();
         objects.forEach((name, object) -> {
             if (name.equals(SAMPLES)) {
                 attachToClocks(object);

@@ -14,7 +14,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// What the probes on functions cost the recorded processes: their calls times the measured [CallCost].
+/// What the probes on functions cost the recorded processes: their calls times the measured [CallCost]. And what one of those
+/// on system calls costs, the [SystemCallCost].
 ///
 /// The drain thread [#add]s, the recording's thread asks.
 public final class Overhead {
@@ -27,6 +28,7 @@ public final class Overhead {
     private static final int MOST_DESCRIBED = 1000;
 
     private final CallCost cost;
+    private final SystemCallCost systemCallCost;
     private final int pid;
     private final boolean[] isCall;
     private final int[] slotPids = new int[SLOTS];
@@ -73,8 +75,17 @@ public final class Overhead {
         }
     }
 
-    public Overhead(CallCost cost, Schema schema, StringDictionary texts) {
+    /// Watched system calls so far.
+    ///
+    /// @param hits all of them
+    /// @param skipped those that did not become events
+    public record SystemCallHits(long hits, long skipped) {
+        static final SystemCallHits NO = new SystemCallHits(0, 0);
+    }
+
+    public Overhead(CallCost cost, SystemCallCost systemCallCost, Schema schema, StringDictionary texts) {
         this.cost = cost;
+        this.systemCallCost = systemCallCost;
         this.pid = schema.index("pid");
         int[] kinds = Probes.all().stream()
                 .filter(Probe::isOfFunctions)
@@ -149,7 +160,7 @@ public final class Overhead {
     }
 
     /// The footer's `zernel.overhead`.
-    public Footer.Overhead describe(Hits hits) {
+    public Footer.Overhead describe(Hits hits, SystemCallHits systemCalls) {
         return new Footer.Overhead(
                 known(rounded(cost.returned().recorded(), 10)),
                 known(rounded(cost.returned().counted(), 10)),
@@ -161,7 +172,22 @@ public final class Overhead {
                 hits.counted(),
                 known(Math.round(hits.nanos())),
                 known(rounded(share(hits), 1e6)),
-                processes(hits.nanosPerRecorded()));
+                processes(hits.nanosPerRecorded()),
+                describe(systemCalls));
+    }
+
+    private Footer.SystemCallOverhead describe(SystemCallHits systemCalls) {
+        return new Footer.SystemCallOverhead(
+                knownOfSystemCalls(systemCallCost.recorded()),
+                knownOfSystemCalls(systemCallCost.skipped()),
+                knownOfSystemCalls(systemCallCost.other()),
+                systemCallCost.method(),
+                systemCalls.hits(),
+                systemCalls.skipped());
+    }
+
+    private @Nullable Double knownOfSystemCalls(double nanos) {
+        return systemCallCost.isKnown() ? rounded(nanos, 10) : null;
     }
 
     private List<Footer.ProcessOverhead> processes(double nanosPerEvent) {

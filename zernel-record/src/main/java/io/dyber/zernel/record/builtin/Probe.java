@@ -45,6 +45,16 @@ public record Probe(String kind, String object, Origin origin, String summary) {
         return origin instanceof Origin.Functions functions ? functions.hooks() : List.of();
     }
 
+    /// The system calls in which it is seen.
+    public List<KernelPart.Entry> systemCalls() {
+        List<KernelPart> parts = origin instanceof Origin.Kernel kernel ? kernel.parts() : List.of();
+        return parts.stream()
+                .flatMap(part -> part.events().stream())
+                .filter(SystemCalls.SystemCall.class::isInstance)
+                .map(KernelPart.Entry.class::cast)
+                .toList();
+    }
+
     /// What must be loaded for its functions to exist; empty for a kind that is seen elsewhere.
     public String library() {
         return origin instanceof Origin.Functions functions ? functions.library() : "";

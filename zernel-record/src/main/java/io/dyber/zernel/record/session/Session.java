@@ -10,6 +10,7 @@ import io.dyber.zernel.record.attach.DetailProbes;
 import io.dyber.zernel.record.attach.Overhead;
 import io.dyber.zernel.record.attach.ProbedLibraries.Found;
 import io.dyber.zernel.record.attach.ProbedLibraries;
+import io.dyber.zernel.record.attach.SystemCallCost;
 import io.dyber.zernel.record.bpf.Clock;
 import io.dyber.zernel.record.bpf.Demangler;
 import io.dyber.zernel.record.detail.DetailWindows;
@@ -86,6 +87,7 @@ public final class Session {
     /// What has to be there before a recording begins.
     ///
     /// @param cost of a probed call
+    /// @param systemCallCost of one that is watched
     /// @param outlook of what will be loaded
     public record Prepared(
             BpfPrograms kernel,
@@ -93,6 +95,7 @@ public final class Session {
             Schema schema,
             StringDictionary texts,
             CallCost cost,
+            SystemCallCost systemCallCost,
             Outlook outlook) {}
 
     /// @param time the clocks of the machine, or of a test
@@ -108,7 +111,7 @@ public final class Session {
         Schema schema = prepared.schema();
         StringDictionary texts = prepared.texts();
         CallCost cost = prepared.cost();
-        this.overhead = new Overhead(cost, schema, texts);
+        this.overhead = new Overhead(cost, prepared.systemCallCost(), schema, texts);
         this.decoder = new Decoder(
                 schema, CompiledPrograms.wire(), texts, clock.offsetNanos(), BATCH_ROWS, this::write);
         decoder.readFiles(CompiledPrograms.fileRecord(), MappedInode::pathOf);
@@ -152,7 +155,9 @@ public final class Session {
         footer.caveat(host::caveats);
         footer.caveat(kernelNames::caveats);
         footer.caveat(texts::caveats);
-        footer.add(Footer.OVERHEAD, () -> overhead.describe(attachments.functions().hits(cost)));
+        footer.add(
+                Footer.OVERHEAD,
+                () -> overhead.describe(attachments.functions().hits(cost), kernel.systemCalls()));
         this.triggers = new Triggers(options.outputPolicy().triggers(), schema, texts);
         this.steps = new StepWatch(schema, texts);
         steps.listen(triggers::watch);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.attach.Overhead.Hits;
+import io.dyber.zernel.record.attach.Overhead.SystemCallHits;
 import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.StringDictionary;
@@ -14,12 +15,13 @@ import org.junit.jupiter.api.Test;
 final class OverheadTest {
     private static final CallCost COST =
             new CallCost(new CallCost.Price(1_000, 400), new CallCost.Price(5_000, 3_000), "by hand");
+    private static final SystemCallCost SYSTEM_CALLS = new SystemCallCost(630.04, 430, 350, "by hand too");
 
     private final Schema schema = CompiledPrograms.schema(List.of());
     private final StringDictionary texts = new StringDictionary();
 
     private Overhead overhead(CallCost cost) {
-        return new Overhead(cost, schema, texts);
+        return new Overhead(cost, SYSTEM_CALLS, schema, texts);
     }
 
     private Batch batch(String... kindsAndPids) {
@@ -41,7 +43,7 @@ final class OverheadTest {
                 .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, 1, COST)
                 .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, COST);
         assertThat(hits).isEqualTo(new Hits(1_010, 0, 150, 855_000, 60_000));
-        Footer.Overhead described = overhead(COST).describe(hits);
+        Footer.Overhead described = overhead(COST).describe(hits, SystemCallHits.NO);
         assertThat(described.costNsPerHit()).isEqualTo(1_000.0);
         assertThat(described.costNsPerCountedHit()).isEqualTo(400.0);
         assertThat(described.method()).isEqualTo("by hand");
@@ -55,7 +57,7 @@ final class OverheadTest {
         Hits hits = Hits.NO
                 .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, COST)
                 .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, 1, COST);
-        Footer.Overhead described = overhead(COST).describe(hits);
+        Footer.Overhead described = overhead(COST).describe(hits, SystemCallHits.NO);
         assertThat(described.costNsPerLeftHit()).isEqualTo(5_000.0);
         assertThat(described.costNsPerCountedLeftHit()).isEqualTo(3_000.0);
         assertThat(described.hits()).isEqualTo(130);
@@ -74,15 +76,30 @@ final class OverheadTest {
     }
 
     private static List<String> processes(Overhead overhead) {
-        return overhead.describe(Hits.NO).processes().stream().map(row -> row.pid() + " " + row.events()).toList();
+        return overhead.describe(Hits.NO, SystemCallHits.NO).processes().stream().map(row -> row.pid() + " " + row.events()).toList();
     }
 
     @Test
     void withoutAMeasurementThereIsNoPrice() {
-        Footer.Overhead described = overhead(CallCost.unknown("no machine")).describe(new Hits(5, 0, 0, 0, 0));
+        Footer.Overhead described = overhead(CallCost.unknown("no machine")).describe(new Hits(5, 0, 0, 0, 0), SystemCallHits.NO);
         assertThat(described.costNsPerHit()).isNull();
         assertThat(described.cpuNsTotal()).isNull();
         assertThat(described.method()).isEqualTo("no machine");
         assertThat(described.hits()).isEqualTo(5);
+    }
+
+    @Test
+    void systemCallsHaveTheirOwnPricesAndCounts() {
+        Footer.Overhead described = overhead(COST).describe(Hits.NO, new SystemCallHits(1_000, 200));
+        assertThat(described.systemCalls())
+                .isEqualTo(new Footer.SystemCallOverhead(630.0, 430.0, 350.0, "by hand too", 1_000, 200));
+        assertThat(described.cpuNsTotal()).isZero();
+    }
+
+    @Test
+    void withoutAMeasurementASystemCallHasNoPrice() {
+        Overhead overhead = new Overhead(COST, SystemCallCost.unknown("no machine"), schema, texts);
+        assertThat(overhead.describe(Hits.NO, new SystemCallHits(5, 1)).systemCalls())
+                .isEqualTo(new Footer.SystemCallOverhead(null, null, null, "no machine", 5, 1));
     }
 }

@@ -110,4 +110,38 @@ class OverheadIT {
                     .containsOnly(0L);
         }
     }
+
+    /// A read that is an event costs more than a call that is only seen, and the recorder's own are in no count.
+    @Test
+    void aSystemCallHasItsPrice() {
+        Recorder.recordTo(file(), "--kinds", "io,io_open,wait,process")
+                .with("--", "dd", "if=/dev/zero", "of=/dev/null", "bs=100", "count=5000", "status=none")
+                .runWell();
+        try (Recording recording = Recording.open(file())) {
+            JsonNode calls = recording.footer("zernel.overhead").path("system_calls");
+            double cost = calls.path("cost_ns").asDouble();
+            double skipped = calls.path("skipped_cost_ns").asDouble();
+            assertThat(calls.path("other_cost_ns").asDouble()).isPositive().isLessThan(cost);
+            assertThat(skipped).isPositive().isLessThan(cost);
+            assertThat(cost).isLessThan(1e5);
+            assertThat(calls.path("method").asString()).contains("reads of 100 bytes");
+            assertThat(calls.path("hits").asLong() - calls.path("skipped").asLong())
+                    .isEqualTo(recording.number("SELECT count(*) FROM events WHERE kind IN ('io', 'io_open', 'wait')"))
+                    .isGreaterThanOrEqualTo(5_000);
+            // The writes are small.
+            assertThat(calls.path("skipped").asLong()).isGreaterThanOrEqualTo(5_000);
+            assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'lost'")).isZero();
+        }
+    }
+
+    @Test
+    void withoutWatchedSystemCallsNothingIsMeasuredOfThem() {
+        Recorder.recordTo(file(), "-p", "1", "--kinds", "process", "-d", "100ms").runWell();
+        try (Recording recording = Recording.open(file())) {
+            JsonNode calls = recording.footer("zernel.overhead").path("system_calls");
+            assertThat(calls.path("cost_ns").isNull()).isTrue();
+            assertThat(calls.path("method").asString()).isEqualTo("no system calls are watched");
+            assertThat(calls.path("hits").asLong()).isZero();
+        }
+    }
 }

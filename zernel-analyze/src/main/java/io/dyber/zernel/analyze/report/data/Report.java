@@ -59,6 +59,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
             "detail_windows",
             "detail_cost",
             "overhead",
+            "system_call_cost",
             "overhead_by_process",
             "percentiles",
             "processes");

@@ -187,6 +187,12 @@ public record RecordingText(Page page, Report report) {
         return (predicted ? predicted(recording, words) : "; recording cost: " + words) + activity(recording);
     }
 
+    private Optional<Table.Row> systemCalls(long recording) {
+        return report.section("system_call_cost").rows().stream()
+                .filter(row -> row.integer("recording") == recording && row.integer("calls") > 0)
+                .findFirst();
+    }
+
     /// CUPTI works in the process, out of sight of what counts calls.
     private String activity(long recording) {
         boolean asked = report.sections().containsKey("gpu_traces")
@@ -196,22 +202,30 @@ public record RecordingText(Page page, Report report) {
     }
 
     private String predicted(long recording, String words) {
-        StringBuilder text = new StringBuilder();
+        List<String> parts = new ArrayList<>();
         for (Table.Row row : report.section("overhead").rows()) {
             if (row.integer("recording") != recording || row.isNull("hits")) {
                 continue;
             }
-            text.append("; recording cost: ").append(Quantity.count(row.integer("hits")))
-                    .append(" calls of probed functions, recorded or not,");
-            if (row.isNull("cost_ns")) {
-                text.append(" of unknown cost (").append(row.text("method")).append(")");
-            } else {
-                text.append(" x ").append(Quantity.time(row.integer("cost_ns"))).append(" = ");
-                text.append(Quantity.time(row.integer("cpu_ns"))).append(" of CPU time, ");
-                text.append(words).append(words.endsWith("of one CPU") ? dearest(recording) : "");
-            }
+            parts.add(Quantity.count(row.integer("hits")) + " calls of probed functions, recorded or not,"
+                    + (row.isNull("cost_ns")
+                            ? " of unknown cost (" + row.text("method") + ")"
+                            : " x " + Quantity.time(row.integer("cost_ns")) + " = "
+                                    + Quantity.time(row.integer("cpu_ns")) + " of CPU time"));
         }
-        return text.toString();
+        systemCalls(recording).filter(row -> !row.isNull("cost_ns")).ifPresent(row -> parts.add(systemCalls(row)));
+        if (parts.isEmpty()) {
+            return "";
+        }
+        String share = words.isEmpty() ? "" : ", " + words + (words.endsWith("of one CPU") ? dearest(recording) : "");
+        return "; recording cost: " + String.join(", and ", parts) + share;
+    }
+
+    private static String systemCalls(Table.Row row) {
+        long skipped = row.isNull("skipped") ? 0 : row.integer("skipped");
+        String others = skipped == 0 ? "" : " (and " + Quantity.count(skipped) + " that are no events and cost less)";
+        return Quantity.count(row.integer("calls")) + " system calls x " + Quantity.time(row.integer("cost_ns")) + others
+                + " = " + Quantity.time(row.integer("cpu_ns"));
     }
 
     private String dearest(long recording) {
