@@ -1,20 +1,33 @@
 -- The job runs more threads than it has CPUs. The training thread waits for a CPU that other threads of it have.
 --
 -- PyTorch starts as many threads for its operators as the machine has CPUs, in each process of a job; BLAS and OpenMP
--- do likewise. Lost is the time in which the training thread could run and threads of its own process had the CPU, at
--- most as the GPU is idle by the driver's samples.
+-- do likewise. Where most samples of the other threads are of Python code, they are threads of the job's own, such as
+-- those of an executor.
+-- Lost is the time in which the training thread could run and threads of its own process had the CPU, at most as the
+-- GPU is idle by the driver's samples.
 -- Does not apply to CPUs that other processes have (cpu_preempted, noisy_neighbour), nor to recordings made before they
 -- said who had a CPU. What can be saved at most is not known: threads that have a CPU wait for those that have none,
 -- and OpenMP's do that on the CPU, so that fewer of them gain more than the time without one.
 --
--- needs: cpu_waits, host_usage
+-- needs: cpu_waits, host_usage, line_times
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: torch.get_num_threads() tells how many threads PyTorch uses for an operator
+-- lines: what the other threads run WHERE thread = 'other' AND state = 'on-cpu'
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.05 AS min_share -- what can be saved, as a share of step time
+            0.05 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS python_share -- of the CPU time of the other threads, in Python code
+    ),
+    runs AS (
+        SELECT
+            recording,
+            train_pid AS pid,
+            sum(CASE WHEN python THEN ns ELSE 0 END) / sum(ns) AS python_share
+        FROM line_times
+        WHERE thread = 'other' AND kind = 'sample'
+        GROUP BY ALL
     )
 SELECT
     waits.recording, -- recording
@@ -31,13 +44,23 @@ SELECT
         steps, ms(delay_ns), ms(step_ns), pct(holder_share))
         || format('{} threads for {} CPUs; ', threads,
             coalesce(CAST(coalesce(CAST(usage.allowed_cpus AS BIGINT), waits.cpus) AS VARCHAR), 'an unknown number of'))
-        || 'what they lose on the CPU, as in OpenMP where each waits for all, is not in it'
-        AS evidence, -- what it rests on
-    format('OMP_NUM_THREADS={} or torch.set_num_threads({}), shared by all processes of the job on this machine',
-        greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1),
-        greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1)) AS advice, -- what to try
+        || CASE
+            WHEN runs.python_share >= thresholds.python_share
+                THEN format('{} of what its other threads run is Python code, by samples', pct(runs.python_share))
+            ELSE 'what they lose on the CPU, as in OpenMP where each waits for all, is not in it'
+        END AS evidence, -- what it rests on
+    CASE
+        WHEN runs.python_share >= thresholds.python_share
+            THEN 'fewer threads of the job''s own, as max_workers of their executor: Python''s lock lets one of them '
+                || 'run Python code at a time; or processes, which do not share it'
+        ELSE format('OMP_NUM_THREADS={} or torch.set_num_threads({}), '
+            || 'shared by all processes of the job on this machine',
+            greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1),
+            greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1))
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM preemption"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
+LEFT JOIN runs ON runs.recording = waits.recording AND runs.pid = waits.pid
 LEFT JOIN host_usage AS usage ON usage.recording = waits.recording AND usage.pid = waits.pid
 WHERE cause = 'unseen' AND crowded AND steps >= min_steps AND lost_ns >= min_share * step_ns
