@@ -226,6 +226,22 @@ class StateFindingsTest {
     }
 
     @Test
+    void asleepNamesTheThreadThatComputesMeanwhile() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.on(100, 100, "python3");
+            blocked(fixture, "clock_nanosleep", i * 100 + 62, 25, "");
+            fixture.on(100, 301, "producer").sample(i * 100 + 65, "produce (/me/feed.py:17)")
+                    .on(100, 302, "idle").sample(i * 100 + 30, "run (/me/other.py:1)"); // not meanwhile
+        }
+        Finding finding = only("asleep", fixture);
+        assertThat(finding.evidence())
+                .contains("1.0 times a step; thread 301 of its process is on a CPU for 80 % of that time, by samples, "
+                        + "mostly in feed.py:17 produce; ");
+        assertThat(finding.advice()).startsWith("if it waits for that thread: let it work a step ahead");
+    }
+
+    @Test
     void asleepIsSilentForOneLongSleep() {
         RecordingFixture fixture = steps();
         blocked(fixture, "clock_nanosleep", 562, 35, "");
@@ -493,6 +509,19 @@ class StateFindingsTest {
         assertThat(finding.evidence())
                 .isEqualTo("median of 11 steps: 30.0 ms of 100.0 ms off the CPU in no recorded call; "
                         + "saves at most 30.0 ms: 100.0 / (100.0 - 30.0) = 1.43x");
+    }
+
+    @Test
+    void unexplainedTimeNamesTheCallInWhichAnEventLoopWaits() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "epoll_wait", i * 100 + 61, 30, "object = 'anon_inode:[eventpoll]'");
+        }
+        Finding finding = only("unexplained_time", fixture);
+        assertThat(finding.evidence())
+                .startsWith("median of 11 steps: 30.0 ms of 100.0 ms off the CPU, 100 % of it in epoll_wait, "
+                        + "as event loops such as asyncio's wait; ");
+        assertThat(finding.advice()).startsWith("start what the loop awaits a step ahead: ");
     }
 
     @Test
