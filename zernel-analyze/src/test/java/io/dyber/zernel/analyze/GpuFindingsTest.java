@@ -823,7 +823,7 @@ class GpuFindingsTest {
                 fixture.on(100, tid, "python3");
                 waitsForCpu(fixture, i, 100, "python3");
                 if (tid > 100) {
-                    fixture.sample(i * 50 + tid - 98, "run (/usr/lib/python3.12/threading.py:9);tokenize (/me/train.py:14)");
+                    fixture.sample(i * 50.0 + tid - 98.0, "run (/usr/lib/python3.12/threading.py:9);tokenize (/me/train.py:14)");
                 }
             }
             fixture.on(100, 200, "omp").sample(i * 50 + 4, "gomp_thread_start (libgomp.so.1)");
@@ -842,7 +842,7 @@ class GpuFindingsTest {
                 fixture.on(100, tid, "python3");
                 waitsForCpu(fixture, i, 100, "python3");
                 if (tid > 100) {
-                    fixture.sample(i * 50 + tid - 98, "gloo::transport::uv::run (libtorch_cpu.so);epoll_wait (libc.so.6)");
+                    fixture.sample(i * 50.0 + tid - 98.0, "gloo::transport::uv::run (libtorch_cpu.so);epoll_wait (libc.so.6)");
                 }
             }
         }
