@@ -35,7 +35,7 @@ GROUP BY steps.recording, steps.pid, steps.tid;
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply where time off the CPU was not recorded, nor to one late rank of several (nccl_straggler).
 --
--- needs: _sleeps, gpu_busy, _lateness
+-- needs: _sleeps, _off_cpu_steps, line_times, gpu_busy, _lateness
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that sleeps
 -- lines: the sleep WHERE thread = 'training' AND state = 'asleep' AND step_kind = 'train' AND NOT loads
@@ -44,7 +44,49 @@ WITH
         SELECT
             10 AS min_steps, -- steps of kind train
             0.05 AS min_share, -- what can be saved, as a share of step time
-            0.5 AS late_share -- of what is lost, by which a rank is late
+            0.5 AS late_share, -- of what is lost, by which a rank is late
+            0.5 AS company_share -- of the sleep, in which another thread is on a CPU, which is then named
+    ),
+    spans AS (
+        SELECT recording, pid, tid AS sleeper_tid, start_ns AS from_ns, start_ns + blocked_ns AS until_ns
+        FROM _off_cpu_steps
+        WHERE state = 'asleep' AND part <> 'data_wait' AND step_kind = 'train'
+    ),
+    samples AS (
+        SELECT recording, pid, tid, at_ns, ns, line
+        FROM line_times
+        WHERE thread = 'other' AND kind = 'sample'
+    ),
+    -- Of each other thread of the process, where it is on a CPU meanwhile.
+    others AS (
+        SELECT recording, pid, sleeper_tid, tid, sum(ns) AS ns, arg_max(line, ns) AS line
+        FROM (
+            SELECT recording, pid, sleeper_tid, tid, line, sum(ns) AS ns
+            FROM in_spans(samples, spans)
+            GROUP BY ALL
+        )
+        GROUP BY ALL
+    ),
+    company AS (
+        SELECT
+            others.recording,
+            others.pid,
+            others.sleeper_tid AS tid,
+            arg_max(others.tid, others.ns) AS other_tid,
+            arg_max(others.line, others.ns) AS line,
+            least(max(others.ns) / any_value(sums.ns), 1) AS share
+        FROM others
+        JOIN (
+            SELECT recording, pid, sleeper_tid, sum(until_ns - from_ns) AS ns
+            FROM spans
+            GROUP BY ALL
+        ) AS sums
+            ON sums.recording = others.recording
+            AND sums.pid = others.pid
+            AND sums.sleeper_tid = others.sleeper_tid
+        CROSS JOIN thresholds
+        GROUP BY others.recording, others.pid, others.sleeper_tid
+        HAVING max(others.ns) >= any_value(thresholds.company_share) * any_value(sums.ns)
     ),
     costs AS (
         SELECT
@@ -52,10 +94,17 @@ WITH
             least(means.asleep_ns, busy.idle_ns) AS lost_ns,
             least(means.asleep_ns, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns,
-            late.late_ns
+            late.late_ns,
+            company.other_tid,
+            company.share,
+            company.line
         FROM _sleeps AS means
         LEFT JOIN gpu_busy AS busy ON busy.recording = means.recording AND busy.pid = means.pid
         LEFT JOIN _lateness AS late ON late.recording = means.recording AND late.pid = means.pid
+        LEFT JOIN company
+            ON company.recording = means.recording
+            AND company.pid = means.pid
+            AND company.tid = means.tid
     )
 SELECT
     recording, -- recording
@@ -68,9 +117,19 @@ SELECT
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('median of {} steps: {} of {} asleep in {}, {:.1f} times a step; ',
-        steps, ms(asleep_ns), ms(step_ns), call, sleeps) AS evidence, -- what it rests on
-    'take the sleep out of the training loop, or wait for what it waits for (an event, a condition) instead'
-        AS advice, -- what to try
+        steps, ms(asleep_ns), ms(step_ns), call, sleeps)
+        || CASE
+            WHEN other_tid IS NULL THEN ''
+            ELSE format('thread {} of its process is on a CPU for {} of that time, by samples, mostly in {}; ',
+                other_tid, pct(share), line)
+        END AS evidence, -- what it rests on
+    CASE
+        WHEN other_tid IS NULL
+            THEN 'take the sleep out of the training loop, '
+                || 'or wait for what it waits for (an event, a condition) instead'
+        ELSE 'if it waits for that thread: let it work a step ahead, or make its work shorter, '
+            || 'and wait for an event or a condition; else take the sleep out of the training loop'
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds

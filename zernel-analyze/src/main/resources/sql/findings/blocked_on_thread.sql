@@ -50,8 +50,10 @@ SELECT
         steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
         || CASE
             WHEN waker_tid IS NULL THEN ''
-            ELSE format('; of {} it is known who ended them: mostly thread {}{}',
+            WHEN wakers = 1 THEN format('; of {} it is known who ended them: thread {}{}',
                 woken, waker_tid, coalesce(' (' || comm || ')', ''))
+            ELSE format('; of {} it is known who ended them: {} threads, most often {}{}',
+                woken, wakers, waker_tid, coalesce(' (' || comm || ')', ''))
         END AS evidence, -- what it rests on
     'let the other thread hold the lock for less time, fill its queue ahead, or give its work to more threads'
         AS advice, -- what to try

@@ -3,8 +3,7 @@
 -- Counted are waits for the lock in steps of kind train, also inside the forward pass, backward and the optimizer: each
 -- call from Python into PyTorch needs the lock when it returns. Lost is all of that time, at most as the GPU is idle by
 -- the driver's samples.
--- Does not apply where the lock is held for less than 5 ms at a time (blocked_on_thread), nor to interpreters without
--- the lock.
+-- Does not apply where nobody holds the lock for 5 ms at a time (blocked_on_thread), nor to interpreters without it.
 --
 -- needs: thread_waits, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
@@ -38,9 +37,13 @@ SELECT
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} blocked for Python''s lock, in {} waits of {} (median)',
         steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
-        || CASE WHEN waker_tid IS NULL THEN '' ELSE format('; thread {} hands it over', waker_tid) END
+        || CASE
+            WHEN waker_tid IS NULL THEN ''
+            WHEN wakers = 1 THEN format('; thread {} hands it over', waker_tid)
+            ELSE format('; {} threads hand it over', wakers)
+        END
         AS evidence, -- what it rests on
-    'move the work of the other thread to a process (multiprocessing), or into code that releases the lock'
+    'move the work of other threads to processes (multiprocessing), or into code that releases the lock'
         AS advice, -- what to try
     'zernel-analyze sql {} "FROM thread_waits"' AS next_command -- to see more
 FROM costs

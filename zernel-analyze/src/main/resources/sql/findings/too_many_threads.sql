@@ -1,26 +1,49 @@
 -- The job runs more threads than it has CPUs. The training thread waits for a CPU that other threads of it have.
 --
 -- PyTorch starts as many threads for its operators as the machine has CPUs, in each process of a job; BLAS and OpenMP
--- do likewise. Lost is the time in which the training thread could run and threads of its own process had the CPU, at
--- most as the GPU is idle by the driver's samples.
+-- do likewise. Where most samples of the other threads are of Python code, they are threads of the job's own, such as
+-- those of an executor. Where next to none is of OpenMP, BLAS or another pool for operators, they are threads of a
+-- library, such as those that communicate.
+-- Lost is the time in which the training thread could run and threads of its own process had the CPU, at most as the
+-- GPU is idle by the driver's samples.
 -- Does not apply to CPUs that other processes have (cpu_preempted, noisy_neighbour), nor to recordings made before they
 -- said who had a CPU. What can be saved at most is not known: threads that have a CPU wait for those that have none,
 -- and OpenMP's do that on the CPU, so that fewer of them gain more than the time without one.
 --
--- needs: cpu_waits, host_usage
+-- needs: cpu_waits, host_usage, line_times, stack_lines
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: torch.get_num_threads() tells how many threads PyTorch uses for an operator
+-- lines: what the other threads run WHERE thread = 'other' AND state = 'on-cpu'
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.05 AS min_share -- what can be saved, as a share of step time
+            0.05 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS python_share, -- of the CPU time of the other threads, in Python code
+            0.1 AS pool_share, -- of it, in pools for operators: less is other libraries
+            20 AS min_samples -- of the other threads, to tell so
+    ),
+    runs AS (
+        SELECT
+            times.recording,
+            times.train_pid AS pid,
+            sum(CASE WHEN times.python THEN times.ns ELSE 0 END) / sum(times.ns) >= any_value(thresholds.python_share)
+                AS python,
+            sum(CASE WHEN regexp_matches(lines.stack, 'gomp|iomp|libomp|blas|mkl|tbb|thread_?pool', 'i') THEN times.ns
+                ELSE 0 END) / sum(times.ns) < any_value(thresholds.pool_share)
+                AND count(*) >= any_value(thresholds.min_samples) AS foreign_code,
+            sum(CASE WHEN times.python THEN times.ns ELSE 0 END) / sum(times.ns) AS share
+        FROM line_times AS times
+        JOIN stack_lines AS lines ON lines.id = times.id
+        CROSS JOIN thresholds
+        WHERE times.thread = 'other' AND times.kind = 'sample'
+        GROUP BY times.recording, times.train_pid
     )
 SELECT
     waits.recording, -- recording
     waits.pid, -- process
     waits.tid, -- thread without a CPU
-    round(100 * share, 1) AS value, -- share of wall time
+    round(100 * waits.share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
     step_ns, -- [ns] step
     lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
@@ -31,13 +54,28 @@ SELECT
         steps, ms(delay_ns), ms(step_ns), pct(holder_share))
         || format('{} threads for {} CPUs; ', threads,
             coalesce(CAST(coalesce(CAST(usage.allowed_cpus AS BIGINT), waits.cpus) AS VARCHAR), 'an unknown number of'))
-        || 'what they lose on the CPU, as in OpenMP where each waits for all, is not in it'
-        AS evidence, -- what it rests on
-    format('OMP_NUM_THREADS={} or torch.set_num_threads({}), shared by all processes of the job on this machine',
-        greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1),
-        greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1)) AS advice, -- what to try
+        || CASE
+            WHEN runs.python
+                THEN format('{} of what its other threads run is Python code, by samples', pct(runs.share))
+            WHEN runs.foreign_code
+                THEN 'what its other threads run is neither Python code nor of OpenMP or BLAS, by samples'
+            ELSE 'what they lose on the CPU, as in OpenMP where each waits for all, is not in it'
+        END AS evidence, -- what it rests on
+    CASE
+        WHEN runs.python
+            THEN 'fewer threads of the job''s own, as max_workers of their executor: Python''s lock lets one of them '
+                || 'run Python code at a time; or processes, which do not share it'
+        WHEN runs.foreign_code
+            THEN 'more CPUs for the job, or fewer threads of the library that the lines name: '
+                || 'OMP_NUM_THREADS does not count for them'
+        ELSE format('OMP_NUM_THREADS={} or torch.set_num_threads({}), '
+            || 'shared by all processes of the job on this machine',
+            greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1),
+            greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1))
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM preemption"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
+LEFT JOIN runs ON runs.recording = waits.recording AND runs.pid = waits.pid
 LEFT JOIN host_usage AS usage ON usage.recording = waits.recording AND usage.pid = waits.pid
 WHERE cause = 'unseen' AND crowded AND steps >= min_steps AND lost_ns >= min_share * step_ns

@@ -1,19 +1,43 @@
+-- Threads that run Python code: it is in most of their stacks.
+--
+-- Threads of OpenMP, of autograd and of libraries have none of it.
+--
+-- needs: stack_events, stack_lines
+CREATE TABLE _python_threads AS
+WITH
+    constants AS (
+        SELECT 0.5 AS min_share -- of the stacks
+    )
+SELECT
+    events.recording, -- recording
+    events.pid, -- process
+    events.tid -- thread
+FROM stack_events AS events
+JOIN stack_lines AS lines ON lines.id = events.id
+CROSS JOIN constants
+GROUP BY events.recording, events.pid, events.tid
+HAVING count(CASE WHEN lines.python THEN 1 END) >= any_value(constants.min_share) * count(*);
+
 -- Times in which training threads were blocked on another thread of their process, within steps of kind train.
 --
--- `gil` is Python's lock: who waits for it asks for it each 5 ms (sys.getswitchinterval), so most time on its futexes
--- goes by in waits that end by time-out, the shortest of them after 5 ms: on a loaded machine a thread runs later than
--- its time-out. `pool` is a thread that the training thread waits for inside backward and the optimizer, too, such as
--- those of OpenMP: it works for it.
+-- `gil` is Python's lock: who waits for it asks for it each 5 ms (sys.getswitchinterval), so that waits on its futexes
+-- end by time-out, the shortest of them after 5 ms: on a loaded machine a thread runs later than its time-out. It is a
+-- condition variable, and those of glibc have two futexes, side by side, that take turns. Where both time out like
+-- this, in any thread of the process, all waits on them are for the lock: also those that end by a wake, as the holder
+-- lets go by itself when it writes to a file or computes in PyTorch. A single futex is the lock where most time on it
+-- goes by in such time-outs.
+-- `pool` is a thread that the training thread waits for inside backward and the optimizer, too, such as those of
+-- OpenMP: it works for it. A thread that runs Python code is none.
 -- Anything else is a `lock`, a queue or a join.
 -- Waits for data workers, the GPU and collectives are left out, and with CUDA so is backward, which other threads run.
 -- Where the recording does not say who woke a thread, only time in no recorded call counts.
 --
--- needs: _off_cpu_steps, training_threads, _launched
+-- needs: _off_cpu_steps, training_threads, _launched, events, _python_threads
 CREATE TABLE _thread_wait_spans AS
 WITH
     constants AS (
         SELECT
-            0.5 AS gil_share, -- of the time on a futex, in waits that end by time-out
+            0.5 AS gil_share, -- of the time on a single futex, in waits that end by time-out
             5000000 AS interval_ns, -- [ns] time-out of them
             0.1 AS spread, -- by which the shortest of them differ from it
             20000000 AS max_wait_ns, -- [ns] longest of them
@@ -34,34 +58,55 @@ WITH
     ),
     time_outs AS (
         SELECT
+            events.recording,
+            events.pid,
+            events.addr,
+            count(*) AS waits
+        FROM events
+        CROSS JOIN constants
+        WHERE events.kind = 'wait'
+            AND events.status = -110
+            AND events.addr IS NOT NULL
+            AND events.dur_ns <= constants.max_wait_ns
+        GROUP BY events.recording, events.pid, events.addr
+        HAVING abs(quantile_cont(events.dur_ns, 0.1) - any_value(constants.interval_ns))
+            <= any_value(constants.spread * constants.interval_ns)
+    ),
+    sums AS (
+        SELECT
             waits.recording,
             waits.pid,
             waits.addr,
-            count(*) AS waits,
-            sum(waits.dur_ns) AS dur_ns
+            sum(waits.dur_ns) AS dur_ns,
+            sum(CASE WHEN waits.status = -110 AND waits.dur_ns <= constants.max_wait_ns THEN waits.dur_ns ELSE 0 END)
+                AS timed_out_ns
         FROM waits
         CROSS JOIN constants
-        WHERE waits.status = -110 AND waits.dur_ns <= constants.max_wait_ns
         GROUP BY waits.recording, waits.pid, waits.addr
-        HAVING abs(quantile_cont(waits.blocked_ns, 0.1) - any_value(constants.interval_ns))
-            <= any_value(constants.spread * constants.interval_ns)
     ),
+    -- The two futexes of a condition variable lie in the same eight bytes.
     gils AS (
-        SELECT time_outs.recording, time_outs.pid, time_outs.addr
-        FROM time_outs
+        SELECT sums.recording, sums.pid, sums.addr
+        FROM sums
         JOIN (
-            SELECT recording, pid, addr, sum(dur_ns) AS dur_ns
-            FROM waits
-            GROUP BY ALL
-        ) AS sums ON sums.recording = time_outs.recording AND sums.pid = time_outs.pid AND sums.addr = time_outs.addr
+            SELECT
+                *,
+                count(*) OVER (PARTITION BY recording, pid, addr // 8) AS futexes,
+                sum(waits) OVER (PARTITION BY recording, pid) AS all_waits
+            FROM time_outs
+        ) AS times ON times.recording = sums.recording AND times.pid = sums.pid AND times.addr = sums.addr
         CROSS JOIN constants
-        WHERE time_outs.dur_ns >= constants.gil_share * sums.dur_ns
-        QUALIFY sum(time_outs.waits) OVER (PARTITION BY time_outs.recording, time_outs.pid) >= constants.min_waits
+        WHERE times.all_waits >= constants.min_waits
+            AND (times.futexes = 2 OR sums.timed_out_ns >= constants.gil_share * sums.dur_ns)
     ),
     pools AS (
         SELECT waits.recording, waits.pid, waits.tid, waits.waker_tid
         FROM waits
         LEFT JOIN gils ON gils.recording = waits.recording AND gils.pid = waits.pid AND gils.addr = waits.addr
+        ANTI JOIN _python_threads AS threads
+            ON threads.recording = waits.recording
+            AND threads.pid = waits.pid
+            AND threads.tid = waits.waker_tid
         CROSS JOIN constants
         WHERE gils.addr IS NULL AND waits.waker_tid IS NOT NULL
         GROUP BY waits.recording, waits.pid, waits.tid, waits.waker_tid

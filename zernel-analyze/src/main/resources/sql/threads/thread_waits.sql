@@ -22,7 +22,8 @@ SELECT
     sum(waits.blocked_ns) / any_value(trained.steps) AS blocked_ns, -- [ns] blocked, in a mean step
     CAST(median(waits.blocked_ns) AS BIGINT) AS p50_ns, -- [ns] median wait
     mode(waits.waker_tid) AS waker_tid, -- thread that ended most of them; NULL where that is not known
-    count(CASE WHEN waits.waker_tid IS NOT NULL THEN 1 END) AS woken -- waits of which it is known
+    count(waits.waker_tid) AS woken, -- waits of which it is known
+    count(DISTINCT waits.waker_tid) AS wakers -- threads that ended them
 FROM _thread_wait_spans AS waits
 JOIN trained ON trained.recording = waits.recording AND trained.pid = waits.pid AND trained.tid = waits.tid
 GROUP BY waits.recording, waits.pid, waits.tid, waits.kind

@@ -816,6 +816,42 @@ class GpuFindingsTest {
     }
 
     @Test
+    void tooManyThreadsSaysWhereTheyAreThreadsOfTheJobsOwn() {
+        RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");
+        for (int i = 0; i < 10; i++) {
+            for (long tid = 100; tid < 104; tid++) {
+                fixture.on(100, tid, "python3");
+                waitsForCpu(fixture, i, 100, "python3");
+                if (tid > 100) {
+                    fixture.sample(i * 50.0 + tid - 98.0, "run (/usr/lib/python3.12/threading.py:9);tokenize (/me/train.py:14)");
+                }
+            }
+            fixture.on(100, 200, "omp").sample(i * 50 + 4, "gomp_thread_start (libgomp.so.1)");
+        }
+        Finding finding = only("too_many_threads", fixture.on(100, 100, "python3"));
+        assertThat(finding.evidence()).endsWith(" threads for 2 CPUs; 75 % of what its other threads run is Python code, by samples");
+        assertThat(finding.advice()).startsWith("fewer threads of the job's own, as max_workers of their executor: ");
+        assertThat(finding.lines()).extracting(FindingLine::line).containsExactly("train.py:14 tokenize", "gomp_thread_start (libgomp.so.1)");
+    }
+
+    @Test
+    void tooManyThreadsDoesNotAdviseOnOpenMpWhereTheThreadsAreOfAnotherLibrary() {
+        RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");
+        for (int i = 0; i < 10; i++) {
+            for (long tid = 100; tid < 104; tid++) {
+                fixture.on(100, tid, "python3");
+                waitsForCpu(fixture, i, 100, "python3");
+                if (tid > 100) {
+                    fixture.sample(i * 50.0 + tid - 98.0, "gloo::transport::uv::run (libtorch_cpu.so);epoll_wait (libc.so.6)");
+                }
+            }
+        }
+        Finding finding = only("too_many_threads", fixture.on(100, 100, "python3"));
+        assertThat(finding.evidence()).endsWith("what its other threads run is neither Python code nor of OpenMP or BLAS, by samples");
+        assertThat(finding.advice()).startsWith("more CPUs for the job, or fewer threads of the library that the lines name: ");
+    }
+
+    @Test
     void tooManyThreadsIsSilentWhereOthersHaveTheCpu() {
         RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");
         for (int i = 0; i < 10; i++) {

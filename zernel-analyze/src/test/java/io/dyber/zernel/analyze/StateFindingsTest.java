@@ -86,6 +86,35 @@ class StateFindingsTest {
         assertThat(only("gil_contention", fixture).lostMillisPerStep()).isEqualTo(29.1);
     }
 
+    /// A thread that writes to a file lets go of the lock before the time-out, most times, and in each part of a step.
+    private static RecordingFixture handedOver(long secondFutex) {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            for (int wait = 0; wait < 10; wait++) {
+                long addr = wait % 2 == 0 ? 64 : secondFutex;
+                boolean timesOut = wait < 2;
+                blocked(fixture, "futex", i * 100 + 15 + wait * 6, timesOut ? 5 : 3,
+                        "object = 'futex', addr = " + addr + ", status = " + (timesOut ? -110 : 0), "waker_tid = " + (timesOut ? "NULL" : 301 + i));
+            }
+        }
+        return fixture;
+    }
+
+    @Test
+    void gilContentionFiresWhereTheHolderMostlyLetsGoByItself() {
+        Finding finding = only("gil_contention", handedOver(68));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(34.0);
+        assertThat(finding.evidence())
+                .startsWith("mean of 11 steps: 34.0 ms of 100.0 ms blocked for Python's lock, in 110 waits of 3.0 ms (median); "
+                        + "12 threads hand it over; ");
+        assertThat(run("blocked_on_thread", handedOver(68))).isEmpty();
+    }
+
+    @Test
+    void gilContentionIsSilentForQueuesThatAreAskedAgainAfterThatTime() {
+        assertThat(run("gil_contention", handedOver(1024))).isEmpty(); // no two futexes of one condition variable
+    }
+
     @Test
     void gilContentionIsSilentForAQueueThatIsPolled() {
         RecordingFixture fixture = steps();
@@ -109,7 +138,7 @@ class StateFindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
         assertThat(finding.evidence())
                 .startsWith("mean of 11 steps: 20.0 ms of 100.0 ms blocked on another thread, in 11 waits of 20.0 ms (median); "
-                        + "of 11 it is known who ended them: mostly thread 301; ");
+                        + "of 11 it is known who ended them: thread 301; ");
     }
 
     /// A thread fetches ahead, waits 80 of 100 ms for its batches, and then for room in the queue; the training thread never waits.
@@ -151,7 +180,7 @@ class StateFindingsTest {
         }
         Finding finding = only("blocked_on_thread", fixture);
         assertThat(finding.lostMillisPerStep()).isEqualTo(30.0);
-        assertThat(finding.evidence()).contains("; of 19 it is known who ended them: mostly thread 101 (loader); ");
+        assertThat(finding.evidence()).contains("; of 19 it is known who ended them: thread 101 (loader); ");
     }
 
     @Test
@@ -176,6 +205,17 @@ class StateFindingsTest {
     }
 
     @Test
+    void blockedOnThreadFiresForAThreadThatRunsPythonCode() {
+        RecordingFixture fixture = locked(301);
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "futex", i * 100 + 20, 15, "object = 'futex', addr = 128", "waker_tid = 301");
+        }
+        fixture.on(100, 301, "writer").sample(130, "write (/me/train.py:15);dump (/usr/lib/python3.12/pickle.py:9)");
+        Finding finding = only("blocked_on_thread", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(35.0);
+    }
+
+    @Test
     void asleepFiresForASleepInEachStep() {
         RecordingFixture fixture = steps();
         for (int i = 0; i < 12; i++) {
@@ -186,6 +226,22 @@ class StateFindingsTest {
         assertThat(finding.evidence())
                 .isEqualTo("median of 11 steps: 10.0 ms of 100.0 ms asleep in clock_nanosleep, 1.0 times a step; "
                         + "saves at most 10.0 ms: 100.0 / (100.0 - 10.0) = 1.11x");
+    }
+
+    @Test
+    void asleepNamesTheThreadThatComputesMeanwhile() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.on(100, 100, "python3");
+            blocked(fixture, "clock_nanosleep", i * 100 + 62, 25, "");
+            fixture.on(100, 301, "producer").sample(i * 100 + 65, "produce (/me/feed.py:17)")
+                    .on(100, 302, "idle").sample(i * 100 + 30, "run (/me/other.py:1)"); // not meanwhile
+        }
+        Finding finding = only("asleep", fixture);
+        assertThat(finding.evidence())
+                .contains("1.0 times a step; thread 301 of its process is on a CPU for 80 % of that time, by samples, "
+                        + "mostly in feed.py:17 produce; ");
+        assertThat(finding.advice()).startsWith("if it waits for that thread: let it work a step ahead");
     }
 
     @Test
@@ -536,6 +592,19 @@ class StateFindingsTest {
         assertThat(finding.evidence())
                 .isEqualTo("median of 11 steps: 30.0 ms of 100.0 ms off the CPU in no recorded call; "
                         + "saves at most 30.0 ms: 100.0 / (100.0 - 30.0) = 1.43x");
+    }
+
+    @Test
+    void unexplainedTimeNamesTheCallInWhichAnEventLoopWaits() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            blocked(fixture, "epoll_wait", i * 100 + 61, 30, "object = 'anon_inode:[eventpoll]'");
+        }
+        Finding finding = only("unexplained_time", fixture);
+        assertThat(finding.evidence())
+                .startsWith("median of 11 steps: 30.0 ms of 100.0 ms off the CPU, 100 % of it in epoll_wait, "
+                        + "as event loops such as asyncio's wait; ");
+        assertThat(finding.advice()).startsWith("start what the loop awaits a step ahead: ");
     }
 
     @Test
