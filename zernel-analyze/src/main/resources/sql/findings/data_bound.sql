@@ -3,6 +3,9 @@
 -- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. Where the
 -- process is bound to some of the machine's CPUs, lost is what the others save. First steps are left out, because they
 -- hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known.
+-- Workers that are idle have their batches ready: then the wait is the hand-over, or the sampler, which runs in the
+-- training process. Where loading takes the workers less than that, the thread itself would be faster, and at least the
+-- difference is lost.
 -- Does not apply where another finding names the wait: storage_bound (the workers read), too_few_workers (CPUs are
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
@@ -16,6 +19,17 @@ WITH
         SELECT
             5 AS min_steps, -- steps of kind train
             0.05 AS min_share -- what can be saved, as a share of step time
+    ),
+    waits AS (
+        SELECT
+            *,
+            -- What is saved at least where the thread itself loads, if that is worth while.
+            CASE
+                WHEN cause = 'idle' AND rest_ns - sampler_ns - load_ns >= min_share * step_ns
+                    THEN rest_ns - sampler_ns - load_ns
+            END AS by_itself_ns
+        FROM data_wait_causes
+        CROSS JOIN thresholds
     )
 SELECT
     recording, -- recording
@@ -25,7 +39,8 @@ SELECT
     step_ns, -- [ns] step
     lost_ns, -- [ns] wait per step, at most as the GPU is idle
     bound_ns, -- [ns] saved at most, when no wait is left
-    least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
+    least_lost(least(lost_ns, coalesce(by_itself_ns, lost_ns)), least_idle_ns)
+        AS least_lost_ns, -- [ns] lost at least: as the thread itself loads, without samples of the GPU
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
             WHEN cause = 'named' AND asleep_share IS NULL THEN format('all in {}', names)
@@ -37,6 +52,15 @@ SELECT
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
         || CASE WHEN cause = 'unseen' THEN '' ELSE _cpus_text(idle_cpus, cpus, idle_measured) END
+        || CASE
+            WHEN cause = 'sampler'
+                THEN format('; {} in the sampler, which runs in the training process with any number of workers',
+                    ms(sampler_ns))
+            WHEN by_itself_ns IS NOT NULL
+                THEN format('; that is the hand-over of batches, as loading takes the workers {} of a step',
+                    ms(load_ns))
+            ELSE ''
+        END
         || coalesce(format('; it may run on {} of them', bound_cpus), '')
         || CASE
             WHEN crowd_ns >= 0.01 * step_ns THEN format('; {} more without a CPU that workers have', ms(crowd_ns))
@@ -60,11 +84,23 @@ SELECT
                 CASE WHEN asleep_share >= 0.5 THEN 'wait for several at once' ELSE 'use less CPU time' END
             )
         END
-        WHEN 'idle' THEN 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
+        WHEN 'sampler' THEN CASE
+            WHEN draws_each
+                THEN 'make the iterator once, outside the loop: each step draws the order of the whole data set anew'
+            ELSE 'make the indices cheaper in the sampler, or all of them before the pass; workers do not run it'
+        END
+        WHEN 'idle' THEN CASE
+            WHEN by_itself_ns IS NOT NULL
+                THEN 'num_workers=0, as loading takes less than the hand-over; or larger batches of few, large tensors'
+            ELSE 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
+        END
         ELSE CASE
             WHEN bound_cpus IS NULL
-                THEN format('make transforms cheaper: num_workers={} would keep up, but no CPU core is free',
-                    workers_needed)
+                THEN format('make the samples cheaper: num_workers={} would keep up, but {}', workers_needed,
+                    CASE
+                        WHEN few_ns < min_share * step_ns THEN 'no CPU core is free'
+                        ELSE format('with the CPUs there are {} would save {} at most', workers_useful, ms(few_ns))
+                    END)
             WHEN loads_in_process THEN format(
                 'let it run on more CPUs (taskset, numactl, OMP_PROC_BIND or a cpuset binds it), with num_workers={}',
                 workers_needed
@@ -74,10 +110,9 @@ SELECT
     END AS advice, -- what to try
     format('zernel-analyze sql {{}} "FROM {}"',
         CASE cause WHEN 'named' THEN 'off_cpu' ELSE 'data_wait_by_epoch' END) AS next_command -- to see more
-FROM data_wait_causes
+FROM waits
 LEFT JOIN _bound_cpus USING (recording, pid)
 LEFT JOIN files USING (recording)
-CROSS JOIN thresholds
-WHERE cause IN ('transform', 'idle', 'unseen', 'named', 'unmeasured')
+WHERE cause IN ('transform', 'idle', 'sampler', 'unseen', 'named', 'unmeasured')
     AND steps >= min_steps
     AND lost_ns >= min_share * step_ns

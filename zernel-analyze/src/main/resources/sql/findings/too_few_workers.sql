@@ -7,6 +7,10 @@
 -- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
 -- one late rank of several (nccl_straggler).
 --
+-- Where the training thread loads the data itself, workers save neither its sampler, which stays in its process, nor
+-- what it takes to get a batch from a worker, 0.3 ms at least. There severity is by all the rest of loading, which
+-- samples that cost less would save without any worker.
+--
 -- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: workers that compute need a CPU each; persistent_workers=True keeps them between epochs
@@ -27,11 +31,15 @@ SELECT
     bound_ns, -- [ns] saved at most, with workers enough
     least_lost(lost_ns, least(least_idle_ns, shared_ns))
         AS least_lost_ns, -- [ns] lost at least: CPUs that share a core, no samples of the GPU
+    CASE
+        WHEN loads_in_process
+            THEN severity_of(greatest(least_lost_ns, least_lost(saved_ns, least_idle_ns)) / step_ns)
+    END AS severity, -- by all of loading, where the thread itself loads
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
             WHEN loads_in_process
-                THEN format('the training thread loads the data itself (num_workers=0), {} of it on the CPU',
-                    pct(load_cpu_share))
+                THEN format('the training thread loads the data itself (num_workers=0), {} of it on the CPU; '
+                    || 'getting a batch from a worker is assumed to take 0.3 ms', pct(load_cpu_share))
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
         END
         || _cpus_text(idle_cpus, cpus, idle_measured)
@@ -40,7 +48,12 @@ SELECT
             WHEN shared_ns IS NULL THEN ''
             ELSE format('; if these are two threads of a core, only {} are saved', ms(shared_ns))
         END AS evidence, -- what it rests on
-    format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed) AS advice, -- what to try
+    format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed)
+        || CASE
+            WHEN loads_in_process AND saved_ns - lost_ns >= min_share * step_ns
+                THEN format('; or make the samples cheaper: that could save up to {}', ms(data_ns - sampler_ns))
+            ELSE ''
+        END AS advice, -- what to try
     'zernel-analyze sql {} "FROM workers"' AS next_command -- to see more
 FROM data_wait_causes
 CROSS JOIN thresholds

@@ -184,9 +184,80 @@ LEFT JOIN _role_waits AS named
     AND named.pid = threads.pid
     AND named.tid = threads.tid;
 
+-- How much of what training threads do on a CPU while they wait for data is in a sampler, by samples.
+--
+-- Samplers run in the training process, however many workers there are. PyTorch's own draw the order of a whole pass
+-- when its first batch is asked for, so where that is most of it and a usual wait is as long as the mean one, each step
+-- begins a pass.
+--
+-- needs: stack_events, _stack_frames, data_wait
+CREATE VIEW _sampler_waits AS
+WITH
+    constants AS (
+        SELECT
+            20 AS least_samples, -- in waits, below which nothing is told
+            0.5 AS draw_share, -- of samples in samplers, from which on the order of a pass is what takes long
+            0.5 AS usual_share -- of the mean wait, that the median one is at least where all draw it
+    ),
+    inside AS (
+        SELECT
+            id,
+            bool_or(
+                regexp_matches(function, '(^|\.)_next_index$')
+                OR regexp_matches(file, '/torch/utils/data/(sampler|distributed)\.py$')
+            ) AS samples,
+            arg_min(
+                regexp_matches(coalesce(file, ''), '/torch/utils/data/(sampler|distributed)\.py$')
+                    AND regexp_matches(coalesce(function, ''), '(Random|Distributed)Sampler\.__iter__$'),
+                frame
+            ) FILTER (NOT native) AS draws
+        FROM _stack_frames
+        GROUP BY id
+    ),
+    waits AS (
+        SELECT recording, pid, tid, median(dur_ns) AS usual_ns, avg(dur_ns) AS mean_ns
+        FROM data_wait
+        GROUP BY ALL
+    ),
+    taken AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            count(*) AS samples,
+            avg(CASE WHEN inside.samples THEN 1.0 ELSE 0.0 END) AS share,
+            avg(CASE WHEN inside.draws THEN 1.0 ELSE 0.0 END) AS draw_share
+        FROM stack_events AS events
+        JOIN inside ON inside.id = events.id
+        ASOF JOIN data_wait
+            ON data_wait.recording = events.recording
+            AND data_wait.pid = events.pid
+            AND data_wait.tid = events.tid
+            AND data_wait.start_ns <= events.middle_ns
+        WHERE events.kind = 'sample' AND events.middle_ns < data_wait.start_ns + data_wait.dur_ns
+        GROUP BY ALL
+    )
+SELECT
+    taken.recording, -- recording
+    taken.pid, -- process
+    taken.tid, -- training thread
+    taken.share, -- share of its time on a CPU in waits that is in a sampler, 0 to 1
+    taken.draw_share >= constants.draw_share * taken.share
+        AND waits.usual_ns >= constants.usual_share * waits.mean_ns
+        AS draws_each -- whether that is mostly a pass's order, drawn in most waits
+FROM taken
+JOIN waits ON waits.recording = taken.recording AND waits.pid = taken.pid AND waits.tid = taken.tid
+CROSS JOIN constants
+WHERE taken.samples >= constants.least_samples AND taken.share > 0;
+
 -- What waiting for data costs each training thread, whatever rank is late: what data_wait_causes decides by.
 --
+-- More workers save what the training thread loads itself, but not its sampler, nor what it takes to get a batch from
+-- a worker. That is 0.3 ms of the thread's own time on a CPU at least: what PyTorch 2 took for two small tensors on a
+-- virtual machine of 2026, where the thread waited 0.5 ms and more for each.
+--
 -- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _bound_cpus, _cpu_waits
+-- needs: _sampler_waits
 -- digest: kept
 CREATE TABLE _data_waits AS
 WITH
@@ -197,6 +268,8 @@ WITH
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
+            0.5 AS sampler_share, -- of the wait, from which on the sampler is to blame
+            0.3e6 AS hand_over_ns, -- [ns] that getting a batch from a worker takes at least
             0.2 AS sibling_share -- of a CPU, that the second thread of a core brings
     ),
     threads AS (
@@ -234,6 +307,8 @@ WITH
             crews.read_bytes / nullif(crews.window_ns * crews.io_share / 1e9, 0) AS bytes_per_s,
             coalesce(own.data_off_ns, 0) AS data_off_ns,
             coalesce(own.data_runq_ns, 0) AS data_runq_ns,
+            coalesce(samplers.share, 0) * greatest(threads.data_ns - coalesce(own.data_off_ns, 0), 0) AS sampler_ns,
+            coalesce(samplers.draws_each, FALSE) AS draws_each,
             -- CPUs that the job uses: the training thread's and its workers'.
             (threads.step_ns - CASE
                 WHEN threads.loads_in_process THEN coalesce(own.off_ns, 0)
@@ -258,6 +333,10 @@ WITH
             ON own.recording = threads.recording
             AND own.pid = threads.pid
             AND own.tid = threads.tid
+        LEFT JOIN _sampler_waits AS samplers
+            ON samplers.recording = threads.recording
+            AND samplers.pid = threads.pid
+            AND samplers.tid = threads.tid
         LEFT JOIN worker_starts AS starts
             ON starts.recording = threads.recording
             AND starts.pid = threads.pid
@@ -276,14 +355,20 @@ WITH
         SELECT
             measured.*,
             least(rest_ns, coalesce(idle_ns, rest_ns)) AS wait_ns,
-            least(rest_ns, coalesce(most_idle_ns, rest_ns)) AS most_wait_ns,
+            -- What workers can take off the training thread: all that it waits, or loads itself without its sampler.
+            CASE
+                WHEN loads_in_process THEN greatest(rest_ns - sampler_ns - constants.hand_over_ns, 0)
+                ELSE rest_ns
+            END AS movable_ns,
+            least(movable_ns, coalesce(idle_ns, movable_ns)) AS saved_ns,
+            least(movable_ns, coalesce(most_idle_ns, movable_ns)) AS most_saved_ns,
             -- What loading a step's data takes, of a worker's time and of a CPU's.
             CASE
-                WHEN loads_in_process THEN data_ns - data_runq_ns
+                WHEN loads_in_process THEN greatest(data_ns - data_runq_ns - sampler_ns, 0)
                 ELSE at_once * (1 - waiting_share - runq_share) * step_ns
             END AS load_ns,
             CASE
-                WHEN loads_in_process THEN greatest(data_ns - data_off_ns, 0)
+                WHEN loads_in_process THEN greatest(data_ns - data_off_ns - sampler_ns, 0)
                 ELSE at_once * cpu_share * step_ns
             END AS load_cpu_ns,
             CASE
@@ -315,9 +400,9 @@ WITH
     reached AS (
         SELECT
             loads.*,
-            greatest(step_ns - wait_ns, job_cpu_ns / job_cpus, 0.01 * step_ns) AS reached_ns,
+            greatest(step_ns - saved_ns, job_cpu_ns / job_cpus, 0.01 * step_ns) AS reached_ns,
             greatest(
-                step_ns - wait_ns,
+                step_ns - saved_ns,
                 job_cpu_ns / (least(job_cpus, cpus / 2) + constants.sibling_share * greatest(job_cpus - cpus / 2, 0)),
                 0.01 * step_ns
             ) AS most_reached_ns,
@@ -336,12 +421,12 @@ WITH
     needs AS (
         SELECT
             reached.*,
-            greatest(least(step_ns - reached_ns, wait_ns), 0) AS few_ns,
-            greatest(least(step_ns - coalesce(most_reached_ns, reached_ns), wait_ns), 0) AS least_few_ns,
+            greatest(least(step_ns - reached_ns, saved_ns), 0) AS few_ns,
+            greatest(least(step_ns - coalesce(most_reached_ns, reached_ns), saved_ns), 0) AS least_few_ns,
             greatest(
                 least(
-                    step_ns - greatest(step_ns - most_wait_ns, job_cpu_ns / job_cpus, 0.01 * step_ns),
-                    most_wait_ns
+                    step_ns - greatest(step_ns - most_saved_ns, job_cpu_ns / job_cpus, 0.01 * step_ns),
+                    most_saved_ns
                 ),
                 0
             ) AS most_few_ns,
@@ -357,12 +442,13 @@ WITH
         SELECT
             needs.*,
             CASE
+                WHEN sampler_ns >= constants.sampler_share * data_ns AND sampler_ns > 0 THEN 'sampler'
                 WHEN NOT loads_in_process AND waiting_share IS NULL THEN 'unseen'
                 WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
                 WHEN reading >= constants.reading_share THEN 'storage'
                 WHEN names IS NOT NULL THEN 'named'
                 WHEN cpus IS NULL THEN 'unmeasured'
-                WHEN few_ns >= constants.few_share * wait_ns THEN 'few'
+                WHEN few_ns >= constants.few_share * saved_ns THEN 'few'
                 ELSE 'transform'
             END AS cause
         FROM needs
@@ -383,6 +469,9 @@ SELECT
     few_ns, -- [ns] of it, that workers enough save
     least_few_ns, -- [ns] the same at least, if two CPUs share a core
     most_few_ns, -- [ns] the same at most, where the use of the GPU is a range
+    saved_ns, -- [ns] of it, that workers could take off the training thread: without its sampler and a hand-over
+    sampler_ns, -- [ns] in a sampler, on a CPU, while it waits
+    draws_each, -- whether that is mostly the order of a pass, drawn in most waits
     slow_ns, -- [ns] that loading takes too long
     crowd_ns, -- [ns] ready to run while the workers had the CPUs, outside of the wait
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
@@ -401,9 +490,10 @@ SELECT
     cpus, -- CPUs of the machine; NULL where that is not known
     free_cpus, -- mean CPUs that the job may use and nothing did; NULL where that is not known
     idle_measured, -- whether that was measured
-    cause, -- few, transform, storage, idle, unseen, named or unmeasured
+    cause, -- few, transform, storage, idle, sampler, unseen, named or unmeasured
     CASE cause
         WHEN 'few' THEN few_ns
+        WHEN 'sampler' THEN least(sampler_ns, coalesce(idle_ns, sampler_ns))
         WHEN 'transform' THEN least(
             slow_ns + crowd_ns,
             coalesce(idle_ns, slow_ns + crowd_ns),

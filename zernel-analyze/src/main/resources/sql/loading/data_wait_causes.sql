@@ -2,8 +2,9 @@
 --
 -- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
 -- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
--- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `unseen` (no worker was
--- recorded), `named` (a function with the role data_wait that does not read), `unmeasured` (nothing says how many CPUs
+-- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `sampler`
+-- (most of it is in a sampler, in the training process), `unseen` (no worker was recorded), `named` (a function with
+-- the role data_wait that does not read), `unmeasured` (nothing says how many CPUs
 -- there are, as in a trace that is opened without a recording) or `late` (this rank of several is late by as much, see
 -- late_ranks).
 -- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
@@ -51,7 +52,7 @@ SELECT
         AS shared_ns, -- [ns] lost_ns at least, if two CPUs share a core; NULL where that makes no difference
     CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END
         AS crowd_ns, -- [ns] of it, ready to run while the workers had the CPUs, outside of the wait
-    cause, -- few, transform, storage, idle, unseen, named, unmeasured or late
+    cause, -- few, transform, storage, idle, sampler, unseen, named, unmeasured or late
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     loads_in_process, -- whether the thread loads data itself (num_workers=0)
@@ -62,11 +63,17 @@ SELECT
     cpu_share, -- share of the rest: on a CPU, at most
     reading, -- share of loading that is reading, 0 to 1
     bytes_per_s, -- [bytes] per second of reading
+    saved_ns, -- [ns] of the wait, that workers could take off the training thread: without its sampler and a hand-over
+    few_ns, -- [ns] of it, that workers save with the CPUs there are
+    sampler_ns, -- [ns] in a sampler, on a CPU, while it waits
+    draws_each, -- whether that is mostly the order of a pass, drawn in most waits
+    load_ns, -- [ns] of workers' time that loading a step's data takes; NULL where no worker was seen
     load_cpu_ns / nullif(load_ns, 0) AS load_cpu_share, -- share of loading that is on a CPU, at most, 0 to 1
     CAST(CASE cause
         WHEN 'transform' THEN greatest(workers_needed, ceil(load_ns / greatest(step_ns - wait_ns, 0.01 * step_ns)))
         ELSE workers_needed
     END AS BIGINT) AS workers_needed, -- workers that would keep up, with CPUs enough
+    CAST(workers_needed AS BIGINT) AS workers_useful, -- workers that use the CPUs there are
     cpus, -- CPUs of the machine; NULL where that is not known
     free_cpus AS idle_cpus, -- mean CPUs that the job may use and nothing did; NULL where that is not known
     idle_measured -- whether that was measured
