@@ -1,54 +1,22 @@
 -- Samples of training threads on a CPU in no recorded call, and how many of them are in the forward pass.
 --
--- needs: stack_events, _module_stacks, _thread_numbers, steps, _pieces
+-- needs: _step_samples, _module_stacks
 -- digest: kept
 CREATE TABLE _forward_samples AS
-WITH
-    samples AS (
-        SELECT
-            events.recording,
-            events.pid,
-            events.tid,
-            numbers.thread,
-            events.middle_ns,
-            coalesce(modules.forward, FALSE) AS in_forward,
-            coalesce(modules.operates, FALSE) AS in_operator,
-            coalesce(modules.own, FALSE) AS in_own,
-            modules.library_file
-        FROM stack_events AS events
-        JOIN _thread_numbers AS numbers
-            ON numbers.recording = events.recording
-            AND numbers.pid = events.pid
-            AND numbers.tid = events.tid
-        LEFT JOIN _module_stacks AS modules ON modules.id = events.id
-        WHERE events.kind = 'sample' AND events.ns > 0
-    ),
-    trained AS (
-        SELECT samples.*
-        FROM samples
-        ASOF JOIN steps
-            ON steps.recording = samples.recording
-            AND steps.pid = samples.pid
-            AND steps.tid = samples.tid
-            AND steps.start_ns <= samples.middle_ns
-        WHERE samples.middle_ns < steps.end_ns AND steps.step_kind = 'train'
-    )
 SELECT
-    trained.recording, -- recording
-    trained.pid, -- process
-    trained.tid, -- training thread
+    samples.recording, -- recording
+    samples.pid, -- process
+    samples.tid, -- training thread
     count(*) AS samples, -- samples in no recorded call
-    count(*) FILTER (trained.in_forward) AS in_forward, -- of them, those in the forward pass
-    count(*) FILTER (trained.in_operator) AS in_operator, -- of those, in operators
-    count(*) FILTER (trained.in_own) AS in_own, -- of all, those in the user's own code that modules call, and in hooks
-    count(trained.library_file) AS in_library, -- of all, those in modules, but in Python's standard library
-    mode(trained.library_file) AS library_file -- file of it that most of those are in
-FROM trained
-ASOF JOIN _pieces AS pieces
-    ON pieces.thread = trained.thread
-    AND pieces.start_ns <= trained.middle_ns
-WHERE trained.middle_ns < pieces.end_ns AND pieces.part = 'unknown'
-GROUP BY trained.recording, trained.pid, trained.tid;
+    count(*) FILTER (modules.forward) AS in_forward, -- of them, those in the forward pass
+    count(*) FILTER (modules.operates) AS in_operator, -- of those, in operators
+    count(*) FILTER (modules.own) AS in_own, -- of all, those in the user's own code that modules call, and in hooks
+    count(modules.library_file) AS in_library, -- of all, those in modules, but in Python's standard library
+    mode(modules.library_file) AS library_file -- file of it that most of those are in
+FROM _step_samples AS samples
+LEFT JOIN _module_stacks AS modules ON modules.id = samples.id
+WHERE samples.part = 'unknown'
+GROUP BY samples.recording, samples.pid, samples.tid;
 
 -- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
 --

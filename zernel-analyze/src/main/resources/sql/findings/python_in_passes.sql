@@ -1,51 +1,21 @@
 -- Samples of training threads in steps of training, and how many of them ran the user's own Python in a pass.
 --
--- needs: stack_events, _own_stacks, _thread_numbers, steps, _pieces
+-- needs: _step_samples, _own_stacks
 -- digest: kept
 CREATE TABLE _pass_samples AS
-WITH
-    samples AS (
-        SELECT
-            events.recording,
-            events.pid,
-            events.tid,
-            numbers.thread,
-            events.middle_ns,
-            own.id IS NOT NULL AS own,
-            coalesce(own.in_torch, FALSE) AS in_torch
-        FROM stack_events AS events
-        JOIN _thread_numbers AS numbers
-            ON numbers.recording = events.recording
-            AND numbers.pid = events.pid
-            AND numbers.tid = events.tid
-        LEFT JOIN _own_stacks AS own ON own.id = events.id
-        WHERE events.kind = 'sample' AND events.ns > 0
-    ),
-    trained AS (
-        SELECT samples.*
-        FROM samples
-        ASOF JOIN steps
-            ON steps.recording = samples.recording
-            AND steps.pid = samples.pid
-            AND steps.tid = samples.tid
-            AND steps.start_ns <= samples.middle_ns
-        WHERE samples.middle_ns < steps.end_ns AND steps.step_kind = 'train'
-    )
 SELECT
-    trained.recording, -- recording
-    trained.pid, -- process
-    trained.tid, -- training thread
+    samples.recording, -- recording
+    samples.pid, -- process
+    samples.tid, -- training thread
     count(*) AS samples, -- samples
-    count(*) FILTER (pieces.part = 'forward') AS forward, -- of them, those in forward passes
-    count(*) FILTER (pieces.part = 'forward' AND trained.own) AS in_forward, -- of those, in the user's own Python
-    count(*) FILTER (pieces.part = 'backward') AS backward, -- of all, those in backward passes
-    count(*) FILTER (pieces.part = 'backward' AND trained.in_torch) AS in_backward -- of those, in the user's own Python
-FROM trained
-ASOF JOIN _pieces AS pieces
-    ON pieces.thread = trained.thread
-    AND pieces.start_ns <= trained.middle_ns
-WHERE trained.middle_ns < pieces.end_ns
-GROUP BY trained.recording, trained.pid, trained.tid;
+    count(*) FILTER (samples.part = 'forward') AS forward, -- of them, those in forward passes
+    count(*) FILTER (samples.part = 'forward' AND own.id IS NOT NULL)
+        AS in_forward, -- of those, in the user's own Python
+    count(*) FILTER (samples.part = 'backward') AS backward, -- of all, those in backward passes
+    count(*) FILTER (samples.part = 'backward' AND own.in_torch) AS in_backward -- of those, in the user's own Python
+FROM _step_samples AS samples
+LEFT JOIN _own_stacks AS own ON own.id = samples.id
+GROUP BY samples.recording, samples.pid, samples.tid;
 
 -- Much of the forward or backward pass is Python code of the job's own, in which no operator runs.
 --

@@ -261,29 +261,27 @@ WITH
             ON boundaries.thread = opens.thread
             AND boundaries.start_ns <= opens.ts_ns
     ),
-    compiles AS (
-        SELECT DISTINCT boundaries.thread, boundaries.start_ns
-        FROM (
-            SELECT numbers.thread, calls.ts_ns
-            FROM _compiles AS calls
-            JOIN _thread_numbers AS numbers ON numbers.recording = calls.recording AND numbers.pid = calls.pid
-        ) AS calls
-        ASOF JOIN boundaries
-            ON boundaries.thread = calls.thread
-            AND boundaries.start_ns <= calls.ts_ns
-        WHERE calls.ts_ns < boundaries.end_ns
+    moments AS (
+        SELECT numbers.thread, calls.ts_ns, 'compiles' AS what
+        FROM _compiles AS calls
+        JOIN _thread_numbers AS numbers ON numbers.recording = calls.recording AND numbers.pid = calls.pid
+        UNION ALL
+        SELECT numbers.thread, calls.start_ns, 'profiles'
+        FROM _profiler_calls AS calls
+        JOIN _thread_numbers AS numbers ON numbers.recording = calls.recording AND numbers.pid = calls.pid
     ),
-    profilers AS (
-        SELECT DISTINCT boundaries.thread, boundaries.start_ns
-        FROM (
-            SELECT numbers.thread, calls.start_ns AS ts_ns
-            FROM _profiler_calls AS calls
-            JOIN _thread_numbers AS numbers ON numbers.recording = calls.recording AND numbers.pid = calls.pid
-        ) AS calls
+    marked AS (
+        SELECT
+            boundaries.thread,
+            boundaries.start_ns,
+            bool_or(moments.what = 'compiles') AS compiles,
+            bool_or(moments.what = 'profiles') AS profiles
+        FROM moments
         ASOF JOIN boundaries
-            ON boundaries.thread = calls.thread
-            AND boundaries.start_ns <= calls.ts_ns
-        WHERE calls.ts_ns < boundaries.end_ns
+            ON boundaries.thread = moments.thread
+            AND boundaries.start_ns <= moments.ts_ns
+        WHERE moments.ts_ns < boundaries.end_ns
+        GROUP BY boundaries.thread, boundaries.start_ns
     ),
     -- A trace begins somewhere in the job, a recording mostly with it.
     traces AS (
@@ -303,15 +301,14 @@ WITH
             coalesce(passes.backwards, 0) AS backwards,
             coalesce(evaluated.dur_ns, 0) AS evaluation_ns,
             saves.start_ns IS NOT NULL AS saves,
-            compiles.start_ns IS NOT NULL AS compiles,
-            profilers.start_ns IS NOT NULL AS profiles
+            coalesce(marked.compiles, FALSE) AS compiles,
+            coalesce(marked.profiles, FALSE) AS profiles
         FROM sums
         JOIN boundaries ON boundaries.thread = sums.thread AND boundaries.start_ns = sums.start_ns
         LEFT JOIN passes ON passes.thread = sums.thread AND passes.start_ns = sums.start_ns
         LEFT JOIN evaluated ON evaluated.thread = sums.thread AND evaluated.start_ns = sums.start_ns
         LEFT JOIN saves ON saves.thread = sums.thread AND saves.start_ns = sums.start_ns
-        LEFT JOIN compiles ON compiles.thread = sums.thread AND compiles.start_ns = sums.start_ns
-        LEFT JOIN profilers ON profilers.thread = sums.thread AND profilers.start_ns = sums.start_ns
+        LEFT JOIN marked ON marked.thread = sums.thread AND marked.start_ns = sums.start_ns
     ),
     usual AS (
         SELECT
