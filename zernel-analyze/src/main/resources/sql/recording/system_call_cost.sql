@@ -27,18 +27,20 @@ WITH
         FROM spans
         GROUP BY recording
     ),
+    -- Counted by quarters of a millisecond, as a step may have thousands: each is of the step that it begins in.
     calls AS (
-        SELECT recording, pid, tid, ts_ns
+        SELECT recording, pid, tid, min(ts_ns) AS ts_ns, count(*) AS calls
         FROM events
         WHERE kind IN ('io', 'io_open', 'wait')
             AND name <> 'page_fault'
             AND name NOT LIKE 'io_uring%'
+        GROUP BY recording, pid, tid, ts_ns >> 18
     ),
     counts AS (
         SELECT
             calls.recording,
-            count(*) AS calls,
-            count(*) FILTER (calls.ts_ns < spans.until_ns) AS step_calls
+            CAST(sum(calls.calls) AS BIGINT) AS calls,
+            CAST(coalesce(sum(calls.calls) FILTER (calls.ts_ns < spans.until_ns), 0) AS BIGINT) AS step_calls
         FROM calls
         ASOF LEFT JOIN spans
             ON spans.recording = calls.recording
