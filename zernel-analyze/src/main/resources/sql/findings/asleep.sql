@@ -28,6 +28,57 @@ LEFT JOIN sleeps
 WHERE steps.step_kind = 'train'
 GROUP BY steps.recording, steps.pid, steps.tid;
 
+-- Of training threads that sleep, the thread of their process that is on a CPU for at least half of that.
+--
+-- needs: _off_cpu_steps, stack_events, stack_lines
+-- digest: kept
+CREATE TABLE _sleep_company AS
+WITH
+    thresholds AS (
+        SELECT 0.5 AS company_share -- of the sleep, in which another thread is on a CPU, which is then named
+    ),
+    spans AS (
+        SELECT recording, pid, tid AS sleeper_tid, start_ns AS from_ns, start_ns + blocked_ns AS until_ns
+        FROM _off_cpu_steps
+        WHERE state = 'asleep' AND part <> 'data_wait' AND step_kind = 'train'
+    ),
+    samples AS (
+        SELECT events.recording, events.pid, events.tid, events.middle_ns AS at_ns, events.ns, lines.line
+        FROM stack_events AS events
+        JOIN stack_lines AS lines ON lines.id = events.id
+        WHERE events.kind = 'sample' AND events.ns > 0
+    ),
+    -- Of each other thread of the process, where it is on a CPU meanwhile.
+    others AS (
+        SELECT recording, pid, sleeper_tid, tid, sum(ns) AS ns, arg_max(line, ns) AS line
+        FROM (
+            SELECT recording, pid, sleeper_tid, tid, line, sum(ns) AS ns
+            FROM in_spans(samples, spans)
+            WHERE tid <> sleeper_tid
+            GROUP BY ALL
+        )
+        GROUP BY ALL
+    )
+SELECT
+    others.recording, -- recording
+    others.pid, -- process
+    others.sleeper_tid AS tid, -- training thread
+    arg_max(others.tid, others.ns) AS other_tid, -- the thread that is on a CPU for most of that time
+    arg_max(others.line, others.ns) AS line, -- where, mostly
+    least(max(others.ns) / any_value(sums.ns), 1) AS share -- of that time, 0 to 1
+FROM others
+JOIN (
+    SELECT recording, pid, sleeper_tid, sum(until_ns - from_ns) AS ns
+    FROM spans
+    GROUP BY ALL
+) AS sums
+    ON sums.recording = others.recording
+    AND sums.pid = others.pid
+    AND sums.sleeper_tid = others.sleeper_tid
+CROSS JOIN thresholds
+GROUP BY others.recording, others.pid, others.sleeper_tid
+HAVING max(others.ns) >= any_value(thresholds.company_share) * any_value(sums.ns);
+
 -- The training thread sleeps by itself in every step.
 --
 -- It polls, waits for a time, or limits its own rate. Counted is the median step, so that single long sleeps do not
@@ -35,7 +86,7 @@ GROUP BY steps.recording, steps.pid, steps.tid;
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply where time off the CPU was not recorded, nor to one late rank of several (nccl_straggler).
 --
--- needs: _sleeps, _off_cpu_steps, line_times, gpu_busy, _lateness
+-- needs: _sleeps, _sleep_company, gpu_busy, _lateness
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that sleeps
 -- lines: the sleep WHERE thread = 'training' AND state = 'asleep' AND step_kind = 'train' AND NOT loads
@@ -44,49 +95,7 @@ WITH
         SELECT
             10 AS min_steps, -- steps of kind train
             0.05 AS min_share, -- what can be saved, as a share of step time
-            0.5 AS late_share, -- of what is lost, by which a rank is late
-            0.5 AS company_share -- of the sleep, in which another thread is on a CPU, which is then named
-    ),
-    spans AS (
-        SELECT recording, pid, tid AS sleeper_tid, start_ns AS from_ns, start_ns + blocked_ns AS until_ns
-        FROM _off_cpu_steps
-        WHERE state = 'asleep' AND part <> 'data_wait' AND step_kind = 'train'
-    ),
-    samples AS (
-        SELECT recording, pid, tid, at_ns, ns, line
-        FROM line_times
-        WHERE thread = 'other' AND kind = 'sample'
-    ),
-    -- Of each other thread of the process, where it is on a CPU meanwhile.
-    others AS (
-        SELECT recording, pid, sleeper_tid, tid, sum(ns) AS ns, arg_max(line, ns) AS line
-        FROM (
-            SELECT recording, pid, sleeper_tid, tid, line, sum(ns) AS ns
-            FROM in_spans(samples, spans)
-            GROUP BY ALL
-        )
-        GROUP BY ALL
-    ),
-    company AS (
-        SELECT
-            others.recording,
-            others.pid,
-            others.sleeper_tid AS tid,
-            arg_max(others.tid, others.ns) AS other_tid,
-            arg_max(others.line, others.ns) AS line,
-            least(max(others.ns) / any_value(sums.ns), 1) AS share
-        FROM others
-        JOIN (
-            SELECT recording, pid, sleeper_tid, sum(until_ns - from_ns) AS ns
-            FROM spans
-            GROUP BY ALL
-        ) AS sums
-            ON sums.recording = others.recording
-            AND sums.pid = others.pid
-            AND sums.sleeper_tid = others.sleeper_tid
-        CROSS JOIN thresholds
-        GROUP BY others.recording, others.pid, others.sleeper_tid
-        HAVING max(others.ns) >= any_value(thresholds.company_share) * any_value(sums.ns)
+            0.5 AS late_share -- of what is lost, by which a rank is late
     ),
     costs AS (
         SELECT
@@ -101,7 +110,7 @@ WITH
         FROM _sleeps AS means
         LEFT JOIN gpu_busy AS busy ON busy.recording = means.recording AND busy.pid = means.pid
         LEFT JOIN _lateness AS late ON late.recording = means.recording AND late.pid = means.pid
-        LEFT JOIN company
+        LEFT JOIN _sleep_company AS company
             ON company.recording = means.recording
             AND company.pid = means.pid
             AND company.tid = means.tid

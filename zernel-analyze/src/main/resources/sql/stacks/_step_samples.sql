@@ -1,4 +1,4 @@
--- Samples of stacks of training threads on a CPU in steps of training, each with the part of the step that it is in.
+-- Samples of training threads on a CPU in steps of training, each with the part of the step that it is in.
 --
 -- needs: stack_events, _thread_numbers, steps, _pieces
 CREATE TABLE _step_samples AS
