@@ -125,7 +125,7 @@ def profiler(run):
     if not run.planted:
         fit(run, in_memory(run), model)
         return
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_stack=True):  # planted: profiler
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_stack=True):
         fit(run, in_memory(run), model)
 
 
@@ -138,4 +138,4 @@ def profiler_cycles(run):
     traces = torch.profiler.tensorboard_trace_handler(run.folder)
     schedule = torch.profiler.schedule(wait=10, warmup=2, active=3)
     with torch.profiler.profile(schedule=schedule, on_trace_ready=traces, record_shapes=True, with_stack=True) as profile:
-        fit(run, in_memory(run), model, after_step=profile.step)  # planted: profiler
+        fit(run, in_memory(run), model, after_step=profile.step)

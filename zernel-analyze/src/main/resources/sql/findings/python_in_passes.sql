@@ -36,7 +36,7 @@ WITH
     thresholds AS (
         SELECT
             10 AS min_steps, -- steps of kind train
-            20 AS min_samples, -- in Python code of the job's own in these passes
+            20 AS min_samples, -- of the training thread, to tell the share of such code
             0.15 AS min_share, -- of the step
             0.1 AS least_share, -- of the step, at least
             1000000 AS min_ns, -- [ns] of it
@@ -98,7 +98,7 @@ FROM costs
 LEFT JOIN _lateness USING (recording, pid)
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps
-    AND found >= thresholds.min_samples
+    AND samples >= thresholds.min_samples
     AND least_ns >= thresholds.least_share * step_ns
     AND lost_ns >= thresholds.min_share * step_ns
     AND lost_ns >= thresholds.min_ns
