@@ -95,12 +95,12 @@ SELECT
             ELSE 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         END
         ELSE CASE
+            WHEN bound_cpus IS NULL AND few_ns < min_share * step_ns
+                THEN format('make the samples cheaper: num_workers={} would keep up, but no CPU core is free',
+                    workers_needed)
             WHEN bound_cpus IS NULL
-                THEN format('make the samples cheaper: num_workers={} would keep up, but {}', workers_needed,
-                    CASE
-                        WHEN few_ns < min_share * step_ns THEN 'no CPU core is free'
-                        ELSE format('with the CPUs there are {} would save {} at most', workers_useful, ms(few_ns))
-                    END)
+                THEN format('make the samples cheaper: num_workers={} would keep up, but with the CPUs there are {} '
+                    || 'would save {} at most', workers_needed, workers_useful, ms(few_ns))
             WHEN loads_in_process THEN format(
                 'let it run on more CPUs (taskset, numactl, OMP_PROC_BIND or a cpuset binds it), with num_workers={}',
                 workers_needed

@@ -20,23 +20,32 @@ WITH
         FROM profiler_runs
         GROUP BY ALL
     ),
+    -- Profiles of a process follow each other, so the last one that was on before a step is the one that may be on.
+    runs AS (
+        SELECT recording, pid, coalesce(on_ns, 0) AS on_ns, off_ns
+        FROM profiler_runs
+    ),
+    trained AS (
+        SELECT recording, pid, tid, step_kind, start_ns, end_ns, dur_ns
+        FROM steps
+        SEMI JOIN runs ON runs.recording = steps.recording AND runs.pid = steps.pid
+        WHERE step_kind IN ('train', 'profiler')
+    ),
     marked AS (
         SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
-            steps.step,
-            steps.step_kind,
-            steps.dur_ns,
-            bool_or(
-                steps.step_kind = 'train'
-                AND steps.start_ns >= coalesce(runs.on_ns, steps.start_ns)
-                AND steps.end_ns <= coalesce(runs.off_ns, steps.end_ns)
-            ) AS is_on
-        FROM steps
-        JOIN profiler_runs AS runs ON runs.recording = steps.recording AND runs.pid = steps.pid
-        WHERE steps.step_kind IN ('train', 'profiler')
-        GROUP BY ALL
+            trained.recording,
+            trained.pid,
+            trained.tid,
+            trained.step_kind,
+            trained.dur_ns,
+            trained.step_kind = 'train'
+                AND runs.on_ns IS NOT NULL
+                AND trained.end_ns <= coalesce(runs.off_ns, trained.end_ns) AS is_on
+        FROM trained
+        ASOF LEFT JOIN runs
+            ON runs.recording = trained.recording
+            AND runs.pid = trained.pid
+            AND runs.on_ns <= trained.start_ns
     ),
     sums AS (
         SELECT

@@ -4,12 +4,11 @@
 -- takes on the CPUs that the job has and those that are idle, as measured with affinity and quota. At most as much is
 -- lost as the GPU is idle by the driver's samples. Workers that are blocked, in a socket or asleep, need no CPU. Where
 -- they need most CPUs of the machine it is a range: two CPUs may be two threads of one core.
--- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
--- one late rank of several (nccl_straggler).
---
 -- Where the training thread loads the data itself, workers save neither its sampler, which stays in its process, nor
 -- what it takes to get a batch from a worker, 0.3 ms at least. There severity is by all the rest of loading, which
 -- samples that cost less would save without any worker.
+-- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
+-- one late rank of several (nccl_straggler).
 --
 -- needs: data_wait_causes
 -- severity: high from 25 % of step time, medium from 10 %
@@ -48,12 +47,12 @@ SELECT
             WHEN shared_ns IS NULL THEN ''
             ELSE format('; if these are two threads of a core, only {} are saved', ms(shared_ns))
         END AS evidence, -- what it rests on
-    format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed)
-        || CASE
-            WHEN loads_in_process AND saved_ns - lost_ns >= min_share * step_ns
-                THEN format('; or make the samples cheaper: that could save up to {}', ms(data_ns - sampler_ns))
-            ELSE ''
-        END AS advice, -- what to try
+    CASE
+        WHEN loads_in_process AND saved_ns - lost_ns >= min_share * step_ns
+            THEN format('DataLoader(num_workers={}, persistent_workers=True); or make the samples cheaper: '
+                || 'that could save up to {}', workers_needed, ms(data_ns - sampler_ns))
+        ELSE format('DataLoader(num_workers={}, persistent_workers=True)', workers_needed)
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM workers"' AS next_command -- to see more
 FROM data_wait_causes
 CROSS JOIN thresholds

@@ -79,7 +79,8 @@ public record Verdict(Kind kind, String sentence, String reason) {
             return new Verdict(
                     Kind.UNKNOWN,
                     "No training steps were seen, so it cannot be said what limits the job.",
-                    "`zernel-analyze stacks FILE` shows the lines in which it spends its time. " + NAME_PARTS);
+                    "`zernel-analyze stacks FILE` shows the lines in which it spends its time, where stacks were recorded. "
+                            + NAME_PARTS);
         }
         String reasons = seen.rows().stream()
                 .limit(MOST_REASONS)

@@ -132,6 +132,19 @@ class VerdictTest {
     }
 
     @Test
+    void howWellAJobComputesOnCpusIsNotJudged() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", table(List.of("limits", "busy", "evidence")),
+                "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.sentence()).isEqualTo("No bottleneck found.");
+        assertThat(verdict.reason())
+                .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data "
+                        + "types, memory formats and many small operators, is not judged.");
+    }
+
+    @Test
     void whatLimitsTheRecordingIsNoFaultOfTheJob() {
         assertThat(verdict("gpu", finding("lost_events", "Events were lost.", "high", null, null)).kind())
                 .isEqualTo(Verdict.Kind.HEALTHY);
@@ -141,6 +154,7 @@ class VerdictTest {
     void withoutStepsThereIsNothingToJudge() {
         Report report = new Report(Map.of("step_mean", table(List.of("pid"))), new Diagnosis(List.of(), List.of()));
         assertThat(report.verdict().kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(report.verdict().reason()).contains("`zernel-analyze stacks FILE`").contains("(role=step)");
     }
 
     @Test
