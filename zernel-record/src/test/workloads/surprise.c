@@ -5,6 +5,7 @@
  *     surprise COUNT              COUNT calls of calls_push, and COUNT of surprise_call
  *     surprise COUNT PROCESSES    the same in so many processes, four at a time
  *     surprise COUNT until LINE   the same, then waits for a line on its input
+ *     surprise COUNT after SECONDS  sets itself up for so long before it does
  *
  * Prints "called COUNT".
  */
@@ -58,8 +59,11 @@ int main(int argc, char **argv)
 {
 	long count = argc > 1 ? atol(argv[1]) : 0;
 	int waits = argc > 2 && !strcmp(argv[2], "until");
+	int begins = argc > 3 && !strcmp(argv[2], "after");
 
-	if (argc > 2 && !waits ? call_in_children(count, atol(argv[2])) : call(count))
+	if (begins)
+		sleep(atoi(argv[3]));
+	if (argc > 2 && !waits && !begins ? call_in_children(count, atol(argv[2])) : call(count))
 		return 1;
 	printf("called %ld\n", count);
 	fflush(stdout);

@@ -282,6 +282,7 @@ public record Footer(
     /// Of [#PROCESSES], one recorded process.
     ///
     /// @param cgroup its path, as the recorder sees it; null where it was not read
+    /// @param nice the nice value of its main thread, 19 yields to all others; null for 0, and where it was not read
     public record ProcessInfo(
             long pid,
             long ppid,
@@ -292,6 +293,7 @@ public record Footer(
             @JsonInclude(Include.NON_NULL) @Nullable Boolean redacted,
             Map<String, String> environment,
             @JsonInclude(Include.NON_NULL) @Nullable String cgroup,
+            @JsonInclude(Include.NON_NULL) @Nullable Integer nice,
             @Nullable Long startedNs,
             @JsonInclude(Include.NON_NULL) @Nullable Long exitedNs,
             @JsonInclude(Include.NON_NULL) @Nullable Long exitStatus) {
@@ -488,10 +490,20 @@ public record Footer(
     /// Of [Stacks], an interpreter that a recorded process runs.
     ///
     /// @param why its frames cannot be read
+    /// @param runtimes where processes have its state, `_PyRuntime`, which holds the GIL, in their memory; empty where that is
+    ///     not known
     public record PythonInfo(
             String file,
             @JsonInclude(Include.NON_NULL) @Nullable String version,
-            @JsonInclude(Include.NON_NULL) @Nullable String why) {}
+            @JsonInclude(Include.NON_NULL) @Nullable String why,
+            @JsonInclude(Include.NON_EMPTY) List<PythonRuntime> runtimes) {
+        public PythonInfo {
+            runtimes = orElse(runtimes, List.of());
+        }
+    }
+
+    /// Of [PythonInfo], the state of an interpreter in the memory of a process and of those forked from it.
+    public record PythonRuntime(long address, long bytes) {}
 
     /// Writes an empty list as `null`.
     static final class NullIfEmpty extends StdSerializer<List<?>> {

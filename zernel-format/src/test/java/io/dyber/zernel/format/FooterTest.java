@@ -92,12 +92,13 @@ final class FooterTest {
                 {"rings":[{"ring":"vital","size_bytes":4096,"high_water_bytes":17}],"by_kind":{"io":2},"total":2,"ends":1}""");
         assertThat(Footer.json(new Footer.ProcessInfo(
                         7, 1, "python3", "/usr/bin/python3", List.of("python3"), 3, true, Map.of("RANK", "0"),
-                        "/system.slice/ssh.service", 5L, null, null)))
+                        "/system.slice/ssh.service", 10, 5L, null, null)))
                 .isEqualTo("""
                         {"pid":7,"ppid":1,"comm":"python3","exe":"/usr/bin/python3","cmdline":["python3"],"arguments":3,\
-                        "redacted":true,"environment":{"RANK":"0"},"cgroup":"/system.slice/ssh.service","started_ns":5}""");
+                        "redacted":true,"environment":{"RANK":"0"},"cgroup":"/system.slice/ssh.service","nice":10,\
+                        "started_ns":5}""");
         assertThat(Footer.json(new Footer.ProcessInfo(
-                        7, 1, "sh", "/bin/sh", List.of("sh"), null, null, Map.of(), null, 5L, 6L, 1L)))
+                        7, 1, "sh", "/bin/sh", List.of("sh"), null, null, Map.of(), null, null, 5L, 6L, 1L)))
                 .isEqualTo("""
                         {"pid":7,"ppid":1,"comm":"sh","exe":"/bin/sh","cmdline":["sh"],"environment":{},"started_ns":5,\
                         "exited_ns":6,"exit_status":1}""");
@@ -146,10 +147,13 @@ final class FooterTest {
     void whatOfStacks() {
         assertThat(Footer.json(new Footer.Stacks(
                         1, 49, 1000, 2, 3, 4, 5, 6, 7,
-                        List.of(new Footer.PythonInfo("python3", "3.9.1", null), new Footer.PythonInfo("uwsgi", null, "too old")))))
+                        List.of(
+                                new Footer.PythonInfo("python3", "3.9.1", null, List.of(new Footer.PythonRuntime(4096, 100))),
+                                new Footer.PythonInfo("uwsgi", null, "too old", List.of())))))
                 .isEqualTo("""
                         {"blocked_ns":1,"samples_per_second":49,"budget":1000,"taken":2,"over_budget":3,"lost":4,"unread":5,\
-                        "deeper":6,"unnamed":7,"pythons":[{"file":"python3","version":"3.9.1"},{"file":"uwsgi","why":"too old"}]}""");
+                        "deeper":6,"unnamed":7,"pythons":[{"file":"python3","version":"3.9.1",\
+                        "runtimes":[{"address":4096,"bytes":100}]},{"file":"uwsgi","why":"too old"}]}""");
     }
 
     @Test

@@ -30,7 +30,7 @@ final class Benchmarks {
             new Subject("training", "io.dyber.zernel.record.live.TrainingCostBenchmark", List.of("2")));
 
     /// Those of the other modules, which the same option names.
-    private static final List<String> ELSEWHERE = List.of("analyze", "fleet", "traces", "serve", "jbang");
+    private static final List<String> ELSEWHERE = List.of("analyze", "fleet", "traces", "serve", "fleet-live", "fleet-onset", "jbang");
 
     private Benchmarks() {}
 

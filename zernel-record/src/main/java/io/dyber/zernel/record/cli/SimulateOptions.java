@@ -74,7 +74,7 @@ final class SimulateOptions {
                 paramLabel = "CAUSE@node=N",
                 converter = PlacedCauseText.class,
                 description = "with --per-node, what is wrong on one machine, or with one rank (CAUSE@rank=N), as strong as "
-                        + "--strength; repeatable")
+                        + "--strength; straggler-rank@rank=N,from=STEP begins later; repeatable")
         List<PlacedCause> causes = new ArrayList<>();
 
         @Option(
@@ -86,8 +86,31 @@ final class SimulateOptions {
                         + "because sequences differ in length (default: 10%%)")
         OptionalDouble lengthSpread = OptionalDouble.empty();
 
+        @Option(
+                names = "--recorded-steps",
+                hidden = true,
+                paramLabel = "FROM-TO",
+                converter = StepsText.class,
+                description = "with --per-node, the steps that are recorded, from 0 and without the last: the job runs already, and "
+                        + "goes on (default: all)")
+        Optional<Cluster.Steps> recorded = Optional.empty();
+
         Cluster cluster(int ranksPerNode) {
-            return new Cluster(ranksPerNode, lengthSpread.orElse(Cluster.LENGTH_SPREAD), causes);
+            return new Cluster(
+                    ranksPerNode, lengthSpread.orElse(Cluster.LENGTH_SPREAD), causes, recorded.orElse(Cluster.Steps.ALL));
+        }
+
+        /// `24-56`.
+        static final class StepsText implements ITypeConverter<Cluster.Steps> {
+            @Override
+            public Cluster.Steps convert(String text) {
+                String[] parts = text.split("-", 2);
+                try {
+                    return new Cluster.Steps(Integer.parseInt(parts[0]), Integer.parseInt(parts[parts.length - 1]));
+                } catch (IllegalArgumentException _) {
+                    throw new TypeConversionException("'" + text + "' is not FROM-TO");
+                }
+            }
         }
 
         /// `CAUSE@node=N`.

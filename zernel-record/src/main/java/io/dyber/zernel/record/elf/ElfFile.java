@@ -169,16 +169,22 @@ public final class ElfFile implements AutoCloseable {
         });
     }
 
-    /// The address of a variable or constant by its exact name.
-    public OptionalLong object(String name) throws ElfException {
+    /// A variable or constant.
+    ///
+    /// @param address where it is, as linked
+    /// @param bytes 0 if the symbol table does not say
+    public record Variable(long address, long bytes) {}
+
+    /// A variable or constant by its exact name.
+    public Optional<Variable> object(String name) throws ElfException {
         return Damage.check(bytes, () -> {
             for (SymbolTable table : tables()) {
-                OptionalLong address = table.object(name);
-                if (address.isPresent()) {
-                    return address;
+                Optional<Variable> found = table.object(name);
+                if (found.isPresent()) {
+                    return found;
                 }
             }
-            return OptionalLong.empty();
+            return Optional.empty();
         });
     }
 

@@ -3,7 +3,6 @@ package io.dyber.zernel.record.elf;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,18 +15,14 @@ public final class FunctionIndex {
     private final int[] tables;
 
     private FunctionIndex(Builder builder) {
-        List<Integer> order = new ArrayList<>(builder.size);
-        for (int i = 0; i < builder.size; i++) {
-            order.add(i);
-        }
-        order.sort(Comparator.comparingLong(i -> builder.starts[i]));
-        starts = new long[builder.size];
-        ends = new long[builder.size];
-        names = new int[builder.size];
-        tables = new int[builder.size];
+        long[] order = builder.order();
+        starts = new long[order.length];
+        ends = new long[order.length];
+        names = new int[order.length];
+        tables = new int[order.length];
         strings = List.copyOf(builder.strings);
-        for (int i = 0; i < builder.size; i++) {
-            int from = order.get(i);
+        for (int i = 0; i < order.length; i++) {
+            int from = (int) order[i] & Builder.MOST;
             starts[i] = builder.starts[from];
             ends[i] = builder.ends[from];
             names[i] = builder.names[from];
@@ -37,6 +32,10 @@ public final class FunctionIndex {
 
     /// Collects the functions of the tables of a file.
     static final class Builder {
+        /// So many bits of a number that is sorted are the place of a function here, and the others its start.
+        private static final int PLACE_BITS = 24;
+
+        private static final int MOST = (1 << PLACE_BITS) - 1;
         private long[] starts = new long[1024];
         private long[] ends = new long[1024];
         private int[] names = new int[1024];
@@ -49,7 +48,11 @@ public final class FunctionIndex {
             strings.add(text);
         }
 
+        /// Adds one; none whose place no file of 500 GB has, nor more than sixteen million.
         void add(long start, long end, int name) {
+            if (start < 0 || start >>> (Long.SIZE - 1 - PLACE_BITS) != 0 || size == MOST) {
+                return;
+            }
             if (size == starts.length) {
                 starts = Arrays.copyOf(starts, 2 * size);
                 ends = Arrays.copyOf(ends, 2 * size);
@@ -60,6 +63,17 @@ public final class FunctionIndex {
             ends[size] = end;
             names[size] = name;
             tables[size++] = strings.size() - 1;
+        }
+
+        /// Starts in ascending order, each with the place that it is from in its last bits: as objects, the half million of a
+        /// large library would need several times as long and as much memory.
+        private long[] order() {
+            long[] order = new long[size];
+            for (int i = 0; i < size; i++) {
+                order[i] = starts[i] << PLACE_BITS | i;
+            }
+            Arrays.sort(order);
+            return order;
         }
 
         FunctionIndex build() {

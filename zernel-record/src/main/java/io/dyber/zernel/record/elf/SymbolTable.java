@@ -2,7 +2,7 @@ package io.dyber.zernel.record.elf;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /// One symbol table with its strings, searched in place.
@@ -63,8 +63,8 @@ final class SymbolTable {
         }
     }
 
-    /// The address of the variable of this name.
-    OptionalLong object(String wanted) throws ElfException {
+    /// The variable of this name.
+    Optional<ElfFile.Variable> object(String wanted) throws ElfException {
         for (int at = ENTRY; at < symbols.limit(); at += ENTRY) {
             int name = symbols.getInt(at);
             if ((symbols.get(at + 4) & 15) == TYPE_OBJECT
@@ -73,10 +73,10 @@ final class SymbolTable {
                     && name < strings.limit()
                     && strings.get(name) == wanted.charAt(0)
                     && name(name).equals(wanted)) {
-                return OptionalLong.of(symbols.getLong(at + 8));
+                return Optional.of(new ElfFile.Variable(symbols.getLong(at + 8), symbols.getLong(at + 16)));
             }
         }
-        return OptionalLong.empty();
+        return Optional.empty();
     }
 
     void forEachDefinedName(Consumer<String> action) throws ElfException {

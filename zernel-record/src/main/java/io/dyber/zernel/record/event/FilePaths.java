@@ -146,18 +146,21 @@ final class FilePaths {
                 ? List.of()
                 : Arrays.asList(EventReader.utf8(data, at + record.names(), length - 1).split("\0"));
         long inode = data.getLong(at + record.inode());
+        int type = data.getShort(at + record.mode()) & TYPE;
+        // Also one with a name (FIFO): who reads it waits for who writes it, not for storage.
+        String prefix = type == PIPE ? "pipe:" : "";
         return switch (data.getShort(at + record.form())) {
-            case FileRecord.PATH -> "/" + String.join("/", names.reversed());
-            case FileRecord.CUT -> ".../" + String.join("/", names.reversed());
-            case FileRecord.NO_DIRECTORY -> special(data.getShort(at + record.mode()), inode, names);
+            case FileRecord.PATH -> prefix + "/" + String.join("/", names.reversed());
+            case FileRecord.CUT -> prefix + ".../" + String.join("/", names.reversed());
+            case FileRecord.NO_DIRECTORY -> special(type, inode, names);
             case FileRecord.ASKED -> String.join("", names);
             default -> throw new IllegalStateException("a file record of an unknown form");
         };
     }
 
     /// As `/proc/PID/fd` shows it, of a socket with its protocol.
-    private static String special(int mode, long inode, List<String> names) {
-        return switch (mode & TYPE) {
+    private static String special(int type, long inode, List<String> names) {
+        return switch (type) {
             case SOCKET -> "socket:[" + inode + "]" + protocol(String.join("", names));
             case PIPE -> "pipe:[" + inode + "]";
             default -> {

@@ -25,6 +25,7 @@ import java.util.TreeSet;
 /// @param commandLine empty for a kernel thread
 /// @param environment ranks, job ids and the like that it was started with; nothing else of its environment
 /// @param cgroup its path below the mount of cgroups; empty where it has none or may not be read
+/// @param nice what its main thread leaves to others: from -20 to 19, which yields to all
 /// @param uid the real user
 /// @param startedTicks hundredths of a second between boot and start; tells a process from an earlier one with its pid
 public record ProcessFacts(
@@ -35,6 +36,7 @@ public record ProcessFacts(
         List<String> commandLine,
         Map<String, String> environment,
         String cgroup,
+        int nice,
         int uid,
         long startedTicks) {
     private static final Path PROC = Path.of("/proc");
@@ -61,6 +63,7 @@ public record ProcessFacts(
                     commandLine(proc),
                     JobEnvironment.of(proc),
                     CgroupPath.of(proc),
+                    stat.nice(),
                     uid(proc),
                     stat.startedTicks()));
         } catch (IOException _) {
@@ -140,7 +143,7 @@ public record ProcessFacts(
     }
 
     /// The fields of `/proc/PID/stat` that are used here. The name may hold blanks and parentheses.
-    private record Stat(String comm, String state, int parent, long startedTicks) {
+    private record Stat(String comm, String state, int parent, int nice, long startedTicks) {
         boolean isOver() {
             return state.equals("Z") || state.equals("X");
         }
@@ -154,7 +157,11 @@ public record ProcessFacts(
                 throw new IOException("ended while being read");
             }
             return new Stat(
-                    line.substring(open + 1, close), fields[0], Integer.parseInt(fields[1]), Long.parseLong(fields[19]));
+                    line.substring(open + 1, close),
+                    fields[0],
+                    Integer.parseInt(fields[1]),
+                    Integer.parseInt(fields[16]),
+                    Long.parseLong(fields[19]));
         }
     }
 }

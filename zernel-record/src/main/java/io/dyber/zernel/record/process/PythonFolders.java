@@ -14,6 +14,7 @@ import java.util.Set;
 public final class PythonFolders {
     private static final int MOST_CONFIGURATION = 64 << 10;
     private static final int MOST_VERSIONS = 32;
+    private static final int MOST_PATH_FILES = 64;
 
     private final FileTree tree;
     private final Set<String> prefixes = new LinkedHashSet<>();
@@ -98,10 +99,26 @@ public final class PythonFolders {
     public List<String> libraryFolders() {
         List<String> folders = new ArrayList<>();
         prefixes.forEach(prefix -> folders.add(SearchPath.join(prefix, "lib")));
-        for (String site : sites) {
+        Set<String> all = new LinkedHashSet<>(sites);
+        sites.forEach(site -> all.addAll(namedIn(site)));
+        for (String site : all) {
             tree.real(site).ifPresent(real -> addPackages(real, folders));
         }
         return folders;
+    }
+
+    /// Folders that the `.pth` files of a folder of packages name, each in a line of its own (Python's module `site`).
+    private List<String> namedIn(String site) {
+        return tree.names(site).stream()
+                .filter(name -> name.endsWith(".pth"))
+                .sorted()
+                .limit(MOST_PATH_FILES)
+                .map(name -> new String(tree.bytes(SearchPath.join(site, name), MOST_CONFIGURATION), StandardCharsets.UTF_8))
+                .flatMap(String::lines)
+                .map(String::strip)
+                .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.matches("import\\s.*"))
+                .map(line -> line.startsWith("/") ? line : SearchPath.join(site, line))
+                .toList();
     }
 
     private void addPackages(String site, List<String> folders) {

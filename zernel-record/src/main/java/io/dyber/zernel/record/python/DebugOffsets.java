@@ -71,8 +71,8 @@ record DebugOffsets(ElfFile elf, PythonVersion version, ElfData runtime, ElfData
             return new Interpreter.Unknown("this CPython " + version + " is built with other structures than it describes");
         }
         return new Interpreter.Known(new InterpreterLayout(
-                version, freeThreaded, runtime.address().orElseThrow(), codeType.address().orElseThrow(), threads(),
-                frames(is314), code(), texts()));
+                version, freeThreaded, runtime.address().orElseThrow(), runtime.bytes(), codeType.address().orElseThrow(),
+                threads(), frames(is314), code(), texts()));
     }
 
     private Threads threads() throws ElfException {

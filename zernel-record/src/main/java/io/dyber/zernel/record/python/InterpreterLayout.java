@@ -14,10 +14,11 @@ package io.dyber.zernel.record.python;
 /// 4. Each frame has its caller at [Frames#previous], 0 after the outermost.
 ///
 /// @param runtime address of `_PyRuntime`, as linked
+/// @param runtimeBytes its size; 0 where the file does not say
 /// @param codeType address of `PyCode_Type`, as linked: what [Code#type] of each code object points to
 public record InterpreterLayout(
-        PythonVersion version, boolean freeThreaded, long runtime, long codeType, Threads threads, Frames frames, Code code,
-        Texts texts) {
+        PythonVersion version, boolean freeThreaded, long runtime, long runtimeBytes, long codeType, Threads threads,
+        Frames frames, Code code, Texts texts) {
 
     /// From `_PyRuntime` to a thread's innermost frame.
     ///

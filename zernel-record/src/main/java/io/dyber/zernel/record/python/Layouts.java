@@ -50,29 +50,29 @@ final class Layouts {
         if (version.minor() > MINOR_3_12) {
             return new DebugOffsets(elf, version, runtime, codeType).layout();
         }
-        InterpreterLayout layout = table(
-                version, runtime.address().getAsLong(), codeType.address().getAsLong());
+        InterpreterLayout layout = table(version, runtime, codeType.address().getAsLong());
         return TypeSizes.of(version).areThoseOf(elf)
                 ? new Interpreter.Known(layout)
                 : new Interpreter.Unknown("this CPython " + version + " is built with other structures than the usual ones");
     }
 
-    private static InterpreterLayout table(PythonVersion version, long runtime, long codeType) {
+    private static InterpreterLayout table(PythonVersion version, ElfData data, long codeType) {
+        long runtime = data.address().orElseThrow();
         return switch (version.minor()) {
             case MINOR_3_10 -> new InterpreterLayout(
-                    version, false, runtime, codeType,
+                    version, false, runtime, data.bytes(), codeType,
                     new Threads(32, 0, 8, 8, 16, 176, 24, -1),
                     new Frames(32, 0, 24, 96, true, -1, -1, Entry.EVERY, -1),
                     new Code(8, 16, 112, 104, 40, 120, -1),
                     texts(48, 72));
             case MINOR_3_11 -> new InterpreterLayout(
-                    version, false, runtime, codeType,
+                    version, false, runtime, data.bytes(), codeType,
                     new Threads(40, 0, 16, 8, 16, 152, 56, 8),
                     new Frames(32, 0, 48, 56, false, 69, -1, Entry.FLAG, 68),
                     new Code(8, 16, 128, 112, 72, 136, 184),
                     texts(48, 72));
             case MINOR_3_12 -> new InterpreterLayout(
-                    version, false, runtime, codeType,
+                    version, false, runtime, data.bytes(), codeType,
                     new Threads(40, 0, 72, 8, 16, 136, 56, 0),
                     new Frames(0, 0, 8, 56, false, 70, 3, Entry.AFTER_FOREIGN, -1),
                     new Code(8, 16, 128, 112, 68, 136, 192),

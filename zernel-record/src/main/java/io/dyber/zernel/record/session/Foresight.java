@@ -8,6 +8,7 @@ import io.dyber.zernel.record.process.FileTree;
 import io.dyber.zernel.record.process.LoaderCache;
 import io.dyber.zernel.record.process.MappedFile;
 import io.dyber.zernel.record.process.MappedFiles;
+import io.dyber.zernel.record.process.ProcessFacts;
 import io.dyber.zernel.record.process.PythonFolders;
 import io.dyber.zernel.record.process.SearchPath;
 import io.dyber.zernel.record.process.StartEnvironment;
@@ -24,7 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Finds the library files that a program will probably load, before it does: a probe sits on a file, so those that are wanted
 /// can be probed before anybody maps them, and not even the first call is missed.
@@ -60,6 +63,8 @@ public final class Foresight {
     private static final String STUBS = "/stubs/";
     private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
     private static final int SCRIPT_HEAD = 512;
+    private static final int MOST_SCRIPT = 64 << 10;
+    private static final Pattern SCRIPT_WORDS = Pattern.compile("[\\s\"'`;&|()<>=]+");
     private static final List<String> DEFAULTS = List.of(
             "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib", "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64",
             "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu");
@@ -93,6 +98,7 @@ public final class Foresight {
         words.stream()
                 .limit(MOST_WORDS)
                 .forEach(word -> foresight.program(word, environment.getOrDefault("PATH", ""), folder));
+        foresight.scripts(words, environment, folder);
         return foresight.find(environment, folder);
     }
 
@@ -108,6 +114,9 @@ public final class Foresight {
                 foresight.programs.add(file.path());
             }
         }
+        // An environment's Python is a link to another's, so only the name by which it was called tells which it is.
+        ProcessFacts.of(pid).map(ProcessFacts::commandLine).filter(words -> !words.isEmpty()).ifPresent(words ->
+                foresight.program(words.getFirst(), environment.getOrDefault("PATH", ""), "/"));
         List<MappedFile> files = foresight.find(environment, "/");
         Set<String> known = mapped.stream().map(MappedFile::identity).collect(Collectors.toSet());
         return files.stream().filter(file -> !known.contains(file.identity())).toList();
@@ -128,6 +137,37 @@ public final class Foresight {
                 return;
             }
         }
+    }
+
+    /// Scripts name the environment that they run in: `source /env/bin/activate`, `exec ~/env/bin/python train.py`. So do words
+    /// that are scripts, as that of `sh -c`, and a folder has its own in `.venv`.
+    private void scripts(List<String> words, Map<String, String> environment, String directory) {
+        String home = environment.getOrDefault("HOME", "");
+        List<String> texts = new ArrayList<>();
+        for (String word : words.subList(0, Math.min(words.size(), MOST_WORDS))) {
+            texts.add(word.contains(" ") ? word : script(SearchPath.join(directory, word)));
+        }
+        programs.forEach(program -> texts.add(script(program)));
+        List<String> names = texts.stream()
+                .flatMap(text -> Arrays.stream(SCRIPT_WORDS.split(
+                        text.replace("${HOME}", home).replace("$HOME", home).replace("~/", home + "/"))))
+                .filter(name -> name.contains("bin/"))
+                .distinct()
+                .limit(MOST_WORDS)
+                .toList();
+        Stream.concat(names.stream(), Stream.of(".venv/bin/python"))
+                .map(name -> name.startsWith("/") ? name : SearchPath.join(directory, name))
+                .filter(name -> tree.real(name).filter(tree::isFile).isPresent())
+                .forEach(python::of);
+    }
+
+    /// The text of a script; nothing for another program.
+    private String script(String program) {
+        return tree.real(program)
+                .filter(tree::isFile)
+                .map(real -> new String(tree.head(real, MOST_SCRIPT), StandardCharsets.ISO_8859_1))
+                .filter(text -> text.startsWith("#!") || program.endsWith(".sh"))
+                .orElse("");
     }
 
     /// What runs a script, by its first line.

@@ -9,16 +9,25 @@ import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.process.MappedFile;
 import io.dyber.zernel.record.process.MappedFiles;
 import io.dyber.zernel.record.process.ProcessFacts;
+import io.dyber.zernel.record.process.StartEnvironment;
 import io.dyber.zernel.record.stack.Pythons;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
 /// Sees to it that code is probed before it is called: libraries that can be foreseen before anybody loads them, and others
 /// at once when the kernel side tells that a process has mapped them.
 final class LoadedCode {
+    /// What tells the Pythons of environments apart, beside how they are called.
+    private static final List<String> ENVIRONMENT = List.of("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "HOME");
+    private static final int MOST_BYTES = 4096;
+    /// Each takes up to a tenth of a second.
+    private static final int MOST_ENVIRONMENTS = 32;
     /// Of probes that mean thousands of functions, copies of a library that nobody may load take room from those that are.
     private static final int ROOM_FOR_SURPRISES = 1024;
 
@@ -28,6 +37,7 @@ final class LoadedCode {
     private final Holding holding;
     private final MappedFiles mapped = new MappedFiles();
     private final Set<String> foreseen = new HashSet<>();
+    private final Set<List<String>> environments = new HashSet<>();
     private final Outlook outlook;
     private final Pythons pythons;
     private long lost;
@@ -53,6 +63,9 @@ final class LoadedCode {
         holding.start(options.holds() && !options.hooks().isEmpty());
         workload.ifPresent(command -> holding.guard(command.pid()));
         attachments.scanAhead(workload.flatMap(Workload::program));
+        if (!options.command().isEmpty()) {
+            environments.add(environment(options.command().getFirst(), System.getenv()));
+        }
         offer(outlook.files());
     }
 
@@ -67,6 +80,26 @@ final class LoadedCode {
                 }
             }
         }
+    }
+
+    /// A process runs another Python than those before it, as one that a script starts: probes what it will load, while it
+    /// sets itself up.
+    private void foreseeStarted(int pid) {
+        Optional<ProcessFacts> facts =
+                environments.size() < MOST_ENVIRONMENTS ? ProcessFacts.of(pid) : Optional.empty();
+        if (facts.isPresent() && !facts.get().commandLine().isEmpty()) {
+            Path proc = Path.of("/proc", Integer.toString(pid));
+            Map<String, String> variables = StartEnvironment.of(proc, ENVIRONMENT, MOST_BYTES);
+            if (environments.add(environment(facts.get().commandLine().getFirst(), variables))) {
+                offer(Foresight.ofProcess(pid, mapped.of(pid), attachments.libraries()));
+            }
+        }
+    }
+
+    private static List<String> environment(String program, Map<String, String> variables) {
+        List<String> key = new ArrayList<>(List.of(program));
+        ENVIRONMENT.forEach(name -> key.add(variables.getOrDefault(name, "")));
+        return key;
     }
 
     /// Of all processes of a machine, those that run Python.
@@ -117,9 +150,12 @@ final class LoadedCode {
 
     /// Whether the file may be of a Python: then its processes are looked at when they map it.
     private boolean findsPython(Load load) {
-        boolean python = !options.stacks().isOff() && Pythons.isOfPython(load.path());
+        boolean python = Pythons.isOfPython(load.path());
         if (python && kernel.targets().contains(load.pid())) {
-            pythons.look(Set.of(load.pid()));
+            foreseeStarted(load.pid());
+            if (!options.stacks().isOff()) {
+                pythons.look(Set.of(load.pid()));
+            }
         }
         return python;
     }

@@ -195,6 +195,7 @@ final class TargetSet {
                 lines.mark(),
                 facts.environment(),
                 facts.cgroup().isEmpty() ? null : facts.cgroup(),
+                facts.nice() == 0 ? null : facts.nice(),
                 facts.started().toEpochMilli() * 1_000_000L,
                 null,
                 null);

@@ -30,8 +30,34 @@ public final class ClusterSimulation {
     /// @param ranksPerNode ranks of a machine; the last one may have fewer
     /// @param lengthSpread how much the time of kernels differs between ranks and steps, because sequences differ in length
     /// @param causes of some ranks, each as strong as the settings say
-    public record Cluster(int ranksPerNode, double lengthSpread, List<PlacedCause> causes) {
+    /// @param recorded the steps that are recorded
+    public record Cluster(int ranksPerNode, double lengthSpread, List<PlacedCause> causes, Steps recorded) {
         public static final double LENGTH_SPREAD = 0.1;
+
+        /// Steps of a job, from 0.
+        ///
+        /// @param until the first that is not recorded
+        public record Steps(int from, int until) {
+            public static final Steps ALL = new Steps(0, Integer.MAX_VALUE);
+
+            public Steps {
+                if (from < 0 || until <= from) {
+                    throw new IllegalArgumentException("steps from " + from + " to " + until);
+                }
+            }
+
+            void of(int steps, Meetings meetings, Timeline timeline) {
+                if (from > 0 || until < steps) {
+                    timeline.only(
+                            from == 0 ? Long.MIN_VALUE : meetings.stepNanos(Math.min(from, steps - 1), steps),
+                            until >= steps ? Long.MAX_VALUE : meetings.stepNanos(until, steps));
+                }
+            }
+        }
+
+        public Cluster(int ranksPerNode, double lengthSpread, List<PlacedCause> causes) {
+            this(ranksPerNode, lengthSpread, causes, Steps.ALL);
+        }
 
         public Cluster {
             causes = List.copyOf(causes);
@@ -136,14 +162,16 @@ public final class ClusterSimulation {
     private Member member(int rank) {
         JobParameters own = shape;
         InjectedCauses causes = plant;
+        int lateFrom = 0;
         for (Planted one : planted) {
             int first = one.place().firstRank(cluster.ranksPerNode());
             if (rank >= first && rank < first + one.place().ranks(cluster.ranksPerNode())) {
                 own = one.place().cause().isOfStraggler() ? one.shape() : own;
+                lateFrom = Math.max(lateFrom, one.place().from());
                 causes = causes.with(one.place().cause(), one.amount());
             }
         }
-        return new Member(rank, rank % cluster.ranksPerNode(), own, causes, cluster.lengthSpread());
+        return new Member(rank, rank % cluster.ranksPerNode(), own, causes, cluster.lengthSpread(), lateFrom);
     }
 
     private Simulation.Result write(
@@ -155,6 +183,7 @@ public final class ClusterSimulation {
         StringDictionary texts = new StringDictionary();
         try (RecordingFile file = RecordingFile.create(output, target.columns(), texts, target.options())) {
             Timeline timeline = Timeline.to(file, target.columns(), texts, machine.clockNanos());
+            cluster.recorded().of(settings.steps(), meetings, timeline);
             Training training = training(members, timeline, noise.of(1).of(node), Optional.of(meetings)).run();
             SimulationFooter footer = new SimulationFooter(settings, shape, machine, training, costs, timeline);
             file.finish(footer.values(target.schemaJson(), options));

@@ -119,6 +119,11 @@ final class Collectives {
             endNanos = List.copyOf(endNanos);
         }
 
+        /// About when a step of so many began.
+        long stepNanos(int step, int steps) {
+            return endNanos.get((int) ((long) endNanos.size() * step / steps));
+        }
+
         long endNanos(long number) {
             return number < endNanos.size() ? endNanos.get((int) number) : Program.NEVER;
         }

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /// A DataLoader: its workers load batches in turn, a bounded number ahead of the training program, and a thread of the
 /// program may copy them to pinned memory.
@@ -20,6 +21,7 @@ final class Loader {
 
     private final JobParameters shape;
     private final Loading loading;
+    private final IntFunction<Loading> byStep;
     private final int steps;
     private final Program program;
     private final Noise noise;
@@ -32,9 +34,11 @@ final class Loader {
     private long nextPid;
     private long pinnedNanos;
 
-    Loader(JobParameters shape, Loading loading, int steps, Program program, Noise noise, long firstPid) {
+    /// @param byStep what its workers do for the batch of a step
+    Loader(JobParameters shape, IntFunction<Loading> byStep, int steps, Program program, Noise noise, long firstPid) {
         this.shape = shape;
-        this.loading = loading;
+        this.byStep = byStep;
+        this.loading = byStep.apply(0);
         this.steps = steps;
         this.program = program;
         this.noise = noise;
@@ -135,7 +139,7 @@ final class Loader {
             Actor main = new Actor(pid, pid, "pt_data_worker", chance.between(0, shape.cpus() - 1));
             Actor feeder = new Actor(pid, pid + 1, "pt_data_worker", chance.between(0, shape.cpus() - 1));
             long up = program.now() + chance.around((double) loading.startNanos(), 0.1);
-            workers.add(new LoaderWorker(loading, program.timeline(), chance, main, feeder, up));
+            workers.add(new LoaderWorker(program.timeline(), chance, main, feeder, up));
             everStarted.add(main);
             program.work(4e6 + loading.forkNanos());
         }
@@ -145,7 +149,7 @@ final class Loader {
     private void request(int anyStep) {
         int epochEnd = Math.min(steps, (anyStep / shape.stepsPerEpoch() + 1) * shape.stepsPerEpoch());
         if (requested < epochEnd) {
-            long arrival = workers.get(requested % workers.size()).load(requested, program.now());
+            long arrival = workers.get(requested % workers.size()).load(requested, program.now(), byStep.apply(requested));
             ready.add(loading.pinned() ? pin(arrival) : arrival);
             requested++;
         }

@@ -12,7 +12,6 @@ final class LoaderWorker {
     private static final int INDEX_FD = 5;
     private static final int SAMPLE_FD = 11;
 
-    private final Loading loading;
     private final Timeline timeline;
     private final Noise noise;
     private final Actor main;
@@ -23,8 +22,7 @@ final class LoaderWorker {
     private long freeNanos;
     private long handedOverNanos;
 
-    LoaderWorker(Loading loading, Timeline timeline, Noise noise, Actor main, Actor feeder, long startNanos) {
-        this.loading = loading;
+    LoaderWorker(Timeline timeline, Noise noise, Actor main, Actor feeder, long startNanos) {
         this.timeline = timeline;
         this.noise = noise;
         this.main = main;
@@ -46,7 +44,7 @@ final class LoaderWorker {
 
     /// Loads the batch of a step whose indices were sent at `sentNanos`; returns when it is ready in the pipe to the
     /// trainer.
-    long load(int step, long sentNanos) {
+    long load(int step, long sentNanos, Loading loading) {
         noise.restart(step);
         long begin = Math.max(freeNanos, sentNanos + noise.around(25_000, 0.3));
         Loader.await(timeline, main, "poll", pipe, freeNanos, begin);
@@ -54,7 +52,7 @@ final class LoaderWorker {
         now = timeline.read(main, INDEX_FD, 40 + 9L * loading.samples(), pipe, now, noise.around(1_500, 0.3));
         double size = noise.around(1e6, BATCH_SPREAD) / 1e6 / loading.samples();
         for (int sample = 0; sample < loading.samples(); sample++) {
-            now = read(now, noise.around(size * loading.cachedNanos(), 0.5), size * loading.storageNanos());
+            now = read(loading, now, noise.around(size * loading.cachedNanos(), 0.5), size * loading.storageNanos());
             now = fetch(now, size * loading.remoteNanos());
             now += noise.around(size * loading.transformNanos(), 0.25);
         }
@@ -65,7 +63,7 @@ final class LoaderWorker {
     }
 
     /// A sample, from the page cache or from storage.
-    private long read(long start, long cachedNanos, double storageNanos) {
+    private long read(Loading loading, long start, long cachedNanos, double storageNanos) {
         long io = storageNanos > 0 ? noise.around(storageNanos, 0.6) : 0;
         long dur = cachedNanos + io;
         timeline.event("io", "pread64", main, start, dur)

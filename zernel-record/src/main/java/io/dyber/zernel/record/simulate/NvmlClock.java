@@ -73,7 +73,7 @@ final class NvmlClock {
 
     private void device(Rank rank, long now, double share, long power, long temperature, long used) {
         int device = rank.gpu().device();
-        double slowness = rank.handicap().slowness();
+        double slowness = rank.handicapAt(now).slowness();
         value(device, "utilization", now, Math.round(100 * share), "percent");
         value(device, "memory_utilization", now, Math.round(55 * share), "percent");
         value(device, "memory_total", now, shape.memoryTotal(), "bytes");

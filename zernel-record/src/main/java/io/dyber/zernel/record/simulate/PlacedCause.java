@@ -6,22 +6,27 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/// What is wrong with one machine of a job, or with one of its ranks: `data-bound-cpu@node=12`, `straggler-rank@rank=37`.
+/// What is wrong with one machine of a job, or with one of its ranks: `data-bound-cpu@node=12`, `straggler-rank@rank=37`, or
+/// `straggler-rank@rank=37,from=200` where that is only so from a step on.
 ///
 /// @param number of the machine or the rank, from 0
-public record PlacedCause(Scenario cause, Place place, int number) {
+/// @param from the step with which it begins, from 0
+public record PlacedCause(Scenario cause, Place place, int number, int from) {
     /// What [#number] counts.
     public enum Place {
         NODE,
         RANK
     }
 
-    private static final Pattern TEXT = Pattern.compile("([a-z-]+)@(node|rank)=([0-9]{1,6})");
+    private static final Pattern TEXT = Pattern.compile("([a-z-]+)@(node|rank)=([0-9]{1,6})(?:,from=([0-9]{1,6}))?");
 
     public PlacedCause {
         if (!cause.isOfOneRank()) {
             throw new IllegalArgumentException(
                     "'" + cause.label() + "' concerns all ranks; causes of some are " + labels());
+        }
+        if (from > 0 && cause != Scenario.STRAGGLER_RANK) {
+            throw new IllegalArgumentException("'" + cause.label() + "' cannot begin with a step; " + Scenario.STRAGGLER_RANK.label() + " can");
         }
     }
 
@@ -31,13 +36,14 @@ public record PlacedCause(Scenario cause, Place place, int number) {
     public static PlacedCause parse(String text) {
         Matcher parts = TEXT.matcher(text);
         if (!parts.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is not CAUSE@node=N or CAUSE@rank=N");
+            throw new IllegalArgumentException("'" + text + "' is not CAUSE@node=N or CAUSE@rank=N, with ,from=STEP or without");
         }
         Scenario cause = Scenario.named(parts.group(1))
                 .orElseThrow(() -> new IllegalArgumentException(
                         "unknown cause '" + parts.group(1) + "'; causes of some ranks are " + labels()));
         Place place = parts.group(2).equals("node") ? Place.NODE : Place.RANK;
-        return new PlacedCause(cause, place, Integer.parseInt(parts.group(3)));
+        int from = parts.group(4) == null ? 0 : Integer.parseInt(parts.group(4));
+        return new PlacedCause(cause, place, Integer.parseInt(parts.group(3)), from);
     }
 
     /// The first rank that has it.
@@ -58,6 +64,6 @@ public record PlacedCause(Scenario cause, Place place, int number) {
 
     @Override
     public String toString() {
-        return cause.label() + "@" + (place == Place.NODE ? "node=" : "rank=") + number;
+        return cause.label() + "@" + (place == Place.NODE ? "node=" : "rank=") + number + (from > 0 ? ",from=" + from : "");
     }
 }

@@ -29,7 +29,7 @@ final class Program {
     private final Gpu gpu;
     private final boolean onGpu;
     private final Noise noise;
-    private final Interruptions interruptions;
+    private Interruptions interruptions;
     private final Noise interrupting;
     private double uninterruptedNanos;
     private Actor thread;
@@ -56,6 +56,11 @@ final class Program {
 
     long now() {
         return now;
+    }
+
+    /// From now on it loses its CPU otherwise than before.
+    void interrupt(Interruptions otherwise) {
+        interruptions = otherwise;
     }
 
     Actor thread() {

@@ -19,8 +19,10 @@ final class Rank {
     private final Noise noise;
     private final Member member;
     private final Noise lengths;
+    private final RankSlowdown usual;
     private final RankSlowdown handicap;
     private final int hangsAt;
+    private long lateNanos;
     private int stepsDone;
     private long firstDoneNanos;
     private long lastDoneNanos;
@@ -42,11 +44,14 @@ final class Rank {
         this.noise = noise;
         this.main = new Actor(firstPid, firstPid, "python", noise.between(0, shape.cpus() - 1));
         long start = Simulation.START_NANOS + noise.around(30e6, 0.5);
+        this.usual = RankSlowdown.none(plant);
         this.handicap = RankSlowdown.of(shape, plant, number);
-        Interruptions interruptions = Interruptions.of(shape, handicap.preempted());
+        this.lateNanos = member.lateFrom() == 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
+        Interruptions interruptions = Interruptions.of(shape, handicap(0).preempted());
         this.program = new Program(timeline, new Gpu(member.local(), !timeline.isSilent()), shape.onGpu(), noise.of(1), interruptions, main, start);
-        this.loader = new Loader(shape, Loading.of(shape, plant, handicap), steps, program, noise.of(2), firstPid + 10);
-        this.step = new TrainingStep(number, shape, plant, handicap, program, collectives);
+        this.loader = new Loader(
+                shape, step -> Loading.of(shape, plant, handicap(step)), steps, program, noise.of(2), firstPid + 10);
+        this.step = new TrainingStep(number, shape, plant, program, collectives);
     }
 
     Actor main() {
@@ -61,8 +66,14 @@ final class Rank {
         return program.gpu();
     }
 
-    RankSlowdown handicap() {
-        return handicap;
+    /// What is slower on it in a step.
+    private RankSlowdown handicap(int index) {
+        return index < member.lateFrom() ? usual : handicap;
+    }
+
+    /// What is slower on it at a time.
+    RankSlowdown handicapAt(long nanos) {
+        return nanos < lateNanos ? usual : handicap;
     }
 
     Allocator allocator() {
@@ -103,12 +114,16 @@ final class Rank {
             return;
         }
         program.restart(index);
+        if (index > 0 && index == member.lateFrom()) {
+            program.interrupt(Interruptions.of(shape, handicap.preempted()));
+            lateNanos = program.now();
+        }
         if (index == hangsAt) {
             loader.hang(shape.stragglerReason() == RankSlowdown.Reason.DATA);
             return;
         }
         loader.next(index);
-        step.computeGradients(index, length(index));
+        step.computeGradients(index, length(index), handicap(index).slowness());
     }
 
     /// The rest, once it is known when the gradients of all ranks are there.
@@ -189,5 +204,6 @@ final class Rank {
     ///
     /// @param local its number on its machine
     /// @param lengthSpread how much its kernels' time differs from step to step, because its sequences differ in length
-    record Member(int rank, int local, JobParameters shape, InjectedCauses plant, double lengthSpread) {}
+    /// @param lateFrom the step with which it begins to be slower, where that is wrong
+    record Member(int rank, int local, JobParameters shape, InjectedCauses plant, double lengthSpread, int lateFrom) {}
 }

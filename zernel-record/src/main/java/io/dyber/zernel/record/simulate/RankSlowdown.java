@@ -16,6 +16,11 @@ record RankSlowdown(double loadShare, double slowness, double preempted) {
         CPU
     }
 
+    /// Of a rank before it is slower.
+    static RankSlowdown none(InjectedCauses plant) {
+        return new RankSlowdown(0, 1, plant.amount(CPU_PREEMPTED));
+    }
+
     static RankSlowdown of(JobParameters shape, InjectedCauses plant, int rank) {
         double preempted = plant.amount(CPU_PREEMPTED);
         double amount = plant.amount(STRAGGLER_RANK);

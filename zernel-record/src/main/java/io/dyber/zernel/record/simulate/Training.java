@@ -66,7 +66,7 @@ final class Training {
 
     private static List<Member> membersOfOneMachine(JobParameters shape, InjectedCauses plant) {
         return IntStream.range(0, shape.ranks())
-                .mapToObj(rank -> new Member(rank, rank, shape, plant, 0))
+                .mapToObj(rank -> new Member(rank, rank, shape, plant, 0, 0))
                 .toList();
     }
 

@@ -31,7 +31,6 @@ final class TrainingStep {
     private final MemoryPressure memory;
     private final Stalls stalls;
     private final Hindrances hindrances;
-    private final double slowness;
     private final Actor main;
     private final Actor autograd;
     private final double opNanos;
@@ -41,9 +40,10 @@ final class TrainingStep {
     private long closureNanos;
     private long backwardNanos;
     private double length = 1;
+    private double slowness = 1;
 
     TrainingStep(
-            int rank, JobParameters shape, InjectedCauses plant, RankSlowdown handicap, Program program, Collectives collectives) {
+            int rank, JobParameters shape, InjectedCauses plant, Program program, Collectives collectives) {
         this.shape = shape;
         this.plant = plant;
         this.program = program;
@@ -52,7 +52,6 @@ final class TrainingStep {
         this.memory = new MemoryPressure(shape, plant, allocator, program);
         this.stalls = new Stalls(rank, shape, plant, program);
         this.hindrances = new Hindrances(shape, plant, program);
-        this.slowness = handicap.slowness();
         this.main = program.thread();
         this.autograd = new Actor(main.pid(), main.pid() + 1, "pt_autograd_0", (main.cpu() + 1) % shape.cpus());
         int ops = shape.kernels().count();
@@ -98,8 +97,10 @@ final class TrainingStep {
     /// Up to the backward pass's wait for the gradients of the other ranks.
     ///
     /// @param length of its sequences, 1 is usual
-    void computeGradients(int step, double length) {
+    /// @param slowness of its GPU, 1 is usual
+    void computeGradients(int step, double length, double slowness) {
         this.length = length;
+        this.slowness = slowness;
         copyBatch();
         closureNanos = program.now();
         long zero = program.now();

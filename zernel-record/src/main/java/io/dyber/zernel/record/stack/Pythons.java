@@ -12,8 +12,9 @@ import io.dyber.zernel.record.python.Interpreter;
 import io.dyber.zernel.record.python.InterpreterLayout;
 import io.dyber.zernel.record.python.LayoutCheck;
 import io.dyber.zernel.record.schema.Btf;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,12 +31,16 @@ public final class Pythons {
     /// When a process is looked at again that has mapped no interpreter: a program may load one late.
     private static final List<Long> PAUSES =
             List.of(20L, 50L, 200L, 1000L, 5000L).stream().map(TimeUnit.MILLISECONDS::toNanos).toList();
+    /// Of one interpreter. Each program that is started has its own, forked processes have that of their parent. Where there
+    /// are more, or one was not found, none is told: what rests on them would take the others for complete.
+    private static final int MOST_RUNTIMES = 256;
     /// How long an interpreter may take to set itself up.
     private static final long SET_UP_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final MappedFiles mapped = new MappedFiles();
     private final Map<String, Interpreter> interpreters = new ConcurrentHashMap<>();
     private final Map<String, Footer.PythonInfo> described = new TreeMap<>();
+    private final Map<String, Set<Footer.PythonRuntime>> runtimes = new HashMap<>();
     private final Map<Integer, Running> running = new ConcurrentHashMap<>();
     private final Map<Long, Running> byRuntime = new ConcurrentHashMap<>();
     private final Map<Integer, Retry> retries = new LinkedHashMap<>();
@@ -51,6 +56,10 @@ public final class Pythons {
     record Running(InterpreterLayout layout, long bias, String file, String path) {
         long runtime() {
             return layout.runtime() + bias;
+        }
+
+        Footer.PythonRuntime described() {
+            return new Footer.PythonRuntime(runtime(), layout.runtimeBytes());
         }
     }
 
@@ -97,6 +106,7 @@ public final class Pythons {
             starting.remove(pid);
             running.put(pid, process.python());
             byRuntime.put(process.python().runtime(), process.python());
+            describe(process.python());
             tell.accept(pid, struct.bytes(process.python().layout(), process.python().bias()));
         } else if (System.nanoTime() - process.since() > SET_UP_NANOS) {
             starting.remove(pid);
@@ -193,16 +203,34 @@ public final class Pythons {
     private synchronized void describe(String path, Interpreter interpreter) {
         switch (interpreter) {
             case Interpreter.Known(InterpreterLayout layout) ->
-                described.put(path, new Footer.PythonInfo(path, layout.version().toString(), null));
+                described.put(path, new Footer.PythonInfo(path, layout.version().toString(), null, List.of()));
             case Interpreter.Unknown unknown when !unknown.equals(NONE) ->
-                described.put(path, new Footer.PythonInfo(path, null, unknown.why()));
+                described.put(path, new Footer.PythonInfo(path, null, unknown.why(), List.of()));
             case Interpreter.Unknown _ -> {}
+        }
+    }
+
+    private synchronized void describe(Running python) {
+        Set<Footer.PythonRuntime> known = runtimes.computeIfAbsent(python.path(), _ -> new LinkedHashSet<>());
+        if (known.size() <= MOST_RUNTIMES && python.layout().runtimeBytes() > 0) {
+            known.add(python.described());
         }
     }
 
     /// The interpreters that were found.
     public synchronized List<Footer.PythonInfo> describe() {
-        return new ArrayList<>(described.values());
+        return described.values().stream()
+                .map(python -> new Footer.PythonInfo(
+                        python.file(),
+                        python.version(),
+                        python.why(),
+                        python.why() == null ? runtimesOf(python.file()) : List.of()))
+                .toList();
+    }
+
+    private List<Footer.PythonRuntime> runtimesOf(String path) {
+        Set<Footer.PythonRuntime> known = runtimes.getOrDefault(path, Set.of());
+        return known.size() <= MOST_RUNTIMES ? List.copyOf(known) : List.of();
     }
 
     private static final Interpreter.Unknown NONE = new Interpreter.Unknown("no interpreter");

@@ -74,6 +74,12 @@ final class FilePathsTest {
     }
 
     @Test
+    void aPipeWithANameIsAPipe() {
+        learn(-1, 2, FileRecord.PATH, PIPE, 5, "batches\0tmp\0");
+        assertThat(text(-1, 2)).isEqualTo("pipe:/tmp/batches");
+    }
+
+    @Test
     void whatIsInNoFolderIsNamedAsInProc() {
         learn(-1, 1, FileRecord.NO_DIRECTORY, PIPE, 17, "\0");
         learn(-1, 2, FileRecord.NO_DIRECTORY, SOCKET, 18, "UNIX\0");

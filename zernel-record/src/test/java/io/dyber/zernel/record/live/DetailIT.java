@@ -37,7 +37,7 @@ class DetailIT {
     private Recording recording(Path truth, List<String> options, String... job) {
         List<String> command = new ArrayList<>(List.of("--", Programs.standIns().resolve("stepping").toString()));
         command.addAll(List.of(job));
-        Recorder recorder = Recorder.recordTo(file(), options.toArray(String[]::new)).property(Machine.BARE_METAL, "true");
+        Recorder recorder = recorder(options);
         if (!truth.equals(NO_TRUTH)) {
             recorder = recorder.environment("STANDIN_TRUTH", truth.toString());
         }
@@ -46,6 +46,10 @@ class DetailIT {
                 .runWell();
         assertThat(outcome.err()).anyMatch(line -> line.endsWith("0 lost, complete"));
         return Recording.open(file());
+    }
+
+    private Recorder recorder(List<String> options) {
+        return Recorder.recordTo(file(), options.toArray(String[]::new)).property(Machine.BARE_METAL, "true");
     }
 
     @ParameterizedTest
@@ -62,6 +66,7 @@ class DetailIT {
                     + truth + "/*.csv', sample_size = -1)"
                     + " WHERE kind IN ('torch_alloc', 'torch_free') OR name = 'cuLaunchKernel'");
             long outside = recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch'");
+            long madeOutside = recording.number("SELECT count(*) FROM truth WHERE kind = 'cuda_launch'");
             for (JsonNode window : detail.path("windows")) {
                 assertThat(window.path("complete").asBoolean()).isTrue();
                 String within = " WHERE ts_ns BETWEEN " + window.path("start_ns").asLong() + " AND "
@@ -72,9 +77,11 @@ class DetailIT {
                     // A call is written down a moment before or after its probe is hit.
                     assertThat(recorded).as(kind + " in " + window).isCloseTo(made, within(2L));
                     outside -= kind.equals("cuda_launch") ? recorded : 0;
+                    madeOutside -= kind.equals("cuda_launch") ? made : 0;
                 }
             }
-            assertThat(outside).isLessThan(detail.path("windows").size() * 50L);
+            // Some are still recorded while the probes of a window are taken off.
+            assertThat(outside).isLessThan(madeOutside / 20);
             double ended = recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch' AND dur_ns IS NOT NULL");
             long launches = recording.number("SELECT count(*) FROM events WHERE kind = 'cuda_launch'");
             assertThat(ended / launches).isCloseTo(1.0 / 16, within(0.01));
@@ -109,7 +116,15 @@ class DetailIT {
 
     @Test
     void whatCostsMoreThanItsBudgetIsRecordedInWindows() {
-        try (Recording recording = recording(NO_TRUTH, List.of("--overhead-budget", "0.1%"), "12", "2000", "2000", "5000")) {
+        Path stepping = Programs.standIns().resolve("stepping");
+        // How long the turns take is up to the machine.
+        try (Running job = Running.start(stepping.toString(), "250", "2000", "2000", "5000");
+                Running recorder = recorder(List.of("--overhead-budget", "0.1%", "-p", Long.toString(job.pid()))).start()) {
+            recorder.awaitLine("recorded in windows");
+            recorder.signal("INT");
+            assertThat(recorder.await().err()).anyMatch(line -> line.endsWith("0 lost, complete"));
+        }
+        try (Recording recording = Recording.open(file())) {
             JsonNode detail = recording.footer("zernel.detail");
             assertThat(detail.path("asked").asString()).isEqualTo("auto");
             assertThat(detail.path("recorded").asString()).as(detail.toString()).isEqualTo("windows");

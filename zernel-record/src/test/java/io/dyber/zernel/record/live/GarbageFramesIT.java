@@ -23,7 +23,7 @@ class GarbageFramesIT {
     /// The length of the file's name is among what is garbage, so it may be cut.
     private static final String KNOWN =
             "(inner|outer|outer\\.<locals>\\.<lambda>|<lambda>|<module>) \\([^:]*(:\\d+)?\\)|\\[unreadable]|\\[deeper]|[^:]* \\([^:]*\\)|\\[[^:]*]";
-    private static final String OF_BURNS = "(<module>|deep|rounds|one|two|spin|(Net\\.)?(__call__|forward)|generated|ordered"
+    private static final String OF_BURNS = "(<module>|Net|deep|rounds|one|two|spin|(Net\\.)?(__call__|forward)|generated|ordered"
             + "|((Net\\.forward|generated|ordered)\\.<locals>\\.)?<(listcomp|genexpr|lambda)>)";
     /// Functions that have instructions without a line: CPython gives none to the first of a generator up to 3.10, nor to what
     /// cleans up after a generator or a comprehension from 3.12 on.

@@ -123,6 +123,19 @@ class SurpriseIT {
         }
     }
 
+    /// A Python sets itself up before it loads libraries of packages; the script does not say which it is.
+    @Test
+    void aLibraryOfAPackageOfThePythonThatAScriptFindsIsProbedBeforeItIsLoaded() throws IOException {
+        Path library = library("venv/lib/python3.99/site-packages/torch/lib/libcalls.so");
+        Path python = copy(program, "base/bin/python3.99");
+        Files.createDirectories(directory.resolve("venv/bin"));
+        Path _ = Files.createSymbolicLink(directory.resolve("venv/bin/python3"), python);
+        String script = "name=venv; exec \"" + directory + "/$name/bin/python3\" " + CALLS + " after 2";
+        try (Recording recording = record(recorder(library.toString()), "sh", "-c", script)) {
+            assertForeseen(recording);
+        }
+    }
+
     @Test
     void aLibraryThatIsForeseenAndNotLoadedIsNoProblem() throws IOException {
         Path library = library("bin/lib/libcalls.so");

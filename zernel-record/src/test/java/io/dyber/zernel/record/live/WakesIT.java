@@ -32,10 +32,11 @@ class WakesIT {
         recording.close();
     }
 
-    /// Who woke a thread from its long sleeps, and whether these take as long as so many of 60 ms, however they were divided.
+    /// Who woke a thread from its long sleeps, and whether these take as long as more than half of so many of 60 ms: a
+    /// sleep whose end the kernel did not report, or which began while the thread was preempted, says nothing of wakers.
     private static List<String> wakersOf(String comm, int sleeps) {
         return recording.rows("""
-                SELECT waker_tid, sum(dur_ns) > (%d - 0.5) * 60000000 FROM events
+                SELECT waker_tid, sum(dur_ns) > %d * 60000000 / 2 FROM events
                 WHERE kind = 'sched' AND comm = '%s' AND state <> 'preempted' AND dur_ns >= 5000000 GROUP BY ALL
                 """.formatted(sleeps, comm));
     }

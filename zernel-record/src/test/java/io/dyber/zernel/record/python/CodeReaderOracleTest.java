@@ -84,8 +84,8 @@ final class CodeReaderOracleTest {
                 interpreters, right.nextInterpreter(), threads, right.nextThread(), threadInterpreter, right.threadId(),
                 right.frame(), right.currentFrame());
         return new InterpreterLayout(
-                layout.version(), layout.freeThreaded(), layout.runtime(), layout.codeType(), wrong, layout.frames(),
-                layout.code(), layout.texts());
+                layout.version(), layout.freeThreaded(), layout.runtime(), layout.runtimeBytes(), layout.codeType(), wrong,
+                layout.frames(), layout.code(), layout.texts());
     }
 
     /// How many bytes of code were looked at.

@@ -24,7 +24,7 @@ final class FuzzTest {
     private static final int PAGE = 4096;
 
     private static final InterpreterLayout LAYOUT = new InterpreterLayout(
-            new PythonVersion(0x030c01f0), false, 0x2000, CODE_TYPE, new Threads(40, 0, 72, 8, 16, 136, 56, 0),
+            new PythonVersion(0x030c01f0), false, 0x2000, 0x1000, CODE_TYPE, new Threads(40, 0, 72, 8, 16, 136, 56, 0),
             new Frames(0, 0, 8, 56, false, 70, 3, Entry.AFTER_FOREIGN, -1), new Code(8, 16, 128, 112, 68, 136, 192),
             new Texts(16, 32, 2, 32, 64, 40, 56, 16, 32));
 

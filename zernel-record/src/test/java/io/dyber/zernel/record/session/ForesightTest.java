@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// In a file tree of its own, so that what this machine has installed does not matter.
@@ -130,6 +131,16 @@ final class ForesightTest {
     }
 
     @Test
+    void librariesInFoldersThatPathFilesOfPackagesName() throws Exception {
+        write("/venv/bin/python3", "");
+        write("/venv/lib/python3.12/site-packages/shared.pth", "# of all projects\nimport os; os.getcwd()\n/srv/packages\n../more\n");
+        place("/srv/packages/torch/lib/libfast.so.1");
+        place("/venv/lib/python3.12/more/fast/lib/libfast.so.1");
+        assertThat(foreseen(Map.of(), "/venv/bin/python3", "train.py"))
+                .containsExactlyInAnyOrder("/srv/packages/torch/lib/libfast.so.1", "/venv/lib/python3.12/more/fast/lib/libfast.so.1");
+    }
+
+    @Test
     void librariesOfThePythonThatRunsAScript() throws Exception {
         write("/venv/bin/python3", "");
         place("/venv/lib/python3.11/site-packages/torch/lib/libfast.so.1");
@@ -140,6 +151,36 @@ final class ForesightTest {
                 .containsExactly("/venv/lib/python3.11/site-packages/torch/lib/libfast.so.1");
         assertThat(foreseen(Map.of("PATH", "/venv/bin"), "./train"))
                 .containsExactly("/venv/lib/python3.11/site-packages/torch/lib/libfast.so.1");
+    }
+
+    @Test
+    void librariesOfTheEnvironmentThatAScriptRunsIn() throws Exception {
+        place("/home/ada/env/lib/python3.11/site-packages/torch/lib/libfast.so.1");
+        write("/home/ada/env/bin/activate", "");
+        write("/srv/train.sh", "#!/bin/sh\nset -e\n. \"$HOME/env/bin/activate\" && python train.py\n");
+        List<String> all = List.of("/home/ada/env/lib/python3.11/site-packages/torch/lib/libfast.so.1");
+        assertThat(foreseen(Map.of("HOME", "/home/ada"), "./train.sh")).isEqualTo(all);
+        assertThat(foreseen(Map.of("HOME", "/home/ada"), "bash", "train.sh")).isEqualTo(all);
+        assertThat(foreseen(Map.of("HOME", "/home/ada"), "sh", "-c", "source ~/env/bin/activate; exec python train.py")).isEqualTo(all);
+        assertThat(foreseen(Map.of("HOME", "/home/bob"), "./train.sh")).isEmpty();
+    }
+
+    /// To open it for reading waits until somebody writes.
+    @Test
+    @Timeout(60)
+    void aWordThatIsAPipeIsNotRead() throws Exception {
+        Files.createDirectories(root.resolve("srv"));
+        Process made = new ProcessBuilder("mkfifo", root.resolve("srv/batches").toString()).start();
+        assertThat(made.waitFor()).isZero();
+        assertThat(foreseen(Map.of(), "cat", "batches")).isEmpty();
+    }
+
+    @Test
+    void librariesOfTheEnvironmentOfTheFolder() throws Exception {
+        place("/srv/.venv/lib/python3.11/site-packages/torch/lib/libfast.so.1");
+        write("/srv/.venv/bin/python", "");
+        assertThat(foreseen(Map.of(), "uv", "run", "train.py"))
+                .containsExactly("/srv/.venv/lib/python3.11/site-packages/torch/lib/libfast.so.1");
     }
 
     @Test

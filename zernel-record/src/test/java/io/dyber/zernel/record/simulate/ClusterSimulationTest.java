@@ -76,21 +76,55 @@ class ClusterSimulationTest {
     }
 
     @Test
+    void aRankThatBecomesLateIsLikeTheOthersUntilThen() throws IOException {
+        List<List<@Nullable Object>> healthy = calls(simulate("healthy", 40, 4, 2).resolve("node0001.parquet"));
+        List<List<@Nullable Object>> later = calls(simulate("later", 40, 4, 2, "straggler-rank@rank=2,from=4").resolve("node0001.parquet"));
+        int before = later.size() / 40;
+
+        assertThat(later).hasSameSizeAs(healthy);
+        assertThat(later.subList(0, before)).isEqualTo(healthy.subList(0, before));
+        assertThat(later.getLast().getLast()).isNotEqualTo(healthy.getLast().getLast());
+    }
+
+    @Test
     void causesOfTheWholeJobAreNotPlaced() {
         assertThatThrownBy(() -> PlacedCause.parse("comm-bound@node=1"))
                 .hasMessageStartingWith("'comm-bound' concerns all ranks; causes of some are data-bound-cpu,");
         assertThatThrownBy(() -> PlacedCause.parse("sloth@node=1")).hasMessageStartingWith("unknown cause 'sloth'");
-        assertThatThrownBy(() -> PlacedCause.parse("hang@4")).hasMessage("'hang@4' is not CAUSE@node=N or CAUSE@rank=N");
+        assertThatThrownBy(() -> PlacedCause.parse("hang@4")).hasMessage("'hang@4' is not CAUSE@node=N or CAUSE@rank=N, with ,from=STEP or without");
+        assertThatThrownBy(() -> PlacedCause.parse("hang@rank=4,from=2")).hasMessage("'hang' cannot begin with a step; straggler-rank can");
         assertThat(PlacedCause.parse("hang@rank=4")).hasToString("hang@rank=4");
+        assertThat(PlacedCause.parse("straggler-rank@rank=4,from=20")).hasToString("straggler-rank@rank=4,from=20");
+    }
+
+    @Test
+    void onlyStepsThatAreAskedForAreRecorded() throws IOException {
+        List<List<@Nullable Object>> whole = calls(simulate("whole", 4, 2).resolve("node0001.parquet"));
+        Path file = simulate("part", STEPS, new Cluster(2, 0.1, List.of(), new Cluster.Steps(2, 4)), 4).resolve("node0001.parquet");
+
+        List<List<@Nullable Object>> part = calls(file);
+        assertThat(whole).containsAll(part);
+        assertThat(part.size()).isBetween(whole.size() / 4, whole.size() / 2);
+        assertThat(footer(file, "zernel.recording").get("started_ns").asLong())
+                .isLessThanOrEqualTo((Long) Duck.query(file, "SELECT min(ts_ns) FROM $file").getFirst().getFirst());
+        assertThat(Duck.query(file, "SELECT count(*) FROM $file WHERE name IN ('exec', 'exit')")).containsExactly(List.of(0L));
     }
 
     private Path simulate(String name, int ranks, int perNode, String... causes) throws IOException {
-        Path output = Files.createDirectories(folder.resolve(name));
-        Simulation.Settings settings = new Simulation.Settings(Scenario.HEALTHY, 5, STEPS, ranks);
+        return simulate(name, STEPS, ranks, perNode, causes);
+    }
+
+    private Path simulate(String name, int steps, int ranks, int perNode, String... causes) throws IOException {
         List<PlacedCause> placed = List.of(causes).stream().map(PlacedCause::parse).toList();
+        return simulate(name, steps, new Cluster(perNode, 0.1, placed), ranks);
+    }
+
+    private Path simulate(String name, int steps, Cluster cluster, int ranks) throws IOException {
+        Path output = Files.createDirectories(folder.resolve(name));
+        Simulation.Settings settings = new Simulation.Settings(Scenario.HEALTHY, 5, steps, ranks);
         Simulation.Target target = new Simulation.Target(
                 output, CompiledPrograms.schema(List.of()).columns(), "{\"columns\":[]}", new RecordingFile.Options());
-        ClusterSimulation.record(settings, new Cluster(perNode, 0.1, placed), target, List.of("--simulate"), _ -> {});
+        ClusterSimulation.record(settings, cluster, target, List.of("--simulate"), _ -> {});
         return output;
     }
 

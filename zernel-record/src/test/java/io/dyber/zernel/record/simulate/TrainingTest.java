@@ -61,9 +61,9 @@ class TrainingTest {
         JobParameters shape = JobParameters.draw(settings, Set.of(Scenario.GIL), noise.of(1));
         InjectedCauses nothing = InjectedCauses.nothing();
         List<Member> members = List.of(
-                new Member(0, 0, shape, nothing, 0),
-                new Member(1, 1, shape, nothing.with(Scenario.GIL, 0.4), 0),
-                new Member(2, 2, shape, nothing, 0));
+                new Member(0, 0, shape, nothing, 0, 0),
+                new Member(1, 1, shape, nothing.with(Scenario.GIL, 0.4), 0, 0),
+                new Member(2, 2, shape, nothing, 0, 0));
         Training training = new Training(
                 shape, nothing, members, STEPS, Timeline.silent(), noise.of(2), noise.of(3), Optional.empty()).run();
 

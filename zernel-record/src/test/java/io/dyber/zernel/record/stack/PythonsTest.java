@@ -6,6 +6,7 @@ import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.attach.CompiledPrograms;
 import io.dyber.zernel.record.elf.Gcc;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +37,7 @@ final class PythonsTest {
             Pythons pythons = new Pythons(CompiledPrograms.pythonBtf(), (_, _) -> {});
             pythons.look(Set.of((int) process.pid()));
             assertThat(pythons.describe()).containsExactly(new Footer.PythonInfo(
-                    program.toString(), null, "describing a Python: 'code_size' lies at 308"));
+                    program.toString(), null, "describing a Python: 'code_size' lies at 308", List.of()));
         } finally {
             process.destroyForcibly();
         }

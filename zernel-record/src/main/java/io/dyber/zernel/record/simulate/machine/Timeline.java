@@ -31,6 +31,9 @@ public final class Timeline {
     private final long clockNanos;
     private long events;
     private long lastNanos;
+    private long fromNanos = Long.MIN_VALUE;
+    private long untilNanos = Long.MAX_VALUE;
+    private boolean skipped;
 
     private Timeline(@Nullable RecordingFile file, List<Column> columns, StringDictionary texts, long clockNanos) {
         this.file = file;
@@ -72,7 +75,8 @@ public final class Timeline {
 
     private void begin(String kind, String name, long start, long dur) {
         events++;
-        if (silent) {
+        skipped = start < fromNanos || start > untilNanos - Math.max(dur, 0);
+        if (silent || skipped) {
             return;
         }
         if (batch.isFull()) {
@@ -88,7 +92,7 @@ public final class Timeline {
     }
 
     public Timeline with(String column, long value) {
-        if (!silent) {
+        if (!silent && !skipped) {
             Integer index = columns.get(column);
             if (index != null) {
                 batch.put(index, value);
@@ -98,7 +102,7 @@ public final class Timeline {
     }
 
     public Timeline with(String column, String text) {
-        return silent ? this : with(column, texts.id(text));
+        return silent || skipped ? this : with(column, texts.id(text));
     }
 
     public void process(Actor actor, String name, long at) {
@@ -155,6 +159,18 @@ public final class Timeline {
                     .with("state", state)
                     .with("runq_ns", queued);
         }
+    }
+
+    /// Leaves out what begins before a time, or ends after another, by the right clock: a recording of a job that runs already, and
+    /// goes on.
+    public void only(long from, long until) {
+        fromNanos = from;
+        untilNanos = until;
+    }
+
+    /// From when on events are recorded, by the right clock.
+    public long fromNanos() {
+        return fromNanos;
     }
 
     /// Nothing happens until then.
