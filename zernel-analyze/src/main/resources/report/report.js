@@ -23,6 +23,8 @@ const TABLES = {
   gpu_limit: "Whether the GPU is the limit",
   processes_without_steps: "Processes on a GPU in which no steps were found",
   programs_without_steps: "Programs that loaded no training framework, and what was seen of them",
+  step_lines: "In which lines steps spend their time",
+  lines_without_steps: "In which lines processes without steps spend their time",
   gpu_usage: "GPUs, as the driver saw them",
   gpu_time: "GPU activity, GPU execution time",
   gpu_idle_causes: "GPU idle, and why",

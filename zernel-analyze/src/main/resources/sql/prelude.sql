@@ -1,8 +1,8 @@
 -- What every view and finding may use. Most macros turn numbers into text; arithmetic stays in nanoseconds and bytes.
 --
 -- Views that read several kinds of `events` say `(kind IN (...)) IS TRUE`: DuckDB then drops other rows while it reads.
--- A bare IN it only holds against the statistics of row groups, and decodes all columns of all rows. Views of kinds that
--- have no row groups of their own say both.
+-- A bare IN it only holds against the statistics of row groups, and decodes all columns of all rows. Views of kinds
+-- that have no row groups of their own say both.
 
 -- What was opened, and what recordings say of themselves, as JSON.
 CREATE TABLE files (recording BIGINT, side BIGINT, path VARCHAR, state VARCHAR, rows BIGINT, note VARCHAR);
@@ -26,11 +26,11 @@ CREATE TYPE rare_kind AS ENUM (
 CREATE MACRO region_role(name) AS nullif(
     regexp_extract(name, '^zernel\.(step|data_wait|compute|sync|collective|optimizer|checkpoint)([^a-z_].*)?$', 1), '');
 
--- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which DuckDB
--- tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
+-- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which
+-- DuckDB tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
 CREATE MACRO outermost(depth, ts_ns) AS coalesce(depth, ts_ns * 0) = 0;
 
--- Quantiles of durations over all rows of a group: exact, or of a histogram where `histogram.sql` takes this one's place.
+-- Quantiles of durations over all rows of a group: exact, or of a histogram where `histogram.sql` takes its place.
 CREATE MACRO quantiles(ns, shares) AS quantile_cont(ns, shares);
 
 -- By how much they may be wrong, as a share of their value.
@@ -44,6 +44,11 @@ CREATE MACRO duration_of(kind, waits) AS CASE
     WHEN kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset') THEN 'gpu'
     ELSE 'wall'
 END;
+
+-- Whether an operator of PyTorch hands values of a tensor to the program, which so has to wait for them.
+CREATE MACRO is_tensor_read(operator) AS operator IN (
+    'aten::item', 'aten::_local_scalar_dense', 'aten::is_nonzero', 'aten::nonzero', 'aten::masked_select', 'aten::equal'
+);
 
 -- Whether an event of kind `io` is a read, and no write, flush or renaming.
 CREATE MACRO is_read(name) AS name IN (
@@ -72,15 +77,19 @@ CREATE MACRO waits_for(kind, name, object, on_storage) AS CASE
     ELSE 'unexplained'
 END;
 
+-- Whether a thread that is blocked in a part of a step waits for a process that is no data worker.
+CREATE MACRO is_blocked_on_process(part, state) AS
+    state IN ('pipe', 'socket', 'process') AND part NOT IN ('data_wait', 'worker_start');
+
 -- How long time buckets are by which spans of time are found: 2^bits ns, at most half a short span, or `least`. Then a
 -- span has few of them, and few spans are in one, which would each be tried for every point there.
 CREATE MACRO bucket_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);
 
--- Points in time that lie within spans of time of their process: a row for each point and span, with the columns of both.
+-- Points in time that lie within spans of time of their process: a row for each point and span, with columns of both.
 --
--- Of relations `points (recording, pid, at_ns, ...)` and `spans (recording, pid, from_ns, until_ns, ...)`; `until_ns` is no
--- part of a span. They are joined by the time buckets of 4 ms or more that both are in: to join by time alone, as ASOF
--- does, sorts all points.
+-- Of relations `points (recording, pid, at_ns, ...)` and `spans (recording, pid, from_ns, until_ns, ...)`; `until_ns`
+-- is no part of a span. They are joined by the time buckets of 4 ms or more that both are in: to join by time alone, as
+-- ASOF does, sorts all points.
 CREATE MACRO in_spans(points, spans) AS TABLE
     WITH
         _short_spans AS (
@@ -107,9 +116,9 @@ CREATE MACRO in_spans(points, spans) AS TABLE
 
 -- Stacks as a tree: a row for each place, which is a frame below the same frames, and each state.
 --
--- Of a relation `paths (frames, state, total_ns)`, the outermost frame first. Places that hold less than a two-hundredth
--- of all time are left out, those of Python's import system, and of a deep stack what is inside the 80th frame. `node`
--- is the number of a place, above that of its `parent`, which is NULL for a root.
+-- Of a relation `paths (frames, state, total_ns)`, the outermost frame first. Places that hold less than a
+-- two-hundredth of all time are left out, those of Python's import system, and of a deep stack what is inside the 80th
+-- frame. `node` is the number of a place, above that of its `parent`, which is NULL for a root.
 CREATE MACRO stack_tree(paths) AS TABLE
     WITH
         _cut AS (
@@ -152,6 +161,9 @@ CREATE MACRO stack_tree(paths) AS TABLE
 -- Nanoseconds as text in milliseconds: 12345678 -> '12.3 ms'.
 CREATE MACRO ms(ns) AS format('{:.1f} ms', ns / 1e6);
 
+-- The same, and below a millisecond in microseconds: 123456 -> '123 us'.
+CREATE MACRO us_or_ms(ns) AS CASE WHEN ns < 1e6 THEN format('{:.0f} us', ns / 1e3) ELSE ms(ns) END;
+
 -- Bytes as text in the unit that fits, decimal as in the rest of a report: 65536 -> '65.5 kB'.
 CREATE MACRO size(bytes) AS CASE
     WHEN bytes >= 1e9 THEN format('{:.2f} GB', bytes / 1e9)
@@ -172,42 +184,18 @@ CREATE MACRO student_t(freedom) AS coalesce(
     [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23][CAST(freedom AS BIGINT)],
     1.96 * (1 + 1.3 / freedom));
 
--- Of several recordings the one meant, before what is in it: by its machine where each is of another one, else by number.
-CREATE MACRO recording_label(recording_index) AS CASE
-    WHEN (SELECT count(*) FROM files) = 1 THEN ''
-    WHEN (
-        SELECT count(DISTINCT footer.value ->> '$.host') = (SELECT count(*) FROM files)
-        FROM footer
-        WHERE footer.key = 'zernel.recording'
-    ) THEN (
-        SELECT any_value(footer.value ->> '$.host') || ' '
-        FROM footer
-        WHERE footer.key = 'zernel.recording' AND footer.recording = recording_index
-    )
-    ELSE format('recording {} ', recording_index)
-END;
-
--- The rank that a process was started with.
-CREATE MACRO _rank_of(recording_index, process) AS (
-    SELECT any_value(coalesce(p.environment['RANK'], p.environment['SLURM_PROCID'], p.environment['OMPI_COMM_WORLD_RANK']))
-    FROM (
-        SELECT
-            footer.recording,
-            unnest(from_json(footer.value, '[{"pid":"BIGINT","environment":"MAP(VARCHAR, VARCHAR)"}]')) AS p
-        FROM footer
-        WHERE footer.key = 'zernel.processes'
-    ) AS listed
-    WHERE listed.recording = recording_index AND listed.p.pid = process
-);
+-- Of several recordings the one meant, before what is in it: by its machine where each is of another one, else by
+-- number.
+CREATE MACRO recording_label(recording_index) AS getvariable('recording_labels')[recording_index];
 
 -- A thread by its process; the recording is named only where there are several.
 CREATE MACRO _process_label(recording, pid, tid) AS
     recording_label(recording)
     || CASE WHEN pid = tid THEN format('pid {}', pid) ELSE format('pid {} tid {}', pid, tid) END;
 
--- A thread as the subject of a finding: by its rank, where it was started with one, and its process.
+-- A thread as the subject of a finding: by the rank that its process was started with, if it was, and its process.
 CREATE MACRO thread_label(recording, pid, tid) AS coalesce(
-    format('rank {} ({})', _rank_of(recording, pid), _process_label(recording, pid, tid)),
+    format('rank {} ({})', getvariable('ranks')[recording][pid], _process_label(recording, pid, tid)),
     _process_label(recording, pid, tid)
 );
 
@@ -262,8 +250,8 @@ CREATE MACRO is_for_memory(kernel_entry) AS kernel_entry IN (-1, 9, 10, 11, 12, 
 -- How bad a share of lost time is.
 CREATE MACRO severity_of(share) AS CASE WHEN share >= 0.25 THEN 'high' WHEN share >= 0.1 THEN 'medium' ELSE 'low' END;
 
--- Milliseconds as they stand in an equation, with four digits of the whole that they are a part of: (22912345, 10481234)
--- -> 10.48. The equation then holds for the numbers that are printed.
+-- Milliseconds as they stand in an equation, with four digits of the whole that they are a part of: (22912345,
+-- 10481234) -> 10.48. The equation then holds for the numbers that are printed.
 CREATE MACRO _digits(total_ns, part_ns) AS
     round(part_ns / 1e6, CAST(greatest(1, 3 - floor(log10(greatest(total_ns, 1) / 1e6))) AS INTEGER));
 

@@ -33,6 +33,13 @@ def transform_4(run):
     fit(run, pictures(run, Blur(120) if run.planted else None, num_workers=4))
 
 
+def resume(run):
+    """The run goes on where it stopped: the loop passes over the batches that come before."""
+    skipped = 300 if run.planted else 0
+    batches = DataLoader(Pictures((run.steps + skipped) * BATCH, Blur(8)), BATCH)
+    fit(run, (batch for number, batch in enumerate(batches) if number >= skipped))
+
+
 def transform_python(run):
     """A tokenizer in pure Python, in the training process."""
     fit(run, pictures(run, Tokens(500) if run.planted else None, num_workers=run.workers(0)))

@@ -61,6 +61,23 @@ def act(filled, count, wait_s):
         filled.put(number)
 
 
+def pool_map(run):
+    """Each step has a pool of processes compute something, whose results a thread of the job takes from a pipe."""
+    pool = multiprocessing.get_context("fork").Pool(2)
+
+    def features():
+        if run.planted:
+            pool.map(extract, range(16), chunksize=2)  # planted: features
+
+    fit(run, in_memory(run), after_step=features)
+    pool.terminate()
+    pool.join()
+
+
+def extract(number):
+    return sum(value * number % 7 for value in range(20_000))
+
+
 def slow_reader(run):
     """Each step prints 64 kB to a pipe, whose reader takes its time with them."""
     reading = f"import sys, time\nwhile sys.stdin.buffer.read1(65536): time.sleep({WAIT_S if run.planted else 0})"

@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import time
 from dataclasses import replace
 
@@ -54,6 +55,17 @@ def ddp_late_data(run):
 def late_data(run, rank):
     slow = Blur(30) if run.planted and rank == 1 else None
     fit(run, pictures(run, slow), parallel(network(16)))
+
+
+def ddp_ragged(run):
+    """Ranks draw batches of unequal length, each for itself; without the cause all draw the same lengths."""
+    together(run, ragged)
+
+
+def ragged(run, rank):
+    lengths = random.Random(rank if run.planted else 7)
+    fit(run, (one for _ in range(run.steps) for one in in_memory(replace(run, steps=1), lengths.choice([8, 32, 128]))),
+        parallel(network(16)))
 
 
 def ddp_large(run):

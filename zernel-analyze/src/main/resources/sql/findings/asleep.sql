@@ -5,28 +5,49 @@
 CREATE TABLE _sleeps AS
 WITH
     sleeps AS (
-        SELECT recording, pid, tid, step, sum(blocked_ns) AS asleep_ns, count(*) AS sleeps, mode(call) AS call
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            sum(blocked_ns) AS asleep_ns,
+            count(*) AS sleeps,
+            mode(call ORDER BY call) AS call
         FROM _off_cpu_steps
         WHERE state = 'asleep' AND part <> 'data_wait'
         GROUP BY ALL
+    ),
+    timed AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.dur_ns,
+            coalesce(sleeps.asleep_ns, 0) AS asleep_ns,
+            sleeps.sleeps,
+            sleeps.call,
+            quantile_cont(steps.dur_ns, 0.9) OVER of_thread AS usual_dur_ns,
+            quantile_cont(coalesce(sleeps.asleep_ns, 0), 0.9) OVER of_thread AS usual_asleep_ns
+        FROM steps
+        LEFT JOIN sleeps
+            ON sleeps.recording = steps.recording
+            AND sleeps.pid = steps.pid
+            AND sleeps.tid = steps.tid
+            AND sleeps.step = steps.step
+        WHERE steps.step_kind = 'train'
+        WINDOW of_thread AS (PARTITION BY steps.recording, steps.pid, steps.tid)
     )
 SELECT
-    steps.recording, -- recording
-    steps.pid, -- process
-    steps.tid, -- training thread
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
     count(*) AS steps, -- steps of kind train
-    median(steps.dur_ns) AS step_ns, -- [ns] median of them
-    median(coalesce(sleeps.asleep_ns, 0)) AS asleep_ns, -- [ns] asleep in the median one
-    avg(coalesce(sleeps.sleeps, 0)) AS sleeps, -- sleeps of a mean one
-    mode(sleeps.call) AS call -- system call of most; NULL without any
-FROM steps
-LEFT JOIN sleeps
-    ON sleeps.recording = steps.recording
-    AND sleeps.pid = steps.pid
-    AND sleeps.tid = steps.tid
-    AND sleeps.step = steps.step
-WHERE steps.step_kind = 'train'
-GROUP BY steps.recording, steps.pid, steps.tid;
+    avg(least(dur_ns, usual_dur_ns)) AS step_ns, -- [ns] mean of them, the longest tenth as long as its shortest
+    avg(least(asleep_ns, usual_asleep_ns)) AS asleep_ns, -- [ns] asleep, likewise
+    avg(coalesce(sleeps, 0)) AS sleeps, -- sleeps of a mean one
+    mode(call ORDER BY call) AS call -- system call of most; NULL without any
+FROM timed
+GROUP BY recording, pid, tid;
 
 -- Of training threads that sleep, the thread of their process that is on a CPU for at least half of that.
 --
@@ -79,10 +100,10 @@ CROSS JOIN thresholds
 GROUP BY others.recording, others.pid, others.sleeper_tid
 HAVING max(others.ns) >= any_value(thresholds.company_share) * any_value(sums.ns);
 
--- The training thread sleeps by itself in every step.
+-- The training thread sleeps by itself in its steps.
 --
--- It polls, waits for a time, or limits its own rate. Counted is the median step, so that single long sleeps do not
--- count (slow_steps), without sleeps while data is made.
+-- It polls, waits for a time, or limits its own rate. Counted is the mean step, of whose times the longest tenth counts
+-- as its shortest, so that single long sleeps do not (slow_steps), without sleeps while data is made.
 -- Lost is that time, at most as the GPU is idle by the driver's samples.
 -- Does not apply where time off the CPU was not recorded, nor to one late rank of several (nccl_straggler).
 --
@@ -125,7 +146,7 @@ SELECT
     bound_ns, -- [ns] saved at most, when it does not sleep
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
-    format('median of {} steps: {} of {} asleep in {}, {:.1f} times a step; ',
+    format('mean of {} steps without what their longest tenth has more: {} of {} asleep in {}, {:.1f} times a step; ',
         steps, ms(asleep_ns), ms(step_ns), call, sleeps)
         || CASE
             WHEN other_tid IS NULL THEN ''

@@ -1,20 +1,23 @@
 -- The training thread waits for another process. It waits for an answer on a socket or a pipe, or for a process to end.
 --
 -- A server that is asked in each step, a queue that another process fills, or a command that is run. Counted is the
--- time blocked in steps of kind train. Lost is that time, at most as the GPU is idle by the driver's samples. To start
--- a process takes time on the CPU, too: that is part of the time between calls, which is saved at most.
--- Does not apply to waits for data workers (data_bound), for ranks and for the GPU, nor to waits for other threads of
--- the process (blocked_on_thread). Of a server it says how long it had no request, too.
+-- time in calls that blocked, with what they copy, without waiting for a CPU, in steps of kind train. Lost is that
+-- time, at most as the GPU is idle by the driver's samples. To start a process takes time on the CPU, too: that is part
+-- of the time between calls, which is saved at most.
+-- Does not apply to waits for data workers (data_bound, worker_startup), for ranks and for the GPU, nor to waits for
+-- other threads of the process (blocked_on_thread). Of a server it says how long it had no request, too.
 --
--- needs: _off_cpu_steps, thread_states, _threads, gpu_busy
+-- needs: _off_cpu_steps, thread_states, _waited_processes, gpu_busy, _started_programs
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: ss -tnp and lsof -p PID name the other end
--- lines: the waits WHERE thread = 'training' AND part <> 'data_wait' AND state IN ('pipe', 'socket', 'process')
+-- lines: the waits WHERE thread = 'training' AND is_blocked_on_process(part, state)
+-- lines: what the other process does WHERE serves AND step_kind = 'train'
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
-            0.03 AS min_share -- what can be saved, as a share of step time
+            0.03 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS each_step -- processes that it started, per step, that end its waits: then it starts them anew
     ),
     waits AS (
         SELECT
@@ -22,7 +25,7 @@ WITH
             pid,
             tid,
             blocked_ns,
-            waker_tid,
+            blocked_ns + call_cpu_ns AS call_ns,
             CASE
                 WHEN state = 'pipe' THEN call || ' on a pipe'
                 WHEN state = 'socket' THEN concat_ws(' ', call, 'on a', regexp_extract(object, '\] (\w+)', 1), 'socket')
@@ -36,10 +39,10 @@ WITH
                 ELSE 'answer'
             END AS wants
         FROM _off_cpu_steps
-        WHERE state IN ('pipe', 'socket', 'process') AND step_kind = 'train' AND part <> 'data_wait'
+        WHERE is_blocked_on_process(part, state) AND step_kind = 'train'
     ),
     causes AS (
-        SELECT recording, pid, tid, cause, any_value(wants) AS wants, sum(blocked_ns) AS cause_ns
+        SELECT recording, pid, tid, cause, any_value(wants) AS wants, sum(call_ns) AS cause_ns
         FROM waits
         GROUP BY ALL
     ),
@@ -54,30 +57,25 @@ WITH
         FROM causes
         GROUP BY ALL
     ),
-    names AS (
-        SELECT recording, pid, tid, arg_max(comm, events) AS comm
-        FROM _threads
-        GROUP BY ALL
-    ),
-    wakers AS (
-        SELECT waits.recording, waits.pid, waits.tid, names.pid AS waker_pid, names.comm, count(*) AS woken
-        FROM waits
-        JOIN names
-            ON names.recording = waits.recording
-            AND names.tid = waits.waker_tid
-            AND names.pid <> waits.pid
-        GROUP BY ALL
-    ),
     waker AS (
         SELECT
-            recording,
-            pid,
-            tid,
-            arg_max(format('{} (pid {})', comm, waker_pid), (woken, -waker_pid)) AS waker,
-            max(woken) AS woken,
-            count(*) AS wakers
-        FROM wakers
-        GROUP BY ALL
+            others.recording,
+            others.pid,
+            others.tid,
+            arg_max(
+                format('{} (pid {})', others.other_comm, others.other_pid),
+                (others.waits, -others.other_pid)
+            ) AS waker,
+            max(others.waits) AS woken,
+            count(*) AS wakers,
+            count(started.pid) AS started
+        FROM _waited_processes AS others
+        LEFT JOIN _started_programs AS started
+            ON started.recording = others.recording
+            AND started.pid = others.other_pid
+            AND started.training_pid = others.pid
+        WHERE others.via = 'process'
+        GROUP BY others.recording, others.pid, others.tid
     ),
     costs AS (
         SELECT
@@ -86,19 +84,24 @@ WITH
             waits.tid,
             any_value(trained.steps) AS steps,
             any_value(trained.step_ns) AS step_ns,
+            sum(waits.call_ns) / any_value(trained.steps) AS wait_ns,
             sum(waits.blocked_ns) / any_value(trained.steps) AS blocked_ns,
             count(*) AS waits,
             median(waits.blocked_ns) AS p50_ns,
             any_value(most.cause) AS cause,
-            any_value(most.wants) AS wants,
-            any_value(most.cause_ns) / sum(waits.blocked_ns) AS cause_share,
+            any_value(waker.started) AS started,
+            CASE
+                WHEN any_value(waker.started) >= any_value(thresholds.each_step) * any_value(trained.steps) THEN 'end'
+                ELSE any_value(most.wants)
+            END AS wanted,
+            any_value(most.cause_ns) / sum(waits.call_ns) AS cause_share,
             any_value(waker.waker) AS waker,
             any_value(waker.woken) AS woken,
             any_value(waker.wakers) AS wakers,
-            least(sum(waits.blocked_ns) / any_value(trained.steps), any_value(busy.idle_ns)) AS lost_ns,
-            CASE WHEN any_value(most.wants) = 'end' THEN any_value(trained.between_ns) END AS starting_ns,
+            least(sum(waits.call_ns) / any_value(trained.steps), any_value(busy.idle_ns)) AS lost_ns,
+            CASE WHEN wanted = 'end' THEN any_value(trained.between_ns) END AS starting_ns,
             least(
-                sum(waits.blocked_ns) / any_value(trained.steps) + coalesce(starting_ns, 0),
+                sum(waits.call_ns) / any_value(trained.steps) + coalesce(starting_ns, 0),
                 any_value(busy.most_idle_ns)
             ) AS bound_ns,
             any_value(busy.least_idle_ns) AS least_idle_ns
@@ -108,31 +111,43 @@ WITH
         JOIN most ON most.recording = waits.recording AND most.pid = waits.pid AND most.tid = waits.tid
         LEFT JOIN waker ON waker.recording = waits.recording AND waker.pid = waits.pid AND waker.tid = waits.tid
         LEFT JOIN gpu_busy AS busy ON busy.recording = waits.recording AND busy.pid = waits.pid
+        CROSS JOIN thresholds
         GROUP BY waits.recording, waits.pid, waits.tid
     )
 SELECT
     recording, -- recording
     pid, -- process
     tid, -- thread that waits
-    blocked_ns AS part_ns, -- [ns] shown as share of step time
+    wait_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
-    lost_ns, -- [ns] blocked, at most as the GPU is idle
+    lost_ns, -- [ns] in these calls, at most as the GPU is idle
     bound_ns, -- [ns] saved at most, when it never waits, and starts nothing
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
-    format('mean of {} steps: {} of {} blocked in {} waits of {} (median), {} of it in {}',
-        steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns), pct(cause_share), cause)
+    format('mean of {} steps: {} of {} blocked in {} waits of {} (median)',
+        steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
+        || CASE
+            WHEN ms(wait_ns) = ms(blocked_ns) THEN ''
+            ELSE format(', {} with the time on a CPU in these calls', ms(wait_ns))
+        END
+        || format(', {} of it in {}', pct(cause_share), cause)
         || CASE
             WHEN waker IS NULL THEN ''
             WHEN wakers > 1 AND woken < 0.5 * waits THEN format('; {} processes ended them', wakers)
             ELSE format('; {} ended {} of them', waker, woken)
         END
         || CASE
+            WHEN wanted = 'end' AND started > 1 THEN format(', {} of them started by the training itself', started)
+            ELSE ''
+        END
+        || CASE
             WHEN starting_ns IS NULL THEN ''
             ELSE format('; to start them is part of the {} on the CPU between calls', ms(starting_ns))
         END AS evidence, -- what it rests on
-    CASE wants
-        WHEN 'end' THEN 'start the process once and keep it, wait for it in another thread, or do its work by a library'
+    CASE wanted
+        WHEN 'end'
+            THEN 'start no process in each step: do its work by a library, or start it once and keep it; '
+                || 'else wait for it in another thread'
         WHEN 'send' THEN 'who reads that is slow: send from another thread, less often, or less'
         WHEN 'lock' THEN 'hold that lock for less time, or take it less often'
         ELSE 'ask ahead, in another thread or process, so that the answer is there in time, or ask for more at once'

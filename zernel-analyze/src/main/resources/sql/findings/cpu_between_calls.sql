@@ -12,7 +12,7 @@ SELECT
     count(*) FILTER (modules.operates) AS in_operator, -- of those, in operators
     count(*) FILTER (modules.own) AS in_own, -- of all, those in the user's own code that modules call, and in hooks
     count(modules.library_file) AS in_library, -- of all, those in modules, but in Python's standard library
-    mode(modules.library_file) AS library_file -- file of it that most of those are in
+    mode(modules.library_file ORDER BY modules.library_file) AS library_file -- file of it that most of those are in
 FROM _step_samples AS samples
 LEFT JOIN _module_stacks AS modules ON modules.id = samples.id
 WHERE samples.part = 'unknown'
@@ -29,7 +29,7 @@ GROUP BY samples.recording, samples.pid, samples.tid;
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
 --
--- needs: _between_calls, _forward_samples, _lateness
+-- needs: _between_calls, _forward_samples, _lateness, _shared_lines
 -- severity: high from 25 % of step time, else medium
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
 -- lines: that work WHERE works AND NOT in_forward
@@ -137,7 +137,12 @@ SELECT
                 '{} more are in the standard library that modules call, most in {}; ', in_library, library_file
             )
             ELSE ''
-        END AS evidence, -- what it rests on
+        END
+        || coalesce(
+            format('in {} it also waits {} for other threads of the process (blocked_on_thread); ',
+                shared.line, ms(wait_ns)),
+            ''
+        ) AS evidence, -- what it rests on
     CASE
         WHEN in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py')
             THEN 'leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)'
@@ -146,6 +151,7 @@ SELECT
     'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
 LEFT JOIN _lateness USING (recording, pid)
+LEFT JOIN _shared_lines AS shared USING (recording, pid, tid)
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps
     AND least_ns >= thresholds.least_share * step_ns

@@ -3,17 +3,20 @@
 -- Lost is the time in which it was ready and not running, at most as the GPU is idle by the driver's samples. Spans
 -- below the recorder's threshold are not in it.
 -- Does not apply where other programs had these CPUs meanwhile and no limit was used up (noisy_neighbour), threads of
--- the job that compute for it (too_many_threads), or data workers that have too much to do (data_bound), nor to one
--- late rank of several (nccl_straggler). Who had a CPU is not known of recordings made before they said so.
+-- the job that compute for it and are more than the CPUs (too_many_threads), or data workers that have too much to do
+-- (data_bound), nor to one late rank of several (nccl_straggler). Who had a CPU is not known of recordings made before
+-- they said so.
 --
--- needs: cpu_waits, data_wait_causes, _bound_cpus
+-- needs: cpu_waits, data_wait_causes, _bound_cpus, _other_threads, _process_info
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.03 AS min_share -- what can be saved, as a share of step time
+            0.03 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS one, -- of the time of other programs that one must have had to be named in the advice
+            0.1 AS own_share -- of the time, from which on other threads of the process are named next to others
     )
 SELECT
     recording, -- recording
@@ -40,19 +43,55 @@ SELECT
             WHEN limited OR holder = 'unknown' THEN ''
             WHEN holder = 'nobody'
                 THEN format('no thread used a CPU that was free for it {} of that time; ', pct(nobody_share))
+            WHEN holder = 'threads' AND runs.pools
+                THEN format('its own threads of OpenMP, BLAS or another pool for operators had it {} of that time; ',
+                    pct(holder_share))
             WHEN holder = 'threads'
                 THEN format('another thread of its process had it {} of that time; ', pct(holder_share))
+            WHEN holder IN ('others', 'started')
+                THEN format('{} had it {} of that time; ',
+                    CASE holder WHEN 'others' THEN 'other programs' ELSE 'programs that it started' END,
+                    pct(holder_share))
+                    || format('of them {} (pid {}) {}; ', coalesce(top_comm, 'a process'), top_pid, pct(top_share))
+                    || CASE
+                        WHEN threads_share >= own_share
+                            THEN format('other threads of its process {}; ', pct(threads_share))
+                        ELSE ''
+                    END
             ELSE format('{} (pid {}) had it {} of that time; ',
                 coalesce(top_comm, 'a process'), top_pid, pct(top_share))
+        END
+        || CASE
+            WHEN NOT limited AND holder IN ('others', 'unknown') AND nice > 0
+                THEN format('the training has nice value {}, so it yields to programs without; ', nice)
+            ELSE ''
         END AS evidence, -- what it rests on
     CASE CASE WHEN limited THEN 'limit' WHEN bound_cpus IS NOT NULL THEN 'bound' ELSE holder END
         WHEN 'limit' THEN 'a higher CPU limit of the container (cpu.max): the job uses all that it has'
         WHEN 'bound'
             THEN 'let it run on more CPUs: taskset, numactl, OMP_PROC_BIND, GOMP_CPU_AFFINITY or a cpuset binds it'
-        WHEN 'threads' THEN 'give the work of the other thread to a process with a CPU of its own, or do it less often'
+        WHEN 'threads' THEN CASE
+            WHEN runs.pools AND workers > 0
+                THEN 'fewer threads for operators (OMP_NUM_THREADS, torch.set_num_threads): they have the CPU of the '
+                    || 'thread that they work for, as data workers or other programs have theirs'
+            WHEN runs.pools
+                THEN 'fewer threads for operators (OMP_NUM_THREADS, torch.set_num_threads): they have the CPU of the '
+                    || 'thread that they work for, as other programs have theirs'
+            ELSE 'give the work of the other thread to a process with a CPU of its own, or do it less often'
+        END
+        WHEN 'started'
+            THEN 'the training starts these programs itself: with nice, on CPUs of their own (taskset), or less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
-        WHEN 'others' THEN format('keep the two apart: taskset or cpusets for pid {}, or nice it', top_pid)
+        WHEN 'others' THEN CASE
+            WHEN nice > 0
+                THEN format('run the training without nice, or renice it (renice -n 0 -p {}); '
+                    || 'or give it CPUs of its own', pid)
+            WHEN top_share < one * holder_share
+                THEN 'give the training CPUs of its own (taskset, cpusets), or run it while less else runs '
+                    || 'on the machine'
+            ELSE format('keep the two apart: taskset or cpusets for pid {}, or nice it', top_pid)
+        END
         WHEN 'nobody' THEN 'a higher CPU limit of the container (cpu.max): CPUs were idle meanwhile'
         ELSE CASE
             WHEN workers > 0
@@ -65,6 +104,9 @@ SELECT
     'zernel-analyze sql {} "FROM off_cpu"' AS next_command -- to see more
 FROM cpu_waits
 LEFT JOIN _bound_cpus USING (recording, pid)
+LEFT JOIN _other_threads AS runs USING (recording, pid)
+LEFT JOIN (SELECT recording, pid, any_value(nice) AS nice FROM _process_info GROUP BY ALL) AS info
+    USING (recording, pid)
 CROSS JOIN thresholds
 WHERE cause = 'unseen'
     AND NOT crowded

@@ -5,7 +5,11 @@
 -- hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known.
 -- Workers that are idle have their batches ready: then the wait is the hand-over, or the sampler, which runs in the
 -- training process. Where loading takes the workers less than that, the thread itself would be faster, and at least the
--- difference is lost.
+-- difference is lost. Else a hand-over is what workers cost, and worth a word from a tenth of the step on.
+-- Where single fetches take many times as long as the usual one, training waits for these: a loader hands batches out
+-- in order, and the other workers are idle once they are as far ahead as prefetch_factor allows.
+-- Workers that compute also take the CPUs of the training's own computation, which counts, too. What threads of OpenMP
+-- lose by that is only part of what is saved at most, as it is not known how long the training thread waits for them.
 -- Does not apply where another finding names the wait: storage_bound (the workers read), too_few_workers (CPUs are
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
@@ -18,7 +22,8 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
-            0.05 AS min_share -- what can be saved, as a share of step time
+            0.05 AS min_share, -- what can be saved, as a share of step time
+            0.1 AS min_hand_over -- the same of a hand-over that no known way makes shorter
     ),
     waits AS (
         SELECT
@@ -39,8 +44,10 @@ SELECT
     step_ns, -- [ns] step
     lost_ns, -- [ns] wait per step, at most as the GPU is idle
     bound_ns, -- [ns] saved at most, when no wait is left
-    least_lost(least(lost_ns, coalesce(by_itself_ns, lost_ns)), least_idle_ns)
-        AS least_lost_ns, -- [ns] lost at least: as the thread itself loads, without samples of the GPU
+    least_lost(
+        least(lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns ELSE 0 END, coalesce(by_itself_ns, lost_ns)),
+        least_idle_ns
+    ) AS least_lost_ns, -- [ns] lost at least: the wait, or as the thread itself loads, without samples of the GPU
     format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
         || CASE
             WHEN cause = 'named' AND asleep_share IS NULL THEN format('all in {}', names)
@@ -56,6 +63,9 @@ SELECT
             WHEN cause = 'sampler'
                 THEN format('; {} in the sampler, which runs in the training process with any number of workers',
                     ms(sampler_ns))
+            WHEN cause = 'uneven'
+                THEN format('; {} of {} fetches of theirs take {}, the median of all is {}',
+                    long_fetches, fetches, ms(long_fetch_ns), ms(usual_fetch_ns))
             WHEN by_itself_ns IS NOT NULL
                 THEN format('; that is the hand-over of batches, as loading takes the workers {} of a step',
                     ms(load_ns))
@@ -63,8 +73,12 @@ SELECT
         END
         || coalesce(format('; it may run on {} of them', bound_cpus), '')
         || CASE
-            WHEN crowd_ns >= 0.01 * step_ns THEN format('; {} more without a CPU that workers have', ms(crowd_ns))
-            ELSE ''
+            WHEN crowd_ns < 0.01 * step_ns THEN ''
+            WHEN most_crowd_ns > crowd_ns THEN format(
+                '; {} to {} more, as workers have CPUs that the threads of its own computation need',
+                ms(crowd_ns), ms(least(most_crowd_ns, step_ns - data_ns))
+            )
+            ELSE format('; {} more without a CPU that workers have', ms(crowd_ns))
         END
         || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause
@@ -88,6 +102,13 @@ SELECT
             WHEN draws_each
                 THEN 'make the iterator once, outside the loop: each step draws the order of the whole data set anew'
             ELSE 'make the indices cheaper in the sampler, or all of them before the pass; workers do not run it'
+        END
+        WHEN 'uneven' THEN CASE
+            WHEN at_once > 1
+                THEN 'the longest fetches hold up batches that come after them: in_order=False (PyTorch 2.6 or newer), '
+                    || 'a larger prefetch_factor or more workers; or make these samples cheaper'
+            ELSE 'the longest fetches hold up batches that come after them: a larger prefetch_factor or more workers; '
+                || 'or make these samples cheaper'
         END
         WHEN 'idle' THEN CASE
             WHEN by_itself_ns IS NOT NULL
@@ -113,6 +134,6 @@ SELECT
 FROM waits
 LEFT JOIN _bound_cpus USING (recording, pid)
 LEFT JOIN files USING (recording)
-WHERE cause IN ('transform', 'idle', 'sampler', 'unseen', 'named', 'unmeasured')
+WHERE cause IN ('transform', 'idle', 'uneven', 'sampler', 'unseen', 'named', 'unmeasured')
     AND steps >= min_steps
-    AND lost_ns >= min_share * step_ns
+    AND lost_ns >= CASE WHEN cause = 'idle' AND by_itself_ns IS NULL THEN min_hand_over ELSE min_share END * step_ns

@@ -82,7 +82,8 @@ SELECT
     pid, -- process
     tid, -- training thread
     pauses AS value, -- pauses
-    format('{} in {} steps', CASE WHEN measured THEN 'collections' ELSE 'pauses' END, steps)
+    CASE WHEN measured THEN 'collection' ELSE 'pause' END || CASE WHEN pauses = 1 THEN '' ELSE 's' END
+        || format(' in {} steps', steps)
         AS unit, -- unit of value
     step_ns, -- [ns] step
     lost_ns, -- [ns] pauses spread over all steps

@@ -3,7 +3,8 @@
 -- Counted are waits for the lock in steps of kind train, also inside the forward pass, backward and the optimizer: each
 -- call from Python into PyTorch needs the lock when it returns. Lost is all of that time, at most as the GPU is idle by
 -- the driver's samples.
--- Does not apply where nobody holds the lock for 5 ms at a time (blocked_on_thread), nor to interpreters without it.
+-- Does not apply to interpreters without it. Where the recorder could not say where the lock is, it is told by waits of
+-- 5 ms, so one that is held for less at a time is found by blocked_on_thread.
 --
 -- needs: thread_waits, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %

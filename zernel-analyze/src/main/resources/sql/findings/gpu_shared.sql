@@ -58,7 +58,7 @@ WITH
         GROUP BY ALL
     ),
     listed AS (
-        SELECT recording, pid, mode(device) AS device
+        SELECT recording, pid, mode(device ORDER BY device) AS device
         FROM samples
         GROUP BY ALL
     ),

@@ -1,11 +1,12 @@
 -- The optimizer takes much of a step. `Optimizer.step` runs on the CPU for longer than a fused one would.
 --
--- Waits for the GPU inside it do not count. Lost is what is beyond a tenth of the step, at most as the GPU is idle by
--- the driver's samples; a tenth is an assumption, and the bound is that it takes no time at all. How many of a step's
--- launches are in it is evidence: an optimizer that goes through the parameters one by one has several for each.
+-- Waits for the GPU inside it do not count, nor time in it that the thread is ready without a CPU. Lost is what is
+-- beyond a tenth of the step, at most as the GPU is idle by the driver's samples; a tenth is an assumption, and the
+-- bound is that it takes no time at all. How many of a step's launches are in it is evidence: an optimizer that goes
+-- through the parameters one by one has several for each.
 -- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
 --
--- needs: step_mean, step_work, gpu_busy, files, _rare_events, _launched, _step_spans, _sampled
+-- needs: step_mean, step_work, gpu_busy, files, _rare_events, _launched, _step_spans, _sampled, _off_cpu_steps
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
 -- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step'
@@ -15,26 +16,41 @@ WITH
             5 AS min_steps, -- steps of kind train
             0.25 AS min_share, -- of step time in the optimizer
             0.1 AS usual_share, -- of step time that it may take
+            0.02 AS told_share, -- of step time in it, ready without a CPU, from which on that is worth a word
             200000 AS min_ns, -- [ns] in the optimizer: calling any from Python takes about as long
             50 AS many_launches -- in the optimizer of a step, from which on they are worth a word
     ),
+    ready AS (
+        SELECT recording, pid, tid, sum(runq_ns) AS ready_ns
+        FROM _off_cpu_steps
+        WHERE step_kind = 'train' AND part = 'optimizer_step'
+        GROUP BY ALL
+    ),
+    parts AS (
+        SELECT
+            means.recording,
+            means.pid,
+            means.tid,
+            means.steps,
+            means.step_ns,
+            coalesce(ready.ready_ns, 0) / means.steps AS ready_ns,
+            greatest(means.optimizer_step_ns - coalesce(ready.ready_ns, 0) / means.steps, 0) AS optimizer_ns
+        FROM step_mean AS means
+        LEFT JOIN ready ON ready.recording = means.recording AND ready.pid = means.pid AND ready.tid = means.tid
+        WHERE means.steps > 0
+    ),
     costs AS (
         SELECT
-            step_mean.recording,
-            step_mean.pid,
-            step_mean.tid,
-            step_mean.steps,
-            step_mean.step_ns,
-            step_mean.optimizer_step_ns AS optimizer_ns,
-            least(step_mean.optimizer_step_ns - thresholds.usual_share * step_mean.step_ns, busy.idle_ns) AS lost_ns,
-            least(step_mean.optimizer_step_ns, busy.most_idle_ns) AS bound_ns,
+            parts.*,
+            least(parts.optimizer_ns - thresholds.usual_share * parts.step_ns, busy.idle_ns) AS lost_ns,
+            least(parts.optimizer_ns, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns
-        FROM step_mean
-        LEFT JOIN gpu_busy AS busy ON busy.recording = step_mean.recording AND busy.pid = step_mean.pid
+        FROM parts
+        LEFT JOIN gpu_busy AS busy ON busy.recording = parts.recording AND busy.pid = parts.pid
         CROSS JOIN thresholds
-        WHERE step_mean.steps >= thresholds.min_steps
-            AND step_mean.optimizer_step_ns >= thresholds.min_share * step_mean.step_ns
-            AND step_mean.optimizer_step_ns >= thresholds.min_ns
+        WHERE parts.steps >= thresholds.min_steps
+            AND parts.optimizer_ns >= thresholds.min_share * parts.step_ns
+            AND parts.optimizer_ns >= thresholds.min_ns
     ),
     calls AS (
         SELECT
@@ -85,8 +101,12 @@ SELECT
     bound_ns, -- [ns] saved at most, when it takes no time
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
-    format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal); ',
+    format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal)',
         steps, ms(optimizer_ns), ms(step_ns), pct(usual_share))
+        || CASE
+            WHEN ready_ns >= told_share * step_ns THEN format(', without {} in it ready without a CPU; ', ms(ready_ns))
+            ELSE '; '
+        END
         || CASE
             WHEN counted.launches >= thresholds.many_launches
                 THEN format('{:.0f} of the {:.0f} launches of a step are in it; ', counted.launches, worked.launches)

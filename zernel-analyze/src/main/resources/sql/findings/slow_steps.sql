@@ -3,15 +3,16 @@
 -- The median step is the baseline, the median deviation its spread. Counted is the time over the median: of slow steps,
 -- or of all steps from a change of pace on. Slow steps at equal distances are said to be so. Warm-up and
 -- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks of a job wait
--- for each other and are slow together, so the one that lost most stands for all. Steps of real jobs vary: a few slow
--- ones at no distance of their own are only worth a word from a tenth of all step time on.
+-- for each other and are slow together, so one stands for all: the one that others wait for in most of their slow
+-- steps, if its own are slow too, else the one that lost most, and whom it waits for. Steps of real jobs vary: a few
+-- slow ones at no distance of their own are only worth a word from a tenth of all step time on.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
 -- (nccl_straggler), another process on the GPU just then (gpu_shared), waits of a job whose input is too slow
 -- (data_bound, storage_bound, too_few_workers), and waits of a program far ahead of its GPU: in a sync every few steps,
 -- for room to launch, or for data that the GPU does not miss. Nor to steps that take longer and longer (growing_steps).
 --
--- needs: steps, step_outliers, step_changes, step_trends, _shared_steps, _collective_calls, _rank_jobs
+-- needs: steps, step_outliers, step_changes, step_trends, _shared_steps, _ranked, _rank_jobs, _job_steps, late_steps
 -- needs: phase_words, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: `zernel-analyze steps` lists every step with its phases
@@ -25,6 +26,7 @@ WITH
             3 AS min_repeats, -- slow steps at equal distances
             0.6 AS min_regular, -- share of distances that are equal
             2 AS more_syncs, -- waits for the GPU more than usual, between which it computes
+            0.5 AS min_waits, -- of a slow step's excess, and of slow steps: for one other rank, that comes late
             0.5 AS shared -- of steps on a GPU that is shared, after a change of pace and not before it
     ),
     threads AS (
@@ -50,7 +52,7 @@ WITH
         WHERE reason IS NULL
     ),
     distances AS (
-        SELECT recording, pid, tid, mode(distance) AS distance
+        SELECT recording, pid, tid, mode(distance ORDER BY distance) AS distance
         FROM slow
         GROUP BY ALL
     ),
@@ -236,33 +238,113 @@ WITH
         CROSS JOIN thresholds
     ),
     ranks AS (
-        SELECT DISTINCT calls.recording, calls.pid, jobs.job
-        FROM _collective_calls AS calls
-        JOIN _rank_jobs AS jobs ON jobs.recording = calls.recording AND jobs.pid = calls.pid
-        WHERE calls.nranks > 1
+        SELECT ranks.recording, ranks.pid, jobs.job
+        FROM _ranked AS ranks
+        JOIN _rank_jobs AS jobs ON jobs.recording = ranks.recording AND jobs.pid = ranks.pid
+    ),
+    -- Slow steps that are waits for another rank, with what that one did meanwhile.
+    waits AS (
+        SELECT
+            slow.recording,
+            slow.pid,
+            slow.tid,
+            slow.step,
+            arg_max(
+                {
+                    'recording': others.recording,
+                    'pid': others.pid,
+                    'tid': others.tid,
+                    'cause': late.cause
+                },
+                late.lag_ns
+            ) AS late
+        FROM slow
+        JOIN _job_steps AS own ON own.recording = slow.recording AND own.pid = slow.pid AND own.step = slow.step
+        JOIN _job_steps AS others ON others.job = own.job AND others.number = own.number AND others.rank <> own.rank
+        JOIN late_steps AS late
+            ON late.recording = others.recording
+            AND late.pid = others.pid
+            AND late.step = others.step
+        CROSS JOIN thresholds
+        WHERE late.late_rank IS NOT NULL AND late.lag_ns >= thresholds.min_waits * (slow.dur_ns - slow.usual_ns)
+        GROUP BY ALL
+    ),
+    latest AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            late.recording AS late_recording,
+            late.pid AS late_pid,
+            any_value(late.tid) AS late_tid,
+            count(*) AS steps,
+            mode(late.cause ORDER BY late.cause) AS cause
+        FROM waits
+        GROUP BY ALL
+    ),
+    waited_for AS (
+        SELECT latest.*
+        FROM latest
+        JOIN grown
+            ON grown.recording = latest.recording
+            AND grown.pid = latest.pid
+            AND grown.tid = latest.tid
+        CROSS JOIN thresholds
+        WHERE latest.steps >= thresholds.min_waits * grown.slow_steps
+        QUALIFY row_number() OVER (
+            PARTITION BY latest.recording, latest.pid, latest.tid
+            ORDER BY latest.steps DESC, latest.late_recording, latest.late_pid
+        ) = 1
+    ),
+    worth AS (
+        SELECT
+            all_slow.*,
+            ranks.job,
+            CASE WHEN ranks.pid IS NULL THEN [all_slow.recording, all_slow.pid, all_slow.tid] END AS alone,
+            waited_for.late_recording,
+            waited_for.late_pid,
+            waited_for.late_tid,
+            waited_for.steps AS waiting_steps,
+            waited_for.cause
+        FROM all_slow
+        LEFT JOIN ranks ON ranks.recording = all_slow.recording AND ranks.pid = all_slow.pid
+        LEFT JOIN waited_for
+            ON waited_for.recording = all_slow.recording
+            AND waited_for.pid = all_slow.pid
+            AND waited_for.tid = all_slow.tid
+            AND all_slow.what = 'some'
+        CROSS JOIN thresholds
+        WHERE all_slow.steps >= thresholds.min_steps AND excess_ns >= all_slow.min_share * all_ns
+    ),
+    held_up AS (
+        SELECT late_recording AS recording, late_pid AS pid, count(*) AS ranks, max(waiting_steps) AS steps
+        FROM worth
+        WHERE late_pid IS NOT NULL
+        GROUP BY ALL
     ),
     jobs AS (
         SELECT
-            all_slow.*,
+            worth.*,
+            held_up.ranks AS held_ranks,
+            held_up.steps AS held_steps,
             count(*) OVER job AS threads,
-            row_number() OVER (job ORDER BY excess_ns DESC, all_slow.recording, all_slow.pid, tid) AS place
-        FROM all_slow
-        LEFT JOIN ranks ON ranks.recording = all_slow.recording AND ranks.pid = all_slow.pid
-        CROSS JOIN thresholds
-        WHERE all_slow.steps >= thresholds.min_steps AND excess_ns >= all_slow.min_share * all_ns
-        WINDOW job AS (
-            PARTITION BY
-                what,
-                ranks.job,
-                CASE WHEN ranks.pid IS NULL THEN all_slow.recording END,
-                CASE WHEN ranks.pid IS NULL THEN all_slow.pid END,
-                CASE WHEN ranks.pid IS NULL THEN all_slow.tid END
-        )
+            row_number() OVER (
+                job
+                ORDER BY
+                    held_up.pid IS NOT NULL AND worth.late_pid IS NULL AND worth.what = 'some' DESC,
+                    excess_ns DESC,
+                    worth.recording,
+                    worth.pid,
+                    tid
+            ) AS place
+        FROM worth
+        LEFT JOIN held_up ON held_up.recording = worth.recording AND held_up.pid = worth.pid
+        WINDOW job AS (PARTITION BY what, job, alone)
     )
 SELECT
     recording, -- recording
     pid, -- process
-    tid, -- training thread that lost most
+    tid, -- training thread that lost most, or that the others wait for
     thread_label(recording, pid, tid)
         || CASE WHEN threads > 1 THEN format(' and {} more', threads - 1) ELSE '' END AS subject, -- training thread
     slow_steps AS value, -- slow steps
@@ -270,10 +352,34 @@ SELECT
     all_ns / steps AS step_ns, -- [ns] step
     excess_ns / steps AS lost_ns, -- [ns] excess spread over all steps
     excess_ns / steps AS bound_ns, -- [ns] saved at most, when slow steps take the median
-    why AS evidence, -- what it rests on
+    why || CASE
+        WHEN late_pid IS NOT NULL
+            THEN format('; in {} of these it waits for {}, which is late', waiting_steps,
+                thread_label(late_recording, late_pid, late_tid))
+                || CASE cause
+                    WHEN 'checkpoint' THEN ', as it writes a checkpoint'
+                    WHEN 'data wait' THEN ', as it waits for data'
+                    WHEN 'preemption' THEN ', as it has no CPU'
+                    WHEN 'allocation' THEN ', as it allocates device memory'
+                    WHEN 'compute' THEN ', as its passes take longer'
+                    WHEN 'asleep' THEN ', as it is asleep'
+                    WHEN 'slow GPU' THEN ', as it waits for its GPU'
+                    WHEN 'other' THEN ', as it works outside of recorded calls'
+                    ELSE ''
+                END
+        WHEN what = 'some' AND held_ranks > 0
+            THEN format('; {} for it in {} slow steps',
+                CASE WHEN held_ranks = 1 THEN '1 other rank waits' ELSE format('{} other ranks wait', held_ranks) END,
+                held_steps)
+        ELSE ''
+    END AS evidence, -- what it rests on
     CASE
         WHEN what <> 'some'
             THEN 'look at what changed then: marks, other jobs, clocks of the GPU (throttling), input of another size'
+        WHEN late_pid IS NOT NULL AND cause = 'preemption'
+            THEN 'free CPUs for the late rank: other processes on its machine, CPU limits, affinity'
+        WHEN late_pid IS NOT NULL
+            THEN 'look at what only the late rank does then: evaluation, checkpoints, logging; do that less often'
         WHEN phase = 'besides'
             THEN 'look at what is computed besides training: evaluation, samples, metrics that are read'
         WHEN phase = 'DataLoading'

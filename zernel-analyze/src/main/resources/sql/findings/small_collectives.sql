@@ -2,7 +2,9 @@
 --
 -- Compared is with as few collectives of the usual bucket's size as hold the same bytes. One more costs the call, or a
 -- round trip of the GPUs if that takes longer: the shortest that was seen of a collective alone, such as a barrier;
--- else 20 us are assumed. Where computation runs beside them, some of that may be hidden.
+-- else 20 us are assumed. Where computation runs beside them, some of that may be hidden. Without NCCL, as with gloo,
+-- it is the waits of a loop: all but one, each as long as the shortest that the steps repeat. At most saved are these
+-- waits and what is between two of them.
 -- Does not apply to operations inside a group, which NCCL sends together, nor where the GPU hides all of it.
 --
 -- needs: _small_collectives
@@ -22,20 +24,33 @@ SELECT
     pid, -- process
     tid, -- thread whose steps these are
     round(small, 1) AS value, -- small collectives per step
-    'small collectives per step' AS unit, -- unit of value
+    CASE WHEN on_cpu THEN 'collectives per step' ELSE 'small collectives per step' END AS unit, -- unit of value
     step_ns, -- [ns] step
     lost_ns, -- [ns] of those that are too many
     bound_ns, -- [ns] saved at most, when none costs anything
-    format('mean of {} steps: {:.0f} of {:.0f} collectives are below 4 MiB, median {:.1f} KiB; {:.0f} would do; ',
-        steps, small, collectives, median_bytes / 1024, enough)
-        || format('the calls take {}, a round trip {}; ',
-            ms(call_ns),
-            CASE
-                WHEN round_trip_ns IS NULL THEN '20 us (assumed)'
-                ELSE format('{:.0f} us (the shortest seen)', round_trip_ns / 1e3)
-            END)
-        || CASE WHEN alone THEN 'nothing else runs at the same time; ' ELSE '' END AS evidence, -- what it rests on
-    'send less often: larger buckets (bucket_cap_mb), larger FSDP units, or one flat tensor' AS advice, -- what to try
+    CASE
+        WHEN on_cpu THEN format(
+            'mean of {} steps: {:.0f} waits for a collective, one after the other, take {}; one would do, and even the '
+                || 'shortest takes {}; ',
+            steps, collectives, us_or_ms(call_ns), us_or_ms(each_ns))
+        ELSE format('mean of {} steps: {:.0f} of {:.0f} collectives are below 4 MiB, median {:.1f} KiB; '
+                || '{:.0f} would do; ',
+            steps, small, collectives, median_bytes / 1024, enough)
+            || format('the calls take {}, a round trip {}; ',
+                ms(call_ns),
+                CASE
+                    WHEN round_trip_ns IS NULL THEN '20 us (assumed)'
+                    ELSE format('{:.0f} us (the shortest seen)', round_trip_ns / 1e3)
+                END)
+    END
+        || CASE WHEN alone AND NOT on_cpu THEN 'nothing else runs at the same time; ' ELSE '' END
+        AS evidence, -- what it rests on
+    CASE
+        WHEN on_cpu
+            THEN 'one collective in place of the loop: DistributedDataParallel, or torch.cat() of all tensors; or '
+                || 'async_op=True and wait once at the end'
+        ELSE 'send less often: larger buckets (bucket_cap_mb), larger FSDP units, or one flat tensor'
+    END AS advice, -- what to try
     'zernel-analyze nccl {}' AS next_command -- to see more
 FROM _small_collectives
 CROSS JOIN thresholds

@@ -1,11 +1,12 @@
 -- Training waits for writes. The training thread writes, syncs or renames files in its steps.
 --
--- Counted is the time in such calls on files, and in opening them to be written, which may have to empty them, in steps
--- of kind train, beside checkpoints. Lost is that time, at most as the GPU is idle by the driver's samples.
+-- Counted is the time in such calls on files, and in opening them to be written, which may have to empty them, without
+-- waiting for a CPU, in steps of kind train, beside checkpoints. Lost is that time, at most as the GPU is idle by the
+-- driver's samples.
 -- Does not apply to checkpoints (checkpoint_stall), to writes of other threads and processes, to pipes and sockets
 -- (blocked_on_process), nor to writes through a mapping of a file.
 --
--- needs: events, steps, gpu_busy
+-- needs: events, steps, _off_cpu_steps, gpu_busy
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the same with the log on a memory file system (/dev/shm) tells what storage costs
 -- lines: the writes WHERE thread = 'training' AND step_kind = 'train' AND state = 'storage' AND NOT is_read(name)
@@ -21,13 +22,19 @@ WITH
         WHERE step_kind = 'train'
         GROUP BY ALL
     ),
+    ready AS (
+        SELECT recording, pid, tid, call_ns, sum(dur_ns - blocked_ns) AS ready_ns
+        FROM _off_cpu_steps
+        WHERE call_ns IS NOT NULL
+        GROUP BY ALL
+    ),
     writes AS (
         SELECT
             events.recording,
             events.pid,
             events.tid,
             events.ts_ns,
-            events.dur_ns,
+            greatest(events.dur_ns - coalesce(ready.ready_ns, 0), 0) AS dur_ns,
             events.name,
             events.bytes,
             events.path
@@ -36,6 +43,11 @@ WITH
             ON trained.recording = events.recording
             AND trained.pid = events.pid
             AND trained.tid = events.tid
+        LEFT JOIN ready
+            ON ready.recording = events.recording
+            AND ready.pid = events.pid
+            AND ready.tid = events.tid
+            AND ready.call_ns = events.ts_ns
         WHERE (events.kind IN ('io', 'io_open')) IS TRUE
             AND CASE WHEN events.kind = 'io' THEN NOT is_read(events.name) ELSE events.writable = 1 END
             AND events.path NOT SIMILAR TO '(pipe|socket):.*' IS NOT FALSE

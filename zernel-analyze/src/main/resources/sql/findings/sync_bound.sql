@@ -2,7 +2,8 @@
 --
 -- Typical is `.item()`, `.cpu()`, a mask as an index, or printing a tensor inside the step: a copy to the host, or a
 -- sync. Without the waits the thread is ahead by as much, until the GPU is always busy: where a trace or the driver's
--- samples say how long the GPU is idle, lost is the lesser of the two. Where nothing does, or the GPU may be the limit
+-- samples say how long the GPU is idle, lost is the lesser of the two; by a trace, without the time in which it copies
+-- what it needs, since that is what the waits wait for. Where nothing does, or the GPU may be the limit
 -- (gpu_limit), it is the time from the return of a wait to the next launch, wait for data, or end of the step, at most
 -- as long as the waits: the CPU does not get faster; a gap counts twice the usual at most, so that rare stalls after a
 -- wait (checkpoint, garbage collection) are left to their own findings. The bound is for waits that vanish.
@@ -54,7 +55,7 @@ WITH
         CROSS JOIN thresholds
         WHERE work.launches > 0 AND work.recording NOT IN (SELECT recording FROM _sampled WHERE kind = 'cuda_launch')
         GROUP BY work.recording, work.pid
-        HAVING least(sum(waits.dur_ns) / any_value(work.steps), any_value(busy.idle_ns))
+        HAVING least(sum(waits.dur_ns) / any_value(work.steps), any_value(busy.idle_ns - coalesce(busy.feeding_ns, 0)))
             >= any_value(thresholds.min_share * work.all_ns / work.steps)
     ),
     enqueued AS (
@@ -141,14 +142,18 @@ WITH
             suspects.blocked_ns / work.steps AS blocked_ns,
             CASE
                 WHEN busy.busy IS NOT NULL AND limited.pid IS NULL
-                    THEN least(suspects.blocked_ns / work.steps, busy.idle_ns)
-                ELSE least(idle.idle_ns / work.detailed_steps, suspects.blocked_ns / work.steps, busy.idle_ns)
+                    THEN least(suspects.blocked_ns / work.steps, busy.idle_ns - coalesce(busy.feeding_ns, 0))
+                ELSE least(
+                    idle.idle_ns / work.detailed_steps,
+                    suspects.blocked_ns / work.steps,
+                    busy.idle_ns - coalesce(busy.feeding_ns, 0)
+                )
             END AS lost_ns,
             CASE
                 WHEN busy.busy IS NOT NULL AND limited.pid IS NULL
                     THEN least(suspects.blocked_ns / work.steps, (1 - busy.most_train_busy) * work.all_ns / work.steps)
             END AS sampled_least_ns,
-            least(suspects.blocked_ns / work.steps, busy.most_idle_ns) AS bound_ns,
+            least(suspects.blocked_ns / work.steps, busy.most_idle_ns - coalesce(busy.feeding_ns, 0)) AS bound_ns,
             busy.least_idle_ns
         FROM idle
         JOIN work ON work.recording = idle.recording AND work.pid = idle.pid

@@ -10,7 +10,7 @@
 -- said who had a CPU. What can be saved at most is not known: threads that have a CPU wait for those that have none,
 -- and OpenMP's do that on the CPU, so that fewer of them gain more than the time without one.
 --
--- needs: cpu_waits, host_usage, line_times, stack_lines
+-- needs: cpu_waits, host_usage, _other_threads
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: torch.get_num_threads() tells how many threads PyTorch uses for an operator
 -- lines: what the other threads run WHERE thread = 'other' AND state = 'on-cpu'
@@ -18,26 +18,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps
-            0.05 AS min_share, -- what can be saved, as a share of step time
-            0.5 AS python_share, -- of the CPU time of the other threads, in Python code
-            0.1 AS pool_share, -- of it, in pools for operators: less is other libraries
-            20 AS min_samples -- of the other threads, to tell so
-    ),
-    runs AS (
-        SELECT
-            times.recording,
-            times.train_pid AS pid,
-            sum(CASE WHEN times.python THEN times.ns ELSE 0 END) / sum(times.ns) >= any_value(thresholds.python_share)
-                AS python,
-            sum(CASE WHEN regexp_matches(lines.stack, 'gomp|iomp|libomp|blas|mkl|tbb|thread_?pool', 'i') THEN times.ns
-                ELSE 0 END) / sum(times.ns) < any_value(thresholds.pool_share)
-                AND count(*) >= any_value(thresholds.min_samples) AS foreign_code,
-            sum(CASE WHEN times.python THEN times.ns ELSE 0 END) / sum(times.ns) AS share
-        FROM line_times AS times
-        JOIN stack_lines AS lines ON lines.id = times.id
-        CROSS JOIN thresholds
-        WHERE times.thread = 'other' AND times.kind = 'sample'
-        GROUP BY times.recording, times.train_pid
+            0.05 AS min_share -- what can be saved, as a share of step time
     )
 SELECT
     waits.recording, -- recording
@@ -56,7 +37,7 @@ SELECT
             coalesce(CAST(coalesce(CAST(usage.allowed_cpus AS BIGINT), waits.cpus) AS VARCHAR), 'an unknown number of'))
         || CASE
             WHEN runs.python
-                THEN format('{} of what its other threads run is Python code, by samples', pct(runs.share))
+                THEN format('{} of what its other threads run is Python code, by samples', pct(runs.in_python))
             WHEN runs.foreign_code
                 THEN 'what its other threads run is neither Python code nor of OpenMP or BLAS, by samples'
             ELSE 'what they lose on the CPU, as in OpenMP where each waits for all, is not in it'
@@ -68,6 +49,10 @@ SELECT
         WHEN runs.foreign_code
             THEN 'more CPUs for the job, or fewer threads of the library that the lines name: '
                 || 'OMP_NUM_THREADS does not count for them'
+        WHEN runs.helpers + 1 <= floor(coalesce(usage.allowed_cpus, waits.cpus)) AND runs.helpers >= 1
+            THEN format('OMP_NUM_THREADS={} or torch.set_num_threads({}): operators use {} threads now, no more than '
+                || 'there are CPUs, but other threads of the job need one, too', runs.helpers, runs.helpers,
+                runs.helpers + 1)
         ELSE format('OMP_NUM_THREADS={} or torch.set_num_threads({}), '
             || 'shared by all processes of the job on this machine',
             greatest(CAST(floor(coalesce(usage.allowed_cpus, waits.cpus, 1)) AS BIGINT), 1),
@@ -76,6 +61,6 @@ SELECT
     'zernel-analyze sql {} "FROM preemption"' AS next_command -- to see more
 FROM cpu_waits AS waits
 CROSS JOIN thresholds
-LEFT JOIN runs ON runs.recording = waits.recording AND runs.pid = waits.pid
+LEFT JOIN _other_threads AS runs ON runs.recording = waits.recording AND runs.pid = waits.pid
 LEFT JOIN host_usage AS usage ON usage.recording = waits.recording AND usage.pid = waits.pid
 WHERE cause = 'unseen' AND crowded AND steps >= min_steps AND lost_ns >= min_share * step_ns

@@ -1,8 +1,8 @@
 -- Some probes could not be attached. What the report does not show of it may have happened all the same.
 --
 -- Not named are kinds that were switched off on purpose, kinds whose library no process had loaded (a job without NCCL
--- has nothing to probe there) unless steps and phases rest on them and the job was not recorded from its start, samples
--- of GPUs where no job used one, and functions that a library lacks while another function of the same kind was
+-- has nothing to probe there) unless steps and phases rest on them and nothing of a job was recorded at all, samples of
+-- GPUs where no job used one, and functions that a library lacks while another function of the same kind was
 -- attached in it.
 --
 -- needs: kinds, probes, recordings, files
@@ -15,6 +15,10 @@ WITH
     gpu_jobs AS (
         SELECT DISTINCT recording FROM kinds WHERE kind LIKE 'cuda%' AND events > 0
     ),
+    -- Recordings in which a process did something: what it did not load, it does without.
+    running AS (
+        SELECT DISTINCT recording FROM kinds WHERE kind IN ('sample', 'sched') AND events > 0
+    ),
     whole_kinds AS (
         SELECT recording, kind, 'kind ' || kind AS what, state, why, 1 AS functions
         FROM kinds
@@ -22,7 +26,8 @@ WITH
                 AND (kind NOT IN ('gpu_sample', 'gpu_process') OR recording IN (SELECT recording FROM gpu_jobs)))
             OR (state = 'waiting'
                 AND kind IN (SELECT kind FROM essential)
-                AND recording NOT IN (SELECT recording FROM recordings WHERE command <> ''))
+                AND recording NOT IN (SELECT recording FROM recordings WHERE command <> '')
+                AND recording NOT IN (SELECT recording FROM running))
     ),
     functions AS (
         SELECT

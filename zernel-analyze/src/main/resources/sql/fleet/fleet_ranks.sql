@@ -1,41 +1,10 @@
--- Ranks of all recordings: where each runs, what its steps consist of, and how late it comes to the others.
+-- Ranks of all recordings: where each runs, what its steps consist of, how late it comes to the others, and why.
 --
--- A rank is a process with training steps. Steps are those without warm-up. It is late by its median arrival at
--- collectives after the middle rank.
+-- What `rank_paces` has of each rank, with what it spent more time on in the steps in which it came last.
 --
--- needs: steps, _step_counts, _process_info, recordings, rank_arrivals, collective_arrivals, late_steps
+-- needs: rank_paces, late_steps
 CREATE TABLE fleet_ranks AS
 WITH
-    paces AS (
-        SELECT
-            steps.recording,
-            steps.pid,
-            count(*) AS steps,
-            avg(steps.dur_ns) AS step_ns,
-            avg(steps.data_loading_ns) AS data_loading_ns,
-            avg(steps.gpu_compute_ns) AS gpu_compute_ns,
-            avg(steps.nccl_collective_ns) AS nccl_collective_ns,
-            avg(steps.optimizer_step_ns) AS optimizer_step_ns,
-            avg(steps.unknown_ns) AS unknown_ns
-        FROM steps
-        JOIN _step_counts AS counts
-            ON counts.recording = steps.recording
-            AND counts.pid = steps.pid
-            AND counts.tid = steps.tid
-        WHERE steps.step_kind <> 'warmup'
-        GROUP BY steps.recording, steps.pid
-    ),
-    lags AS (
-        SELECT recording, pid, median(lag_ns) AS lag_ns, any_value(rank) FILTER (ranks_known) AS rank
-        FROM rank_arrivals
-        GROUP BY recording, pid
-    ),
-    lasts AS (
-        SELECT late_recording AS recording, late_pid AS pid, count(*) AS times_last
-        FROM collective_arrivals
-        WHERE by_all AND late_rank IS NOT NULL
-        GROUP BY late_recording, late_pid
-    ),
     causes AS (
         SELECT recording, pid, arg_max(cause, (steps, coalesce(cause, ''))) AS cause
         FROM (
@@ -48,14 +17,11 @@ WITH
     )
 SELECT
     paces.recording, -- recording
-    recordings.host, -- machine
+    paces.host, -- machine
     paces.pid, -- process
-    coalesce(TRY_CAST(info.rank AS BIGINT), lags.rank) AS rank, -- rank in the job, or else in a communicator
-    coalesce(
-        TRY_CAST(info.local_rank AS BIGINT),
-        row_number() OVER (PARTITION BY paces.recording ORDER BY lags.rank, paces.pid) - 1
-    ) AS local_rank, -- place on its machine, from 0
-    TRY_CAST(info.world_size AS BIGINT) AS world_size, -- ranks of the job, as it was started
+    paces.rank, -- rank in the job, or else in a communicator
+    paces.local_rank, -- place on its machine, from 0
+    paces.world_size, -- ranks of the job, as it was started
     paces.steps, -- steps without warm-up
     paces.step_ns, -- [ns] mean step
     paces.data_loading_ns, -- [ns] of it waiting for data
@@ -63,13 +29,9 @@ SELECT
     paces.nccl_collective_ns, -- [ns] of it in NCCL calls and waits for collectives
     paces.optimizer_step_ns, -- [ns] of it in the optimizer
     paces.unknown_ns, -- [ns] of it in anything else
-    CAST(lags.lag_ns AS BIGINT) AS lag_ns, -- [ns] after the middle rank at collectives, median; below 0 where before
-    coalesce(lasts.times_last, 0) AS times_last, -- collectives to which it came last of all
+    paces.lag_ns, -- [ns] after the middle rank at collectives, median; below 0 where before
+    paces.times_last, -- collectives to which it came last of all
     causes.cause -- what it spent more time on then, see late_steps
-FROM paces
-JOIN recordings ON recordings.recording = paces.recording
-LEFT JOIN _process_info AS info ON info.recording = paces.recording AND info.pid = paces.pid
-LEFT JOIN lags ON lags.recording = paces.recording AND lags.pid = paces.pid
-LEFT JOIN lasts ON lasts.recording = paces.recording AND lasts.pid = paces.pid
+FROM rank_paces AS paces
 LEFT JOIN causes ON causes.recording = paces.recording AND causes.pid = paces.pid
-ORDER BY paces.recording, local_rank, paces.pid
+ORDER BY paces.recording, paces.local_rank, paces.pid

@@ -9,6 +9,7 @@ WITH
             pid,
             device,
             work,
+            work = 'copy' AND regexp_matches(name, 'HtoD|DtoD|PtoP|HostToDevice|DeviceToDevice|[Mm]emset') AS feeds,
             unnest([start_ns, end_ns]) AS at_ns,
             unnest([1, -1]) AS change
         FROM gpu_activity
@@ -21,7 +22,8 @@ WITH
             at_ns,
             sum(CASE WHEN work = 'compute' THEN change ELSE 0 END) AS compute,
             sum(CASE WHEN work = 'communication' THEN change ELSE 0 END) AS communication,
-            sum(CASE WHEN work = 'copy' THEN change ELSE 0 END) AS copy
+            sum(CASE WHEN work = 'copy' THEN change ELSE 0 END) AS copy,
+            sum(CASE WHEN feeds THEN change ELSE 0 END) AS feeding
         FROM edges
         GROUP BY ALL
     ),
@@ -34,7 +36,8 @@ WITH
             lead(at_ns) OVER device_order AS end_ns,
             sum(compute) OVER device_order > 0 AS compute,
             sum(communication) OVER device_order > 0 AS communication,
-            sum(copy) OVER device_order > 0 AS copy
+            sum(copy) OVER device_order > 0 AS copy,
+            sum(feeding) OVER device_order > 0 AS feeding
         FROM moments
         WINDOW device_order AS (PARTITION BY recording, pid, device ORDER BY at_ns)
     )
@@ -47,7 +50,8 @@ SELECT
     levels.end_ns - levels.start_ns AS dur_ns, -- [ns] wall time
     levels.compute, -- whether a kernel ran that is no communication
     levels.communication, -- whether a kernel ran that is
-    levels.copy -- whether a copy or fill ran
+    levels.copy, -- whether a copy or fill ran
+    levels.feeding -- whether one ran that is no copy to the host
 FROM levels
 WHERE levels.end_ns IS NOT NULL
     AND (

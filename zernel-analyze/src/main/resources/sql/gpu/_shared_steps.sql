@@ -17,7 +17,7 @@ WITH
         WHERE kind = 'gpu_process' AND name = 'sm' AND device IS NOT NULL AND pid IS NOT NULL
     ),
     listed AS (
-        SELECT recording, pid, mode(device) AS device
+        SELECT recording, pid, mode(device ORDER BY device) AS device
         FROM samples
         GROUP BY ALL
     ),

@@ -34,7 +34,7 @@ WITH
         )
     ),
     listed AS (
-        SELECT recording, pid, mode(device) AS device
+        SELECT recording, pid, mode(device ORDER BY device) AS device
         FROM events
         WHERE kind = 'gpu_process'
         GROUP BY ALL

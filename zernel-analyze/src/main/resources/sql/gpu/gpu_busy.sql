@@ -69,7 +69,7 @@ WITH
         HAVING count(DISTINCT device) = 1
     ),
     listed AS (
-        SELECT recording, pid, mode(device) AS device
+        SELECT recording, pid, mode(device ORDER BY device) AS device
         FROM events
         WHERE kind = 'gpu_process'
         GROUP BY ALL
@@ -216,6 +216,7 @@ WITH
             coalesce(training.least_busy, 0) AS least_train_busy,
             coalesce(training.most_busy, 1) AS most_train_busy,
             NULL AS exposed,
+            NULL AS feeding,
             ranges.train_ns
         FROM ranges
         LEFT JOIN ranges AS training
@@ -239,6 +240,7 @@ WITH
             spans.device,
             spans.compute,
             spans.communication,
+            spans.feeding,
             CASE
                 WHEN recorded.pid IS NULL THEN spans.dur_ns
                 ELSE greatest(least(spans.end_ns, trained.end_ns) - greatest(spans.start_ns, trained.start_ns), 0)
@@ -255,7 +257,9 @@ WITH
             device,
             any_value(train_ns) AS train_ns,
             coalesce(sum(dur_ns) FILTER (WHERE compute OR communication), 0) / sum(dur_ns) AS busy,
-            coalesce(sum(dur_ns) FILTER (WHERE communication AND NOT compute), 0) / sum(dur_ns) AS exposed
+            coalesce(sum(dur_ns) FILTER (WHERE communication AND NOT compute), 0) / sum(dur_ns) AS exposed,
+            coalesce(sum(dur_ns) FILTER (WHERE feeding AND NOT compute AND NOT communication), 0) / sum(dur_ns)
+                AS feeding
         FROM clipped
         GROUP BY recording, pid, device
         HAVING sum(dur_ns) >= any_value(min_ns)
@@ -273,6 +277,7 @@ WITH
             max(busy) AS least_train_busy,
             max(busy) AS most_train_busy,
             arg_max(exposed, busy) AS exposed,
+            arg_max(feeding, busy) AS feeding,
             any_value(train_ns) AS train_ns
         FROM traced_devices
         GROUP BY recording, pid
@@ -406,6 +411,7 @@ SELECT
         AS least_idle_ns, -- [ns] the same at least, where only calls tell; NULL where a trace or samples do
     (1 - CASE WHEN train_busy IS NULL AND busy IS NOT NULL THEN least_busy ELSE least_train_busy END) * train_ns
         AS most_idle_ns, -- [ns] the same at most, for bounds
-    exposed * train_ns AS exposed_communication_ns -- [ns] in which only communication ran; NULL without a trace
+    exposed * train_ns AS exposed_communication_ns, -- [ns] in which only communication ran; NULL without a trace
+    feeding * train_ns AS feeding_ns -- [ns] of idle_ns in which it fills, or copies not to the host; NULL as above
 FROM best
 ORDER BY recording, pid

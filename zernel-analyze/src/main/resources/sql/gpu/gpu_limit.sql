@@ -94,8 +94,14 @@ SELECT
                 pct(busy), samples, pct(least_busy), pct(most_busy))
         END,
         CASE
-            WHEN blocks THEN format('launches block for room in the queue: {:.0f} us each, {} of a step',
-                launch_ns / 1e3, pct(launch_share))
+            WHEN blocks
+                THEN format('launches {}: {:.0f} us each, {} of a step',
+                    -- The first call of a function loads it, which takes as long.
+                    CASE
+                        WHEN may_be_busy THEN 'block for room in the queue'
+                        ELSE 'are slow, with room in the queue'
+                    END,
+                    launch_ns / 1e3, pct(launch_share))
         END,
         CASE WHEN sync_ns >= 0.05 * step_ns THEN format('a step waits {} for the GPU', ms(sync_ns)) END,
         CASE

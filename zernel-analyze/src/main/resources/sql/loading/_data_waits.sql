@@ -79,7 +79,7 @@ WITH
         GROUP BY ALL
     ),
     read_calls AS (
-        SELECT events.recording, events.pid, events.tid, events.ts_ns, events.dur_ns
+        SELECT events.recording, events.pid, events.tid, events.ts_ns, events.dur_ns, events.io_ns
         FROM events
         JOIN threads
             ON threads.recording = events.recording
@@ -92,7 +92,12 @@ WITH
             AND threads.loads_in_process
     ),
     reading AS (
-        SELECT read_calls.recording, read_calls.pid, read_calls.tid, sum(read_calls.dur_ns) AS read_ns
+        SELECT
+            read_calls.recording,
+            read_calls.pid,
+            read_calls.tid,
+            sum(read_calls.dur_ns) AS read_ns,
+            sum(read_calls.io_ns) AS disk_ns
         FROM read_calls
         ASOF JOIN data_wait
             ON data_wait.recording = read_calls.recording
@@ -156,6 +161,10 @@ SELECT
     named.asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     CASE WHEN reading.read_ns > 0 THEN least((reading.read_ns + coalesce(faulting.fault_ns, 0)) / waits.wait_ns, 1) END
         AS reading, -- share of its waits for data in reads of files; NULL where it has none
+    CASE
+        WHEN reading.disk_ns IS NOT NULL
+            THEN greatest(reading.disk_ns, coalesce(spans.data_off_ns - spans.data_runq_ns, 0)) / reading.read_ns
+    END AS read_blocked, -- share of these reads, or more, blocked; NULL where the recording does not say
     coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
     coalesce(spans.data_off_ns, 0) / threads.steps AS data_off_ns, -- [ns] of it, while it waits for data
     coalesce(spans.data_runq_ns, 0) / threads.steps AS data_runq_ns -- [ns] of that, ready to run, without a CPU
@@ -250,14 +259,133 @@ JOIN waits ON waits.recording = taken.recording AND waits.pid = taken.pid AND wa
 CROSS JOIN constants
 WHERE taken.samples >= constants.least_samples AND taken.share > 0;
 
+-- Fetches of data workers that take many times as long as the usual one, per process that trains.
+--
+-- A fetch is what a worker does between two waits for an index; the first one of a worker is left out. A loader hands
+-- batches out in order, so while one fetch takes long, the batches of the other workers wait, and these workers are
+-- idle as soon as they are that far ahead.
+--
+-- needs: workers, off_cpu_spans
+CREATE TABLE _uneven_fetches AS
+WITH
+    constants AS (
+        SELECT
+            5 AS times, -- of the median fetch, from which on one takes long
+            2e6 AS min_ns -- [ns] of such a fetch
+    ),
+    waits AS (
+        SELECT
+            workers.recording,
+            workers.ppid,
+            spans.start_ns - lag(spans.start_ns + spans.dur_ns) OVER in_order AS fetch_ns,
+            row_number() OVER in_order > 2 AS later
+        FROM off_cpu_spans AS spans
+        JOIN workers
+            ON workers.recording = spans.recording
+            AND workers.pid = spans.pid
+            AND workers.pid = spans.tid
+        WHERE spans.state = 'pipe'
+            AND spans.start_ns >= workers.start_ns
+            AND spans.start_ns <= workers.start_ns + workers.window_ns
+        WINDOW in_order AS (PARTITION BY workers.recording, workers.pid ORDER BY spans.start_ns)
+    ),
+    usual AS (
+        SELECT recording, ppid, median(fetch_ns) AS usual_ns, count(*) AS fetches
+        FROM waits
+        WHERE later
+        GROUP BY recording, ppid
+    )
+SELECT
+    waits.recording, -- recording
+    waits.ppid AS pid, -- process that trains
+    any_value(usual.fetches) AS fetches, -- fetches in all
+    any_value(usual.usual_ns) AS usual_ns, -- [ns] median of them
+    count(*) AS long_fetches, -- those that take long
+    median(waits.fetch_ns) AS long_ns, -- [ns] median of these
+    sum(waits.fetch_ns) AS all_long_ns -- [ns] these together
+FROM waits
+JOIN usual ON usual.recording = waits.recording AND usual.ppid = waits.ppid
+CROSS JOIN constants
+WHERE waits.later AND waits.fetch_ns >= greatest(constants.times * usual.usual_ns, constants.min_ns)
+GROUP BY waits.recording, waits.ppid;
+
+-- How long threads that compute for a training thread have no CPU while it does not wait for data.
+--
+-- That is of the thread that waits most, as they take turns, in steps of kind train. Threads that run Python code do
+-- not compute for it.
+--
+-- needs: _switches, training_threads, _launching_threads, _python_threads, steps, data_wait
+CREATE VIEW _pool_delays AS
+WITH
+    delays AS (
+        SELECT
+            threads.recording,
+            threads.pid,
+            threads.tid,
+            threads.steady_steps AS steps,
+            switches.tid AS pool_tid,
+            switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) - switches.runq_ns AS ready_ns,
+            switches.runq_ns
+        FROM training_threads AS threads
+        JOIN _switches AS switches
+            ON switches.recording = threads.recording
+            AND switches.pid = threads.pid
+            AND switches.tid <> threads.tid
+        ANTI JOIN _launching_threads AS launching
+            ON launching.recording = switches.recording
+            AND launching.pid = switches.pid
+            AND launching.tid = switches.tid
+        ANTI JOIN _python_threads AS pythons
+            ON pythons.recording = switches.recording
+            AND pythons.pid = switches.pid
+            AND pythons.tid = switches.tid
+        WHERE switches.runq_ns > 0 AND threads.steady_steps > 0
+    ),
+    trained AS (
+        SELECT delays.*
+        FROM delays
+        ASOF JOIN steps
+            ON steps.recording = delays.recording
+            AND steps.pid = delays.pid
+            AND steps.tid = delays.tid
+            AND steps.start_ns <= delays.ready_ns
+        WHERE delays.ready_ns < steps.end_ns AND steps.step_kind = 'train'
+    ),
+    sums AS (
+        SELECT
+            trained.recording,
+            trained.pid,
+            trained.tid,
+            trained.pool_tid,
+            sum(trained.runq_ns) / any_value(trained.steps) AS delay_ns
+        FROM trained
+        ASOF LEFT JOIN data_wait
+            ON data_wait.recording = trained.recording
+            AND data_wait.pid = trained.pid
+            AND data_wait.tid = trained.tid
+            AND data_wait.start_ns <= trained.ready_ns
+        WHERE coalesce(trained.ready_ns >= data_wait.start_ns + data_wait.dur_ns, TRUE)
+        GROUP BY ALL
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    max(delay_ns) AS delay_ns -- [ns] of a mean step, of the thread that waits most
+FROM sums
+GROUP BY recording, pid, tid;
+
 -- What waiting for data costs each training thread, whatever rank is late: what data_wait_causes decides by.
 --
 -- More workers save what the training thread loads itself, but not its sampler, nor what it takes to get a batch from
 -- a worker. That is 0.3 ms of the thread's own time on a CPU at least: what PyTorch 2 took for two small tensors on a
 -- virtual machine of 2026, where the thread waited 0.5 ms and more for each.
+-- Workers that compute also take the CPUs of the training's own computation. Where threads that compute for it are no
+-- more than the CPUs and have the CPU that the training thread wants, workers or other programs have the rest; the part
+-- of the workers is theirs by the CPUs that both use. At most all of it is, and what the threads of the pool wait.
 --
 -- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _bound_cpus, _cpu_waits
--- needs: _sampler_waits
+-- needs: _sampler_waits, _uneven_fetches, _pool_delays
 -- digest: kept
 CREATE TABLE _data_waits AS
 WITH
@@ -265,9 +393,11 @@ WITH
         SELECT
             0.5 AS idle_share, -- workers are idle from this share of waiting for indices
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
+            0.2 AS copying_share, -- of these reads blocked, below which they copy what is in memory
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
+            0.5 AS uneven_share, -- of the wait, that fetches of many times the usual length must take
             0.5 AS sampler_share, -- of the wait, from which on the sampler is to blame
             0.3e6 AS hand_over_ns, -- [ns] that getting a batch from a worker takes at least
             0.2 AS sibling_share -- of a CPU, that the second thread of a core brings
@@ -304,6 +434,12 @@ WITH
                 WHEN threads.loads_in_process THEN own.reading
                 ELSE crews.io_share / nullif(1 - crews.idle_share, 0)
             END AS reading,
+            own.read_blocked,
+            fetches.fetches,
+            fetches.usual_ns AS usual_fetch_ns,
+            fetches.long_fetches,
+            fetches.long_ns AS long_fetch_ns,
+            fetches.all_long_ns * crews.at_once / nullif(crews.window_ns, 0) AS long_share,
             crews.read_bytes / nullif(crews.window_ns * crews.io_share / 1e9, 0) AS bytes_per_s,
             coalesce(own.data_off_ns, 0) AS data_off_ns,
             coalesce(own.data_runq_ns, 0) AS data_runq_ns,
@@ -327,7 +463,25 @@ WITH
             own.names,
             own.asleep_share,
             -- What lies in the wait counts there.
-            coalesce(greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) * ready.holder_share, 0) AS crowd_ns
+            CASE
+                WHEN ready.holder = 'workers'
+                    THEN greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) * ready.holder_share
+                WHEN ready.holder = 'threads'
+                    AND NOT ready.crowded
+                    AND crews.at_once > 0
+                    AND usage.job_cpus <= usage.busy_cpus
+                    THEN greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) * ready.holder_share
+                        * crews.at_once * crews.cpu_share
+                        / (crews.at_once * crews.cpu_share
+                            + greatest(usage.busy_cpus - usage.job_cpus, 0.01))
+                ELSE 0
+            END AS own_crowd_ns,
+            CASE
+                WHEN ready.holder = 'workers' THEN own_crowd_ns
+                WHEN own_crowd_ns > 0
+                    THEN greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) + coalesce(pools.delay_ns, 0)
+                ELSE 0
+            END AS own_most_crowd_ns
         FROM threads
         LEFT JOIN _own_loading AS own
             ON own.recording = threads.recording
@@ -342,6 +496,7 @@ WITH
             AND starts.pid = threads.pid
             AND starts.tid = threads.tid
         LEFT JOIN worker_crews AS crews ON crews.recording = threads.recording AND crews.pid = threads.pid
+        LEFT JOIN _uneven_fetches AS fetches ON fetches.recording = threads.recording AND fetches.pid = threads.pid
         LEFT JOIN host_usage AS usage ON usage.recording = threads.recording AND usage.pid = threads.pid
         LEFT JOIN _bound_cpus AS bound ON bound.recording = threads.recording AND bound.pid = threads.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = threads.recording AND busy.pid = threads.pid
@@ -349,11 +504,17 @@ WITH
             ON ready.recording = threads.recording
             AND ready.pid = threads.pid
             AND ready.tid = threads.tid
-            AND ready.holder = 'workers'
+            AND ready.holder IN ('workers', 'threads')
+        LEFT JOIN _pool_delays AS pools
+            ON pools.recording = threads.recording
+            AND pools.pid = threads.pid
+            AND pools.tid = threads.tid
     ),
     works AS (
         SELECT
             measured.*,
+            coalesce(own_crowd_ns, 0) AS crowd_ns,
+            coalesce(own_most_crowd_ns, 0) AS most_crowd_ns,
             least(rest_ns, coalesce(idle_ns, rest_ns)) AS wait_ns,
             -- What workers can take off the training thread: all that it waits, or loads itself without its sampler.
             CASE
@@ -430,7 +591,11 @@ WITH
                 ),
                 0
             ) AS most_few_ns,
-            CASE WHEN loads_in_process AND reading >= reading_share THEN reading * rest_ns ELSE rest_ns END AS slow_ns,
+            CASE
+                WHEN loads_in_process AND reading >= reading_share AND (read_blocked < copying_share) IS NOT TRUE
+                    THEN reading * rest_ns
+                ELSE rest_ns
+            END AS slow_ns,
             greatest(
                 CASE WHEN loads_in_process THEN 1 ELSE at_once + 1 END,
                 ceil(load_ns / reached_ns)
@@ -444,8 +609,13 @@ WITH
             CASE
                 WHEN sampler_ns >= constants.sampler_share * data_ns AND sampler_ns > 0 THEN 'sampler'
                 WHEN NOT loads_in_process AND waiting_share IS NULL THEN 'unseen'
+                WHEN NOT loads_in_process
+                    AND waiting_share >= constants.idle_share
+                    AND long_share * step_ns >= constants.uneven_share * rest_ns
+                    THEN 'uneven'
                 WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
-                WHEN reading >= constants.reading_share THEN 'storage'
+                WHEN reading >= constants.reading_share AND (read_blocked < constants.copying_share) IS NOT TRUE
+                    THEN 'storage'
                 WHEN names IS NOT NULL THEN 'named'
                 WHEN cpus IS NULL THEN 'unmeasured'
                 WHEN few_ns >= constants.few_share * saved_ns THEN 'few'
@@ -473,7 +643,8 @@ SELECT
     sampler_ns, -- [ns] in a sampler, on a CPU, while it waits
     draws_each, -- whether that is mostly the order of a pass, drawn in most waits
     slow_ns, -- [ns] that loading takes too long
-    crowd_ns, -- [ns] ready to run while the workers had the CPUs, outside of the wait
+    crowd_ns, -- [ns] ready to run as the workers had the CPUs, outside of the wait
+    most_crowd_ns, -- [ns] the same at most, with what it can wait for threads that compute for it and have no CPU
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     loads_in_process, -- whether the thread loads data itself (num_workers=0)
@@ -490,7 +661,11 @@ SELECT
     cpus, -- CPUs of the machine; NULL where that is not known
     free_cpus, -- mean CPUs that the job may use and nothing did; NULL where that is not known
     idle_measured, -- whether that was measured
-    cause, -- few, transform, storage, idle, sampler, unseen, named or unmeasured
+    fetches, -- fetches of the workers; NULL, as what follows, where none takes many times as long as the usual one
+    usual_fetch_ns, -- [ns] median of them
+    long_fetches, -- those that take many times as long
+    long_fetch_ns, -- [ns] median of these
+    cause, -- few, transform, storage, idle, uneven, sampler, unseen, named or unmeasured
     CASE cause
         WHEN 'few' THEN few_ns
         WHEN 'sampler' THEN least(sampler_ns, coalesce(idle_ns, sampler_ns))

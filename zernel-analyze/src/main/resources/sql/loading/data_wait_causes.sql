@@ -2,11 +2,11 @@
 --
 -- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
 -- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
--- loads is mostly in reads), `idle` (the workers wait for indices: handing over is slow), `sampler`
--- (most of it is in a sampler, in the training process), `unseen` (no worker was recorded), `named` (a function with
--- the role data_wait that does not read), `unmeasured` (nothing says how many CPUs
--- there are, as in a trace that is opened without a recording) or `late` (this rank of several is late by as much, see
--- late_ranks).
+-- loads is mostly in reads, which block in the training process), `idle` (the workers wait for indices: handing over is
+-- slow), `uneven` (the same, while single fetches take many times as long as the usual one: batches are handed out in
+-- order), `sampler` (most of it is in a sampler, in the training process), `unseen` (no worker was recorded), `named`
+-- (a function with the role data_wait that does not read), `unmeasured` (nothing says how many CPUs there are, as in a
+-- trace that is opened without a recording) or `late` (this rank of several is late by as much, see late_ranks).
 -- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
 -- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
 -- none. Two CPUs may be the two threads of a core, which together do little more than one: at least, CPUs beyond half
@@ -45,14 +45,20 @@ SELECT
     END AS lost_ns, -- [ns] what a step can lose of its length by what the cause asks for, at most as the GPU is idle
     CASE cause
         WHEN 'few' THEN most_few_ns
-        WHEN 'transform' THEN least(data_ns + crowd_ns, coalesce(most_idle_ns, data_ns + crowd_ns), step_ns)
+        WHEN 'transform' THEN least(data_ns + most_crowd_ns, coalesce(most_idle_ns, data_ns + most_crowd_ns), step_ns)
         ELSE least(data_ns, coalesce(most_idle_ns, data_ns))
     END AS bound_ns, -- [ns] the same, at the very most
     CASE WHEN cause = 'few' AND least_few_ns < few_ns THEN least_few_ns END
         AS shared_ns, -- [ns] lost_ns at least, if two CPUs share a core; NULL where that makes no difference
     CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END
-        AS crowd_ns, -- [ns] of it, ready to run while the workers had the CPUs, outside of the wait
-    cause, -- few, transform, storage, idle, sampler, unseen, named, unmeasured or late
+        AS crowd_ns, -- [ns] of it, ready to run as the workers had the CPUs, outside of the wait
+    CASE WHEN cause = 'transform' THEN most_crowd_ns ELSE 0 END
+        AS most_crowd_ns, -- [ns] the same at most, with what it can wait for its own threads that have no CPU
+    fetches, -- fetches of the workers; NULL, as what follows, where none takes many times as long as the usual one
+    usual_fetch_ns, -- [ns] median of them
+    long_fetches, -- those that take many times as long
+    long_fetch_ns, -- [ns] median of these
+    cause, -- few, transform, storage, idle, uneven, sampler, unseen, named, unmeasured or late
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     loads_in_process, -- whether the thread loads data itself (num_workers=0)

@@ -2,14 +2,22 @@
 --
 -- Such a start takes from when the old workers are joined, at the end of the pass before, over the forks to the first
 -- batch of each new worker: they take turns, and one that comes up later than the first is waited for again. The first
--- step of the pass is slower too: pages are copied that the forks left shared, while the new workers import. Workers
--- that stay would have to load a batch too, so the mean time of loading one is taken off. What else the thread does
--- between two passes is not counted.
+-- steps of the pass are slower too: pages are copied that the forks left shared, while the new workers import. That is
+-- the first step, and those after it whose median over the passes is still slower; at most, those whose mean is.
+-- Workers that stay would have to load a batch too, so the mean time of loading one is taken off. What else the thread
+-- does between two passes is not counted.
 --
--- needs: data_wait, workers, worker_crews, steps, _crew_starts, events
+-- Old workers are joined in the last `__next__` of a pass, or when its iterator is deleted (see `_worker_ends`).
+--
+-- needs: data_wait, workers, worker_crews, steps, _crew_starts, _worker_ends, events
 -- digest: kept
 CREATE TABLE worker_starts AS
 WITH
+    constants AS (
+        SELECT
+            0.25 AS slower_share, -- of the usual work of a step, by which a later step of a pass is slower
+            3 AS min_passes -- that have such a step, to tell so
+    ),
     exits AS (
         SELECT workers.recording, workers.ppid AS pid, events.ts_ns
         FROM events
@@ -74,6 +82,53 @@ WITH
         WHERE exits.ts_ns < waits.start_ns + waits.dur_ns
         GROUP BY ALL
     ),
+    -- Calls are a turn's from the wait before it on, and those while it forks are no part of that.
+    deleted AS (
+        SELECT
+            turns.recording,
+            turns.pid,
+            turns.tid,
+            turns.start_ns,
+            sum(endings.dur_ns) AS dur_ns,
+            coalesce(sum(endings.dur_ns) FILTER (endings.start_ns >= starts.start_ns), 0) AS forking_ns
+        FROM _worker_ends AS endings
+        ASOF JOIN turns
+            ON turns.recording = endings.recording
+            AND turns.pid = endings.pid
+            AND turns.tid = endings.tid
+            AND turns.start_ns >= endings.start_ns
+        LEFT JOIN _crew_starts AS starts
+            ON starts.recording = turns.recording
+            AND starts.pid = turns.pid
+            AND starts.tid = turns.tid
+            AND starts.end_ns = turns.start_ns
+        GROUP BY ALL
+    ),
+    -- When the pass before was asked last, and when its workers ended.
+    lasts AS (
+        SELECT recording, pid, tid, epoch, max(start_ns + dur_ns) AS until_ns
+        FROM data_wait
+        GROUP BY ALL
+    ),
+    ended AS (
+        SELECT
+            turns.recording,
+            turns.pid,
+            turns.tid,
+            turns.epoch,
+            max(exits.ts_ns) <= any_value(lasts.until_ns) AS in_next
+        FROM exits
+        ASOF JOIN turns
+            ON turns.recording = exits.recording
+            AND turns.pid = exits.pid
+            AND turns.start_ns >= exits.ts_ns
+        JOIN lasts
+            ON lasts.recording = turns.recording
+            AND lasts.pid = turns.pid
+            AND lasts.tid = turns.tid
+            AND lasts.epoch = turns.epoch - 1
+        GROUP BY ALL
+    ),
     usual AS (
         SELECT recording, pid, tid, count(*) AS waits, median(dur_ns) AS wait_ns
         FROM data_wait
@@ -96,8 +151,13 @@ WITH
             turns.waits,
             turns.wait_ns,
             turns.loading_ns,
-            coalesce(joins.dur_ns, 0) AS join_ns,
-            coalesce(starts.end_ns - starts.start_ns, turns.start_ns - turns.forked_ns) AS fork_ns,
+            steps.start_ns AS step_start_ns,
+            turns.start_ns AS turn_ns,
+            works.work_ns,
+            coalesce(joins.dur_ns, 0) + coalesce(deleted.dur_ns, 0) AS join_ns,
+            coalesce(ended.in_next, FALSE) AS ended_in_next,
+            coalesce(starts.end_ns - starts.start_ns, turns.start_ns - turns.forked_ns)
+                - coalesce(deleted.forking_ns, 0) AS fork_ns,
             coalesce(starts.most_ns, 0) AS most_ns,
             steps.step_kind = 'train' AS trains,
             CASE
@@ -117,11 +177,73 @@ WITH
             AND joins.pid = turns.pid
             AND joins.tid = turns.tid
             AND joins.epoch = turns.epoch - 1
+        LEFT JOIN deleted
+            ON deleted.recording = turns.recording
+            AND deleted.pid = turns.pid
+            AND deleted.tid = turns.tid
+            AND deleted.start_ns = turns.start_ns
+        LEFT JOIN ended
+            ON ended.recording = turns.recording
+            AND ended.pid = turns.pid
+            AND ended.tid = turns.tid
+            AND ended.epoch = turns.epoch
         LEFT JOIN _crew_starts AS starts
             ON starts.recording = turns.recording
             AND starts.pid = turns.pid
             AND starts.tid = turns.tid
             AND starts.end_ns = turns.start_ns
+    ),
+    later AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            row_number() OVER (
+                PARTITION BY steps.recording, steps.pid, steps.tid, passes.turn_ns
+                ORDER BY steps.start_ns
+            ) + 1 AS number,
+            passes.work_ns,
+            steps.dur_ns - steps.data_loading_ns - steps.unknown_ns - passes.work_ns AS slower_ns
+        FROM steps
+        ASOF JOIN passes
+            ON passes.recording = steps.recording
+            AND passes.pid = steps.pid
+            AND passes.tid = steps.tid
+            AND passes.turn_ns <= steps.start_ns
+        ANTI JOIN passes AS firsts
+            ON firsts.recording = steps.recording
+            AND firsts.pid = steps.pid
+            AND firsts.tid = steps.tid
+            AND firsts.step_start_ns = steps.start_ns
+        WHERE steps.step_kind = 'train'
+    ),
+    -- Steps of all passes by their number, and whether these and all before are slower than usual.
+    numbered AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            number,
+            sum(slower_ns) AS slower_ns,
+            bool_and(median(slower_ns) >= any_value(slower_share * work_ns) AND count(*) >= any_value(min_passes))
+                OVER so_far AS slower,
+            bool_and(avg(slower_ns) >= any_value(slower_share * work_ns) AND count(*) >= any_value(min_passes))
+                OVER so_far AS slower_at_most
+        FROM later
+        CROSS JOIN constants
+        GROUP BY recording, pid, tid, number
+        WINDOW so_far AS (PARTITION BY recording, pid, tid ORDER BY number ROWS UNBOUNDED PRECEDING)
+    ),
+    slower AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            coalesce(max(CASE WHEN slower THEN number END), 1) AS steps,
+            sum(CASE WHEN slower THEN slower_ns ELSE 0 END) AS slower_ns,
+            sum(CASE WHEN slower_at_most AND NOT slower THEN slower_ns ELSE 0 END) AS more_ns
+        FROM numbered
+        GROUP BY recording, pid, tid
     ),
     sums AS (
         SELECT
@@ -134,12 +256,15 @@ WITH
             sum(wait_ns) AS first_ns,
             sum(waits) AS waits,
             count(*) * any_value(loading_ns) AS loading_ns,
-            greatest(sum(slower_ns), 0) AS slower_ns,
-            sum(greatest(fork_ns, most_ns)) - sum(fork_ns) AS more_ns,
+            greatest(sum(passes.slower_ns) + coalesce(any_value(slower.slower_ns), 0), 0) AS slower_ns,
+            coalesce(any_value(slower.steps), 1) AS slower_steps,
+            sum(greatest(fork_ns, most_ns)) - sum(fork_ns) + coalesce(any_value(slower.more_ns), 0) AS more_ns,
+            count(CASE WHEN ended_in_next THEN 1 END) AS ended_in_next,
             sum(CASE WHEN trains THEN join_ns + fork_ns + wait_ns ELSE 0 END) AS data_ns,
             sum(CASE WHEN trains THEN waits ELSE 0 END) AS data_waits,
             sum(CASE WHEN trains THEN 0 ELSE join_ns + fork_ns + wait_ns END) AS other_ns
         FROM passes
+        LEFT JOIN slower USING (recording, pid, tid)
         GROUP BY ALL
     )
 SELECT
@@ -152,6 +277,8 @@ SELECT
     CAST(sums.first_ns AS BIGINT) AS first_ns, -- [ns] waits for the first batch of each worker in these passes
     CAST(sums.waits * usual.wait_ns AS BIGINT) AS usual_ns, -- [ns] as many usual waits
     CAST(sums.slower_ns AS BIGINT) AS slower_ns, -- [ns] that the first steps took longer, apart from waits
+    sums.slower_steps, -- how many steps of each pass these are
+    sums.ended_in_next, -- passes before which the old ones ended in a last `__next__`: they were not persistent
     CAST(greatest(sums.data_ns - sums.data_waits * usual.wait_ns, 0) AS BIGINT)
         AS data_ns, -- [ns] of steps of kind train in the phase DataLoading that the starts took
     CAST(sums.other_ns AS BIGINT) AS other_ns, -- [ns] of the starts in steps of other kinds

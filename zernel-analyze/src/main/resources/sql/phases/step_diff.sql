@@ -63,10 +63,11 @@ WHERE of_step.value IS NOT NULL;
 --
 -- `shift` is the Hodges-Lehmann estimate: the median of all differences between a step after and a step before, with
 -- its 95 % confidence interval. `p_value` is that of the Mann-Whitney test (two-sided, normal approximation, ties
--- corrected), which assumes no distribution. Both count steps that resemble the one before them as fewer, by their
--- correlation: neighbouring steps are no independent samples. Nor are those of the ranks of a job, which wait for each
--- other: a step counts once, whatever the number of ranks. Up to 500 steps a side, evenly spaced by size, make the
--- differences. A measure that is zero in every step, or known of no step of a side, has no row.
+-- corrected), which assumes no distribution, and not below that of the rarest order of so few steps. Both count steps
+-- that resemble the one before them as fewer, by their correlation, which fewer than ten steps do not tell:
+-- neighbouring steps are no independent samples. Nor are those of the ranks of a job, which wait for each other: a step
+-- counts once, whatever the number of ranks. Up to 500 steps a side, evenly spaced by size, make the differences. A
+-- measure that is zero in every step, or known of no step of a side, has no row.
 --
 -- Few long steps change the mean and hardly any of that: its interval is that of the normal approximation.
 --
@@ -115,10 +116,14 @@ WITH
             q,
             places,
             -- Equal steps have no correlation; opposed ones count no more than independent ones.
-            steps * jobs_share * CASE
-                WHEN isfinite(correlation) AND correlation > 0 THEN (1 - correlation) / (1 + correlation)
-                ELSE 1
-            END AS samples
+            greatest(
+                steps * jobs_share * CASE
+                    WHEN steps >= 10 AND isfinite(correlation) AND correlation > 0
+                        THEN (1 - correlation) / (1 + correlation)
+                    ELSE 1
+                END,
+                2
+            ) AS samples
         FROM sums
     ),
     measures AS (
@@ -141,12 +146,13 @@ WITH
             a.steps AS after_steps,
             b.mean AS before_mean,
             a.mean AS after_mean,
-            sqrt(a.variance / greatest(a.samples, 2) + b.variance / greatest(b.samples, 2)) AS mean_deviation,
+            sqrt(a.variance / a.samples + b.variance / b.samples) AS mean_deviation,
             b.q AS before_q,
             a.q AS after_q,
             (a.places - a.steps * (a.steps + 1) / 2.0) / (CAST(a.steps AS DOUBLE) * b.steps) AS superiority,
-            sqrt(measures.untied * (a.samples + b.samples + 1) / (12 * greatest(a.samples, 2) * greatest(b.samples, 2)))
-                AS deviation
+            sqrt(measures.untied * (a.samples + b.samples + 1) / (12 * a.samples * b.samples)) AS deviation,
+            -- Of all orders of so many steps, those in which all after are longer, or all shorter, are two.
+            2 * exp(lgamma(a.samples + 1) + lgamma(b.samples + 1) - lgamma(a.samples + b.samples + 1)) AS least_p
         FROM measures
         JOIN sides AS b ON b.measure = measures.measure AND b.side = 0
         JOIN sides AS a ON a.measure = measures.measure AND a.side = 1
@@ -180,7 +186,8 @@ WITH
             _quantile(differences.sorted, 0.5 - 1.96 * tests.deviation) AS low,
             _quantile(differences.sorted, 0.5 + 1.96 * tests.deviation) AS high,
             CASE
-                WHEN tests.deviation > 0 THEN 2 * _normal_tail(abs(tests.superiority - 0.5) / tests.deviation)
+                WHEN tests.deviation > 0
+                    THEN greatest(2 * _normal_tail(abs(tests.superiority - 0.5) / tests.deviation), tests.least_p)
                 ELSE 1.0
             END AS p_value
         FROM tests
@@ -209,9 +216,10 @@ SELECT
     superiority, -- how often a step after exceeds one before, 0 to 1; 0.5 is no difference
     p_value, -- how often chance alone makes a difference like this
     CASE
-        WHEN p_value >= 0.01 THEN 'same'
+        WHEN p_value >= 0.05 THEN 'same'
+        WHEN p_value >= 0.01 THEN 'unsure'
         WHEN superiority > 0.5 THEN 'more'
         ELSE 'less'
-    END AS verdict -- more or less where p_value is below 0.01, else same
+    END AS verdict -- more or less where p_value is below 0.01, unsure up to 0.05, else same
 FROM estimates
 ORDER BY position

@@ -1,49 +1,73 @@
 -- By how much a machine's clock is ahead of the first one's, for each 10 s in which collectives were called.
 --
--- Outside what was compared, the nearest stretch before counts, and before the first that one.
+-- Outside what was compared, the nearest stretch before counts, and before the first that one. A row is the stretch
+-- that counts when the 10 s begin, or one that begins in them.
 --
 -- needs: _collective_calls, recording_clocks, host_clocks
+-- dialect: common
 CREATE TABLE _clock_offsets AS
 WITH
     called AS (
-        SELECT
-            clocks.machine,
-            any_value(clocks.clock) AS clock,
-            min(calls.ts_ns + clocks.shift_ns) // 10000000000 AS first_bucket,
-            max(calls.ts_ns + clocks.shift_ns) // 10000000000 AS last_bucket
+        SELECT DISTINCT
+            clocks.clock,
+            calls.ts_ns + clocks.shift_ns - (calls.ts_ns + clocks.shift_ns) % 10000000000 AS bucket_ns
         FROM _collective_calls AS calls
         JOIN recording_clocks AS clocks ON clocks.recording = calls.recording
-        GROUP BY clocks.machine
     ),
     known AS (
         SELECT
             clock,
-            CASE WHEN row_number() OVER stretches = 1 THEN 0 ELSE from_ns END AS from_ns,
-            lead(from_ns, 1, 9223372036854775807) OVER stretches AS until_ns,
+            CASE WHEN row_number() OVER (PARTITION BY clock ORDER BY from_ns) = 1 THEN 0 ELSE from_ns END AS from_ns,
+            lead(from_ns, 1, 9223372036854775807) OVER (PARTITION BY clock ORDER BY from_ns) AS until_ns,
             offset_ns,
             error_ns
         FROM host_clocks
-        WINDOW stretches AS (PARTITION BY clock ORDER BY from_ns)
         UNION ALL
         SELECT DISTINCT reference_clock, 0, 9223372036854775807, 0, 0
         FROM host_clocks
+    ),
+    moments AS (
+        SELECT clock, bucket_ns AS at_ns, 1 AS is_bucket, CAST(NULL AS BIGINT) AS from_ns
+        FROM called
+        UNION ALL
+        SELECT clock, from_ns, 0, from_ns
+        FROM known
+    ),
+    counting AS (
+        SELECT
+            clock,
+            at_ns,
+            is_bucket,
+            max(from_ns) OVER (PARTITION BY clock ORDER BY at_ns, is_bucket ROWS UNBOUNDED PRECEDING) AS from_ns
+        FROM moments
+    ),
+    placed AS (
+        SELECT clock, at_ns AS bucket_ns, from_ns
+        FROM counting
+        WHERE is_bucket = 1
+        UNION
+        SELECT clock, from_ns - from_ns % 10000000000, from_ns
+        FROM known
+    ),
+    machines AS (
+        SELECT DISTINCT clock, machine
+        FROM recording_clocks
     )
 SELECT
-    called.machine, -- machine, by the number of its clock
-    unnest(range(
-        greatest(called.first_bucket, known.from_ns // 10000000000),
-        least(called.last_bucket, known.until_ns // 10000000000) + 1
-    )) AS bucket, -- times of its clock in 10 s
+    machines.machine, -- machine, by the number of its clock
+    placed.bucket_ns, -- [ns] begin of 10 s, by that clock
     known.from_ns, -- [ns] from when on the offset counts, by that clock
     known.until_ns, -- [ns] and until when
     known.offset_ns, -- [ns] by which the clock is ahead
     known.error_ns -- [ns] by which that may be off, +-
-FROM called
-JOIN known ON known.clock = called.clock;
+FROM placed
+JOIN known ON known.clock = placed.clock AND known.from_ns = placed.from_ns
+JOIN machines ON machines.clock = placed.clock;
 
 -- When each rank came to each collective, on one clock.
 --
 -- needs: _collective_calls, recording_clocks, _clock_offsets, _wait_arrivals
+-- dialect: common
 CREATE TABLE _arrivals AS
 WITH
     calls AS (
@@ -68,7 +92,7 @@ SELECT
 FROM calls
 LEFT JOIN _clock_offsets AS known
     ON known.machine = calls.machine
-    AND known.bucket = calls.at_ns // 10000000000
+    AND known.bucket_ns = calls.at_ns - calls.at_ns % 10000000000
     AND known.from_ns <= calls.at_ns
     AND known.until_ns > calls.at_ns
 UNION ALL

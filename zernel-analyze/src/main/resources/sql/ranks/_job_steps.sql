@@ -106,7 +106,7 @@ WITH
                 WHEN any_value(spans.clock) <> any_value(reference.clock)
                     AND any_value(spans.steps) = any_value(reference.steps)
                     THEN 0
-                ELSE mode(reference.step - spans.step)
+                ELSE mode(reference.step - spans.step ORDER BY reference.step - spans.step)
             END AS ahead
         FROM (SELECT *, (start_ns + end_ns) // 2 + shift_ns AS middle_ns FROM spans) AS spans
         ASOF JOIN reference

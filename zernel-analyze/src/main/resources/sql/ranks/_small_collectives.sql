@@ -3,6 +3,9 @@
 -- Compared is with as few of the usual bucket's size as hold the same bytes. Where nothing runs beside them, one costs
 -- what its process takes for a call, or a round trip of the GPUs if that takes longer. A round trip is the shortest
 -- that was seen of a small collective with no work beside it, such as a barrier; where none was seen 20 us are assumed.
+-- Without NCCL, as with gloo, a loop of collectives waits for each in the same order in every step. How many bytes one
+-- sends is not known, so one costs what the shortest of the step take, by the means of each place in the order: one in
+-- ten takes no longer. Waits that return at once, as for what was sent earlier, so cost nothing, and one would do.
 --
 -- needs: _rare_events, _nccl_calls, _syncs, step_work, _communication
 -- digest: kept
@@ -14,7 +17,8 @@ WITH
             26214400 AS bucket_bytes, -- [bytes] of DDP's usual bucket
             65536 AS barrier_bytes, -- [bytes] a collective up to this takes a round trip
             20000 AS round_trip_ns, -- [ns] of one collective on the GPUs, where none was seen alone
-            50000 AS max_round_trip_ns -- [ns] the same, for the bound
+            50000 AS max_round_trip_ns, -- [ns] the same, for the bound
+            20 AS loop_waits -- waits of a step from which on they are a loop, without NCCL
     ),
     sent AS (
         SELECT recording, pid, ts_ns, bytes, dur_ns
@@ -90,7 +94,79 @@ WITH
         CROSS JOIN constants
         CROSS JOIN round_trips
         WHERE counted.collectives > 0
+    ),
+    waits AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.step,
+            calls.ts_ns,
+            calls.dur_ns,
+            row_number() OVER in_step AS place,
+            count(*) OVER (PARTITION BY spans.recording, spans.pid, spans.step) AS waits,
+            lead(calls.ts_ns) OVER in_step - calls.ts_ns - calls.dur_ns AS gap_ns
+        FROM (
+            SELECT recording, pid, ts_ns, dur_ns
+            FROM _rare_events
+            WHERE kind = 'dist_wait' AND name = 'Work::wait' AND dur_ns > 0
+        ) AS calls
+        ASOF JOIN step_work AS spans
+            ON spans.recording = calls.recording
+            AND spans.pid = calls.pid
+            AND spans.start_ns <= calls.ts_ns
+        WHERE calls.ts_ns < spans.end_ns AND spans.step_kind <> 'warmup'
+        WINDOW in_step AS (PARTITION BY spans.recording, spans.pid, spans.step ORDER BY calls.ts_ns)
+    ),
+    places AS (
+        SELECT
+            recording,
+            pid,
+            place,
+            waits,
+            count(*) AS steps,
+            avg(dur_ns) AS mean_ns,
+            sum(dur_ns) AS wait_ns,
+            -- Between two of a loop there is less than one of them takes.
+            sum(least(coalesce(gap_ns, 0), dur_ns)) AS gap_ns
+        FROM waits
+        GROUP BY ALL
+    ),
+    loops AS (
+        SELECT
+            recording,
+            pid,
+            waits,
+            any_value(steps) AS loop_steps,
+            quantile_cont(mean_ns, 0.1) AS each_ns,
+            sum(wait_ns) / any_value(steps) AS wait_ns,
+            sum(gap_ns) / any_value(steps) AS gap_ns
+        FROM places
+        GROUP BY recording, pid, waits
+        QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY any_value(steps) DESC, waits DESC) = 1
     )
+SELECT
+    loops.recording,
+    loops.pid,
+    work.tid,
+    work.steps,
+    work.step_ns,
+    loops.waits AS small,
+    loops.waits AS collectives,
+    1 AS enough,
+    NULL AS median_bytes,
+    loops.wait_ns AS call_ns,
+    NULL AS round_trip_ns,
+    TRUE AS alone,
+    TRUE AS on_cpu,
+    least((loops.waits - 1) * loops.each_ns, work.exposed_ns) AS lost_ns,
+    least(greatest(loops.wait_ns + loops.gap_ns, lost_ns), work.step_ns) AS bound_ns,
+    loops.each_ns
+FROM loops
+JOIN _communication AS work ON work.recording = loops.recording AND work.pid = loops.pid
+CROSS JOIN constants
+-- Most steps are alike.
+WHERE work.on_cpu AND loops.waits >= constants.loop_waits AND 2 * loops.loop_steps >= work.steps
+UNION ALL BY NAME
 SELECT
     costs.recording, -- recording
     costs.pid, -- process
@@ -104,6 +180,7 @@ SELECT
     costs.call_ns, -- [ns] time in the calls of a step
     costs.round_trip_ns, -- [ns] shortest round trip that was seen; NULL when none was
     costs.alone, -- whether most of them have no other work beside them
+    FALSE AS on_cpu, -- whether it is without NCCL, where bytes and round trips are not known
     greatest(costs.collectives - costs.enough, 0) * CASE
         WHEN costs.alone
             THEN least(
@@ -119,6 +196,7 @@ SELECT
                 + costs.collectives * greatest(constants.max_round_trip_ns, coalesce(costs.round_trip_ns, 0)),
             0.9 * costs.step_ns
         )
-    END AS bound_ns -- [ns] of a step, of all, at the very most
+    END AS bound_ns, -- [ns] of a step, of all, at the very most
+    NULL AS each_ns -- [ns] what one costs, where it is without NCCL
 FROM costs
 CROSS JOIN constants

@@ -7,6 +7,7 @@
 -- that never came. Of jobs that do not use NCCL, all waits of a step in torch.distributed count as one.
 --
 -- needs: _arrivals, recording_clocks
+-- dialect: common
 CREATE TABLE collective_arrivals AS
 WITH
     members AS (
@@ -19,6 +20,12 @@ WITH
         FROM (SELECT comm_id, rank, count(*) AS processes FROM members GROUP BY comm_id, rank)
         GROUP BY comm_id
     ),
+    ends AS (
+        SELECT comm_id, number, min(at_ns) AS first_ns, max(at_ns) AS last_ns
+        FROM _arrivals
+        GROUP BY comm_id, number
+    ),
+    -- Of ranks that came at the same moment, the one of the lowest number came last.
     grouped AS (
         SELECT
             arrivals.comm_id,
@@ -27,23 +34,30 @@ WITH
             max(arrivals.bytes) AS bytes,
             max(arrivals.nranks) AS nranks,
             CASE
-                WHEN any_value(doubled.doubled) THEN count(DISTINCT arrivals.rank) FILTER (doubled.doubled)
+                WHEN bool_or(doubled.doubled) THEN count(DISTINCT arrivals.rank) FILTER (WHERE doubled.doubled)
                 ELSE count(*)
             END AS ranks,
             min(clocks.machine) = max(clocks.machine) AS one_host,
             count(*) = count(arrivals.error_ns) AS compared,
-            min(arrivals.at_ns) AS first_ns,
-            max(arrivals.at_ns, 2) AS last_ns,
+            max(ends.first_ns) AS first_ns,
+            max(ends.last_ns) AS last_ns,
             CASE
-                WHEN arg_max(clocks.machine, arrivals.at_ns) <> arg_min(clocks.machine, arrivals.at_ns)
-                    THEN arg_max(arrivals.error_ns, arrivals.at_ns) + arg_min(arrivals.error_ns, arrivals.at_ns)
+                WHEN count(*) FILTER (WHERE arrivals.at_ns = ends.last_ns) > 1 THEN max(ends.last_ns)
+                ELSE max(arrivals.at_ns) FILTER (WHERE arrivals.at_ns < ends.last_ns)
+            END AS last_but_one_ns,
+            CASE
+                WHEN max_by(clocks.machine, -arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.last_ns)
+                        <> max_by(clocks.machine, -arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.first_ns)
+                    THEN max_by(arrivals.error_ns, -arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.last_ns)
+                        + max_by(arrivals.error_ns, -arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.first_ns)
                 ELSE 0
             END AS error_ns,
-            arg_max(arrivals.rank, arrivals.at_ns) AS late_rank,
-            arg_max(arrivals.recording, arrivals.at_ns) AS late_recording,
-            arg_max(arrivals.pid, arrivals.at_ns) AS late_pid,
-            arg_max(arrivals.ts_ns, arrivals.at_ns) AS late_ns
+            min(arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.last_ns) AS late_rank,
+            max_by(arrivals.recording, -arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.last_ns) AS late_recording,
+            max_by(arrivals.pid, -arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.last_ns) AS late_pid,
+            max_by(arrivals.ts_ns, -arrivals.rank) FILTER (WHERE arrivals.at_ns = ends.last_ns) AS late_ns
         FROM _arrivals AS arrivals
+        JOIN ends ON ends.comm_id = arrivals.comm_id AND ends.number = arrivals.number
         JOIN doubled ON doubled.comm_id = arrivals.comm_id
         JOIN recording_clocks AS clocks ON clocks.recording = arrivals.recording
         GROUP BY arrivals.comm_id, arrivals.number
@@ -81,10 +95,10 @@ SELECT
         AS by_all, -- whether all ranks did that were recorded, and these are most
     coalesce(partly.hosts, machines.hosts) AS hosts, -- machines they ran on
     first_ns, -- [ns] when the first rank called
-    CASE WHEN comparable THEN last_ns[1] - first_ns END AS skew_ns, -- [ns] how much later the last one did
-    CASE WHEN comparable THEN last_ns[1] - last_ns[2] END AS behind_ns, -- [ns] how much later than the last but one
+    CASE WHEN comparable THEN last_ns - first_ns END AS skew_ns, -- [ns] how much later the last one did
+    CASE WHEN comparable THEN last_ns - last_but_one_ns END AS behind_ns, -- [ns] how much later than the last but one
     CASE WHEN comparable THEN error_ns END AS error_ns, -- [ns] by which these may be off, +-; 0 on one machine
-    CASE WHEN comparable AND last_ns[1] - first_ns > error_ns THEN late_rank END AS late_rank, -- who came last
+    CASE WHEN comparable AND last_ns - first_ns > error_ns THEN late_rank END AS late_rank, -- who came last
     late_recording, -- its recording
     late_pid, -- its process
     late_ns -- [ns] when it called, by its own clock

@@ -67,7 +67,7 @@ WITH
                 ELSE '>= 16 MiB'
             END AS size,
             quantile_cont(skew_ns, [0.5, 0.99]) AS skew,
-            mode(late_rank) AS late_rank
+            mode(late_rank ORDER BY late_rank) AS late_rank
         FROM collective_arrivals
         WHERE by_all
         GROUP BY ALL

@@ -8,6 +8,7 @@
 -- A machine without rows shares no communicator with the first one, and cannot be compared with it.
 --
 -- needs: _collective_calls, recording_clocks
+-- dialect: common
 CREATE TABLE host_clocks AS
 WITH
     thresholds AS (
@@ -17,7 +18,7 @@ WITH
             0.5 AS min_agreeing -- share of collectives that agree
     ),
     machines AS (
-        SELECT clock, any_value(host) AS host, row_number() OVER (ORDER BY min(recording)) AS place
+        SELECT clock, min(host) AS host, row_number() OVER (ORDER BY min(recording)) AS place
         FROM recording_clocks
         GROUP BY clock
     ),
@@ -60,21 +61,24 @@ WITH
     placed AS (
         SELECT
             bounds.*,
-            (at_ns - first_ns) * greatest((last_ns - first_ns) // stretch_ns, 1) // (last_ns - first_ns) AS stretch
-        FROM bounds
-        CROSS JOIN thresholds
-        WHERE low_ns <= high_ns
+            CAST(floor((at_ns - first_ns) * stretches / (last_ns - first_ns)) AS BIGINT) AS stretch
+        FROM (
+            SELECT bounds.*, greatest(CAST(floor((last_ns - first_ns) / stretch_ns) AS BIGINT), 1) AS stretches
+            FROM bounds
+            CROSS JOIN thresholds
+            WHERE low_ns <= high_ns
+        ) AS bounds
     ),
     stretches AS (
         SELECT
             placed.clock,
             placed.stretch,
-            any_value(placed.reference_clock) AS reference_clock,
-            any_value(placed.reference_host) AS reference_host,
+            min(placed.reference_clock) AS reference_clock,
+            min(placed.reference_host) AS reference_host,
             min(placed.at_ns) AS from_ns,
             max(placed.at_ns) AS until_ns,
             count(*) AS collectives,
-            (max(placed.at_ns) - min(placed.at_ns)) * any_value(thresholds.max_drift) / 2 AS drift_ns
+            (max(placed.at_ns) - min(placed.at_ns)) * max(thresholds.max_drift) / 2 AS drift_ns
         FROM placed
         CROSS JOIN thresholds
         GROUP BY ALL
@@ -91,10 +95,13 @@ WITH
             clock,
             stretch,
             edge_ns AS low_ns,
-            lead(edge_ns) OVER edge_order AS high_ns,
-            sum(opens) OVER (edge_order ROWS UNBOUNDED PRECEDING) AS agreeing
+            lead(edge_ns) OVER (PARTITION BY clock, stretch ORDER BY edge_ns, opens DESC) AS high_ns,
+            sum(opens) OVER (
+                PARTITION BY clock, stretch
+                ORDER BY edge_ns, opens DESC
+                ROWS UNBOUNDED PRECEDING
+            ) AS agreeing
         FROM edges
-        WINDOW edge_order AS (PARTITION BY clock, stretch ORDER BY edge_ns, opens DESC)
     ),
     counted AS (
         SELECT clock, stretch, low_ns, high_ns, agreeing, max(agreeing) OVER (PARTITION BY clock, stretch) AS most

@@ -5,6 +5,7 @@
 -- torch.distributed in a step count as one collective: who waits least came last.
 --
 -- needs: _arrivals, _middle_arrivals, recording_clocks
+-- dialect: common
 CREATE VIEW rank_arrivals AS
 SELECT
     arrivals.comm_id, -- communicator, the same number in all ranks; -1, -2, ... for jobs without NCCL

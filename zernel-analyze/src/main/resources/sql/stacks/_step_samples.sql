@@ -10,6 +10,7 @@ WITH
             events.tid,
             numbers.thread,
             events.middle_ns,
+            events.ns,
             events.id
         FROM stack_events AS events
         JOIN _thread_numbers AS numbers
@@ -33,6 +34,7 @@ SELECT
     trained.pid, -- process
     trained.tid, -- training thread
     trained.id, -- number of the stack
+    trained.ns, -- [ns] time that it stands for
     pieces.part -- part of the step: forward, backward, ..., or unknown
 FROM trained
 ASOF JOIN _pieces AS pieces

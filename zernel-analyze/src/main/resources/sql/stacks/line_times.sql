@@ -5,12 +5,22 @@
 -- to. The line is one of the user's own code where the stack has one.
 --
 -- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
--- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks, _own_stacks
+-- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks, _own_stacks, _waited_processes, _lock_queues
 CREATE TABLE line_times AS
 WITH
     parents AS (
         SELECT recording, pid, any_value(ppid) AS ppid
         FROM workers
+        GROUP BY ALL
+    ),
+    -- A process that trains is none that another training owns.
+    waited AS (
+        SELECT others.recording, others.other_pid, min(others.pid) AS pid
+        FROM _waited_processes AS others
+        JOIN processes
+            ON processes.recording = others.recording
+            AND processes.pid = others.other_pid
+            AND processes.role NOT IN ('training', 'inference', 'data worker')
         GROUP BY ALL
     ),
     owned AS (
@@ -34,7 +44,8 @@ WITH
                 WHEN processes.role IN ('training', 'inference') THEN 'other'
                 ELSE 'process'
             END AS thread,
-            coalesce(parents.ppid, events.pid) AS train_pid,
+            waited.pid IS NOT NULL AS is_waited,
+            coalesce(parents.ppid, waited.pid, events.pid) AS train_pid,
             coalesce(own.tid, counts.tid) AS train_tid
         FROM stack_events AS events
         LEFT JOIN _thread_numbers AS own
@@ -43,9 +54,10 @@ WITH
             AND own.tid = events.tid
         LEFT JOIN processes ON processes.recording = events.recording AND processes.pid = events.pid
         LEFT JOIN parents ON parents.recording = events.recording AND parents.pid = events.pid
+        LEFT JOIN waited ON waited.recording = events.recording AND waited.other_pid = events.pid
         LEFT JOIN _step_counts AS counts
             ON counts.recording = events.recording
-            AND counts.pid = coalesce(parents.ppid, events.pid)
+            AND counts.pid = coalesce(parents.ppid, waited.pid, events.pid)
         WHERE events.ns > 0
     ),
     timed AS (
@@ -87,9 +99,9 @@ WITH
     ),
     -- Of what another thread does for a training thread that waits, the end counts: then it lets go.
     points AS (
-        SELECT recording, pid, tid, CASE WHEN thread = 'training' THEN at_ns ELSE end_ns END AS at_ns, number
+        SELECT recording, pid, tid, CASE WHEN thread = 'training' THEN at_ns ELSE end_ns - 1 END AS at_ns, number
         FROM owned
-        WHERE thread IN ('training', 'other')
+        WHERE thread IN ('training', 'other', 'process')
     ),
     waits AS (
         SELECT recording, pid, from_ns, until_ns, tid AS waiter_tid, waker_tid, kind
@@ -97,10 +109,17 @@ WITH
         UNION ALL
         SELECT recording, pid, start_ns, start_ns + dur_ns, tid, NULL, 'gc'
         FROM gc_runs
+        UNION ALL
+        SELECT recording, pid, from_ns, until_ns, tid, waker_tid, kind
+        FROM _lock_queues
     ),
     -- Of a training thread only its own waits, of other threads those that a training thread is in.
     meanwhile AS (
-        SELECT number, any_value(kind) AS waits, coalesce(bool_or(tid = waker_tid), FALSE) AS wakes
+        SELECT
+            number,
+            any_value(kind) AS waits,
+            bool_or(tid = waiter_tid) AS stands,
+            coalesce(bool_or(tid = waker_tid), FALSE) AS wakes
         FROM in_spans(points, waits)
         WHERE tid = waiter_tid
             OR (recording, pid, tid) NOT IN (SELECT (recording, pid, tid) FROM _thread_numbers)
@@ -167,7 +186,7 @@ SELECT
     events.recording, -- recording
     events.pid, -- process
     events.tid, -- thread
-    events.train_pid, -- process that trains: its own, or the one that a data worker works for
+    events.train_pid, -- process that trains: its own, or the one that a data worker works for, or that waits for it
     events.thread, -- training (a training thread), other (of its process), worker (of its data), or process (another)
     events.at_ns, -- [ns] middle of the event
     events.kind, -- kind of event
@@ -220,8 +239,11 @@ SELECT
         FALSE
     ) AS in_pass, -- whether it ran Python code of the user's own in a forward or backward pass, in a step of training
     events.evaluates, -- whether it was in an evaluation loop
-    meanwhile.waits, -- for what the training thread stood: gil, pool or lock, as in thread_waits; gc; else NULL
+    meanwhile.waits, -- for what threads stood: gil, pool, lock (thread_waits), line (_lock_queues), gc; else NULL
+    coalesce(meanwhile.stands, FALSE) AS stands, -- whether it is this thread that stood for it
     coalesce(meanwhile.wakes, FALSE) AS wakes, -- whether this other thread ended that wait
+    events.is_waited AND events.state NOT IN ('pipe', 'socket', 'thread', 'process')
+        AS serves, -- whether another process that a training thread waits for did this, and did not wait itself
     lines.line, -- where: `train.py:88 log_loss`
     coalesce(lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END, lines.library)
         AS called, -- what was called there; NULL where the thread was in the line itself

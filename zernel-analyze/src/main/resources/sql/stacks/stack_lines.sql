@@ -23,16 +23,31 @@ WITH
         GROUP BY id
     ),
     -- Python's interpreter between two frames says nothing, nor does what stands for frames that were not taken.
-    inward AS (
-        SELECT frames.id, arg_max(frames.function, frames.frame) AS function, arg_max(frames.file, frames.frame) AS file
-        FROM (
-            SELECT id, frame, coalesce(called, '') AS function, file
-            FROM _stack_frames
-            WHERE NOT interpreter AND file IS NOT NULL
-        ) AS frames
+    called AS (
+        SELECT
+            frames.id,
+            frames.frame,
+            coalesce(frames.called, '') AS function,
+            frames.file,
+            frames.module IS NOT NULL AND NOT frames.native
+                AND (frames.function LIKE '%<locals>%' OR frames.file LIKE '%contextlib.py') AS wraps,
+            frames.native
+        FROM _stack_frames AS frames
         JOIN chosen ON chosen.id = frames.id
-        WHERE frames.frame < chosen.frame
-        GROUP BY frames.id
+        WHERE frames.frame < chosen.frame AND NOT frames.interpreter AND frames.file IS NOT NULL
+    ),
+    -- A decorator of a package says less than what it decorates.
+    inward AS (
+        SELECT
+            id,
+            CASE
+                WHEN arg_max(wraps, frame)
+                    THEN coalesce(arg_max(function, frame) FILTER (NOT wraps AND NOT native), arg_max(function, frame))
+                ELSE arg_max(function, frame)
+            END AS function,
+            arg_max(file, frame) AS file
+        FROM called
+        GROUP BY id
     )
 SELECT
     texts.id, -- number of the stack

@@ -11,20 +11,6 @@
 -- needs: events, _role_calls
 CREATE TABLE _checkpoint_opens AS
 WITH
-    patterns AS (
-        SELECT
-            '\.(pt|pth|pth\.tar|ckpt|safetensors|distcp|pdparams|pdopt|nemo|keras|weights\.h5)'
-            || '([._-]?(tmp|temp|part|partial|incomplete)[^/]*)?$' AS weights, -- names of weights
-            '(^|[^a-z])(checkpoint|ckpt)' AS checkpoints, -- names of checkpoints and of their folders
-            '(^|/)(pytorch_model|model|adapter_model|optimizer|scheduler)[^/]*\.bin$' AS states, -- names, if written
-            '(^|/)(site-packages|dist-packages|lib/python[0-9.]+|__pycache__|[^/]*inductor[^/]*|fxgraph|aotautograd|'
-            || '\.?triton|\.cache)(/|$)'
-            || '|^/(proc|sys|usr/lib|usr/share|usr/local/lib|lib|lib64|etc)/' AS foreign_folders, -- of programs
-            '\.(py[cdioxz]?|so[0-9.]*|c|cc|cpp|cu|h|hpp|o|a|s|ptx|cubin|fatbin|ttir|ttgir|llir|jsonl?|ya?ml|toml|txt|'
-            || 'log|csv|tsv|md|html?|lock|db|sqlite[^/]*|png|jpe?g|gif|mp4|out|err|gch|load_ok)$|tfevents'
-            -- Before it renames them, torch.compile names files by process and thread.
-            || '|/\.[0-9]+\.[0-9]+\.tmp$' AS foreign_names -- of other files
-    ),
     opens AS (
         SELECT
             recording,
@@ -52,17 +38,37 @@ WITH
             path,
             writable
         FROM opens
-        CROSS JOIN patterns
+        -- Patterns stand here as constants: each is then compiled once, and not for each row.
         WHERE (
-                regexp_matches(name, patterns.weights)
-                OR (
-                    regexp_matches(name, patterns.checkpoints)
-                    AND is_file
+                -- Names of weights.
+                regexp_matches(
+                    name,
+                    '\.(pt|pth|pth\.tar|ckpt|safetensors|distcp|pdparams|pdopt|nemo|keras|weights\.h5)'
+                    || '([._-]?(tmp|temp|part|partial|incomplete)[^/]*)?$'
                 )
-                OR (writable = 1 AND regexp_matches(name, patterns.states))
+                -- Names of checkpoints and of their folders.
+                OR (is_file AND regexp_matches(name, '(^|[^a-z])(checkpoint|ckpt)'))
+                OR (
+                    writable = 1
+                    AND regexp_matches(
+                        name, '(^|/)(pytorch_model|model|adapter_model|optimizer|scheduler)[^/]*\.bin$'
+                    )
+                )
             )
-            AND NOT regexp_matches(name, patterns.foreign_folders)
-            AND NOT regexp_matches(name, patterns.foreign_names)
+            -- Folders of programs.
+            AND NOT regexp_matches(
+                name,
+                '(^|/)(site-packages|dist-packages|lib/python[0-9.]+|__pycache__|[^/]*inductor[^/]*|fxgraph|'
+                || 'aotautograd|\.?triton|\.cache)(/|$)'
+                || '|^/(proc|sys|usr/lib|usr/share|usr/local/lib|lib|lib64|etc)/'
+            )
+            -- Other files; before it renames them, torch.compile names files by process and thread.
+            AND NOT regexp_matches(
+                name,
+                '\.(py[cdioxz]?|so[0-9.]*|c|cc|cpp|cu|h|hpp|o|a|s|ptx|cubin|fatbin|ttir|ttgir|llir|jsonl?|ya?ml|toml|'
+                || 'txt|log|csv|tsv|md|html?|lock|db|sqlite[^/]*|png|jpe?g|gif|mp4|out|err|gch|load_ok)$|tfevents'
+                || '|/\.[0-9]+\.[0-9]+\.tmp$'
+            )
     ),
     read_calls AS (
         SELECT recording, pid, ts_ns, path

@@ -4,11 +4,14 @@
 -- is trained on, are evaluated; so are those after the last training step. The `__next__` that ended the training pass
 -- before is known by being short, or by the start of workers after it. Where no loader feeds the optimizer, one batch
 -- between two steps is usual at most, and where there are more, the last is evaluated too. Processes that never train
--- have no rows.
+-- have no rows. A pass that only waits for its batches skips them, as a run that goes on where it stopped.
 --
 -- needs: _intervals, _thread_numbers
 CREATE TABLE _evaluations AS
 WITH
+    constants AS (
+        SELECT 0.95 AS waiting_share -- of a pass, waiting for batches, from which on nothing is done with them
+    ),
     markers AS (
         SELECT
             thread,
@@ -59,7 +62,8 @@ WITH
             min(waits.start_ns) FILTER (waits.place = 2) AS second_ns,
             median(waits.end_ns - waits.start_ns) FILTER (waits.place BETWEEN 2 AND waits.waits - 1) AS wait_ns,
             max(waits.end_ns) FILTER (waits.place < waits.waits) AS before_last_ns,
-            max(waits.end_ns) AS last_ns
+            max(waits.end_ns) AS last_ns,
+            sum(waits.end_ns - waits.start_ns) AS waiting_ns
         FROM waits
         JOIN usual ON usual.thread = waits.thread
         JOIN trained ON trained.thread = waits.thread
@@ -81,8 +85,11 @@ WITH
                 WHEN runs.first_wait_ns < 0.5 * runs.wait_ns THEN runs.second_ns
                 ELSE runs.first_ns
             END AS start_ns,
-            CASE WHEN runs.trains_next THEN runs.before_last_ns ELSE runs.last_ns END AS end_ns
+            CASE WHEN runs.trains_next THEN runs.before_last_ns ELSE runs.last_ns END AS end_ns,
+            runs.waits - CASE WHEN runs.trains_next THEN 1 ELSE 0 END AS batches,
+            runs.waiting_ns >= constants.waiting_share * (runs.last_ns - runs.first_ns) AS skips
         FROM runs
+        CROSS JOIN constants
         LEFT JOIN starts ON starts.thread = runs.thread AND starts.passes = runs.passes
     )
 SELECT
@@ -91,7 +98,9 @@ SELECT
     numbers.tid, -- training thread
     bounds.thread, -- its number
     bounds.start_ns, -- [ns] when the loop began: with its workers, or with its first batch
-    bounds.end_ns -- [ns] when its loader had no more batches
+    bounds.end_ns, -- [ns] when its loader had no more batches
+    bounds.batches, -- batches, and the wait that ended the pass, if it did
+    bounds.skips -- whether nothing is done with them
 FROM bounds
 JOIN _thread_numbers AS numbers ON numbers.thread = bounds.thread
 WHERE bounds.end_ns > bounds.start_ns

@@ -12,6 +12,7 @@
 -- after few. An optimizer for each parameter makes many steps in a backward pass: the lower number of the two counts.
 --
 -- needs: _rare_events, _syncs, _step_markers, _thread_numbers, _role_calls, _crew_starts
+-- needs: _worker_ends
 CREATE TABLE _intervals AS
 WITH
     constants AS (
@@ -88,6 +89,9 @@ WITH
         SELECT recording, pid, tid, start_ns, end_ns, NULL, CAST('worker_start' AS step_part), FALSE
         FROM _crew_starts
         WHERE end_ns > start_ns
+        UNION ALL
+        SELECT recording, pid, tid, start_ns, end_ns, NULL, CAST('worker_start' AS step_part), FALSE
+        FROM _worker_ends
     ),
     -- Before the first of steps that no region tells, a thread compiles, autotunes or loads.
     begins AS (

@@ -1,6 +1,7 @@
 -- What evaluation between training steps takes: one row for each training thread that evaluates.
 --
--- Evaluation is a pass over a DataLoader in which nothing is trained. It is no part of the mean training step.
+-- Evaluation is a pass over a DataLoader in which nothing is trained. It is no part of the mean training step. Passes
+-- that skip batches are none.
 --
 -- needs: _evaluations, training_threads, steps
 CREATE VIEW evaluations AS
@@ -14,6 +15,7 @@ WITH
     sums AS (
         SELECT recording, pid, tid, count(*) AS evaluations, sum(end_ns - start_ns) AS total_ns
         FROM _evaluations
+        WHERE NOT skips
         GROUP BY ALL
     )
 SELECT

@@ -71,7 +71,7 @@ WITH
         SELECT
             events.recording,
             events.pid,
-            events.name || CASE events.kind
+            CASE events.kind WHEN 'gc' THEN 'Python''s collector' ELSE events.name END || CASE events.kind
                 WHEN 'wait' THEN coalesce(' on ' || CASE WHEN events.kind = 'wait' THEN events.object END, '')
                 WHEN 'io' THEN ' (' || size(coalesce(sum(events.bytes), 0)) || ')'
                 ELSE ''
@@ -80,7 +80,9 @@ WITH
             sum(events.dur_ns) AS sum_ns
         FROM events
         JOIN busiest ON busiest.recording = events.recording AND busiest.pid = events.pid
-        WHERE events.kind NOT IN ('sched', 'mark', 'lost', 'process') AND coalesce(events.depth, 0) = 0
+        WHERE events.kind NOT IN ('sched', 'mark', 'lost', 'process')
+            AND coalesce(events.depth, 0) = 0
+            AND events.tid = events.pid
         GROUP BY
             events.recording,
             events.pid,
@@ -119,7 +121,7 @@ SELECT
     CAST(busiest.off_ns - busiest.ready_ns AS BIGINT) AS asleep_ns, -- [ns] of it asleep or blocked
     busiest.threads, -- its threads with events
     CAST(busiest.cpu_ns AS BIGINT) AS threads_cpu_ns, -- [ns] of all its threads on a CPU, at most
-    lists.text AS calls, -- what took longest, by time in calls: functions, waits, reads
+    lists.text AS calls, -- what took the main thread longest, by time in calls: functions, waits, reads
     format('{:.1f} s of its main thread: {} on a CPU at most, {} ready without one, {} asleep or blocked',
         busiest.life_ns / 1e9, pct((busiest.life_ns - least(busiest.off_ns, busiest.life_ns)) / busiest.life_ns),
         pct(busiest.ready_ns / busiest.life_ns), pct((busiest.off_ns - busiest.ready_ns) / busiest.life_ns))

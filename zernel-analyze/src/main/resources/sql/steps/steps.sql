@@ -113,7 +113,8 @@ WHERE generation > 0;
 -- nothing was recorded, and nothing made it longer. See `detail_windows`.
 --
 -- needs: _intervals, _segments, _evaluations, _step_markers, _role_steps, _checkpoint_opens, _compiles, _thread_numbers
--- needs: _profiler_calls, _detail, detail_windows, files
+-- needs: _profiler_calls, _detail, detail_windows, files, _optimizer_turns
+-- needs: _optimizer_rounds
 -- digest: kept
 CREATE TABLE steps AS
 WITH
@@ -147,6 +148,24 @@ WITH
         WHERE markers.part IN ('data_wait', 'optimizer_step')
         WINDOW thread_order AS (PARTITION BY markers.thread ORDER BY markers.end_ns)
     ),
+    turns AS (
+        SELECT
+            turns.thread,
+            turns.ends,
+            rounds.last_what IS NULL
+                OR (turns.what = rounds.last_what
+                    AND lead(turns.what) OVER (PARTITION BY turns.thread ORDER BY turns.number)
+                        IS DISTINCT FROM rounds.last_what)
+                AS ends_step
+        FROM _optimizer_turns AS turns
+        JOIN _optimizer_rounds AS rounds ON rounds.thread = turns.thread
+    ),
+    -- Calls of optimizers after which another's turn in the same round follows.
+    inner_calls AS (
+        SELECT thread, end_ns
+        FROM (SELECT thread, ends_step, ends[-1] AS last_ns, unnest(ends) AS end_ns FROM turns)
+        WHERE NOT ends_step OR end_ns < last_ns
+    ),
     by_region AS (
         SELECT
             thread,
@@ -160,6 +179,7 @@ WITH
             CASE WHEN has_optimizer THEN end_ns ELSE next_start_ns END AS end_ns,
             CASE WHEN has_optimizer THEN 'Optimizer.step' ELSE 'DataLoader' END AS source
         FROM markers
+        ANTI JOIN inner_calls USING (thread, end_ns)
         WHERE CASE
                 WHEN has_optimizer
                     THEN steps

@@ -7,7 +7,9 @@ WITH
     constants AS (
         SELECT
             0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
-            0.5 AS limited_share -- of the periods of the cgroup's quota, in which it was used up
+            0.5 AS limited_share, -- of the periods of the cgroup's quota, in which it was used up
+            0.5 AS beside_cpus, -- CPUs that programs beside the job use, from which on they squeeze it
+            0.25 AS idle_cpus -- CPUs that nothing uses, from which on they do not
     ),
     held AS (
         SELECT
@@ -16,6 +18,15 @@ WITH
             usage.quota_cpus,
             usage.allowed_cpus,
             usage.throttled_share,
+            usage.busy_cpus - usage.job_cpus AS beside_cpus,
+            -- Its threads are no more than the CPUs: where they take turns on one, others have the rest.
+            coalesce(
+                usage.busy_cpus - usage.job_cpus >= constants.beside_cpus
+                    AND usage.idle_cpus < constants.idle_cpus
+                    AND preemption.crowd < usage.allowed_cpus
+                    AND preemption.others_ns + preemption.threads_ns >= constants.others_share * preemption.runq_ns,
+                FALSE
+            ) AS squeezed,
             preemption.others_ns >= constants.others_share * preemption.runq_ns AS others
         FROM preemption
         CROSS JOIN constants
@@ -26,10 +37,13 @@ WITH
     delays AS (
         SELECT
             held.*,
-            held.others AND NOT held.limited AS by_others,
+            (held.others OR held.squeezed) AND NOT held.limited AS by_others,
             held.wall_ns / held.steps AS step_ns,
-            CASE WHEN held.others AND NOT held.limited THEN held.others_ns ELSE held.runq_ns - held.recorder_ns END
-                / held.steps AS delay_ns
+            CASE
+                WHEN held.squeezed AND NOT held.limited THEN held.others_ns + held.threads_ns
+                WHEN held.others AND NOT held.limited THEN held.others_ns
+                ELSE held.runq_ns - held.recorder_ns
+            END / held.steps AS delay_ns
         FROM held
     ),
     costs AS (
@@ -57,11 +71,14 @@ SELECT
     costs.quota_cpus, -- CPUs that this quota amounts to; NULL without one
     costs.throttled_share, -- of its periods, in which it was used up, 0 to 1; NULL where that was not sampled
     costs.by_others, -- whether processes that are no part of the training had the CPU for half of it, without a limit
-    costs.holder, -- who had the CPU most: threads (own), workers, ranks, recorder, others, nobody or unknown
+    costs.squeezed AND NOT costs.limited
+        AS squeezed, -- whether its own threads took turns, as programs beside the job left too few CPUs: theirs, too
+    costs.beside_cpus, -- mean CPUs that these programs used; NULL where that was not measured
+    costs.holder, -- who had the CPU most: threads (own), workers, ranks, started, recorder, others, nobody or unknown
     costs.holder = 'threads' AND costs.crowd >= coalesce(costs.allowed_cpus, recordings.cpus, 1)
         AS crowded, -- whether threads of its own had it that are more than the CPUs
     costs.holder_ns / costs.runq_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
-    costs.top_pid, -- the process that had it longest
+    costs.top_pid, -- the process of these that had it longest
     costs.top_comm, -- its name
     costs.top_ns / costs.runq_ns AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
     costs.nobody_ns / costs.runq_ns AS nobody_share, -- share of that time in which nobody had it, 0 to 1
@@ -74,8 +91,10 @@ SELECT
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
     costs.other_pids, -- processes of that name that had it
+    costs.other_started, -- whether the training started these itself
     costs.other_ns / nullif(costs.others_ns, 0)
         AS other_share, -- share of the time in which such processes had it, in which it was those of that name, 0 to 1
+    costs.threads_ns / costs.runq_ns AS threads_share, -- share in which other threads of its own process had it, 0 to 1
     costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
     recordings.cpus -- CPUs of the machine
 FROM costs

@@ -16,6 +16,12 @@ WITH
             spans.state,
             spans.call,
             spans.call_ns,
+            CASE
+                WHEN spans.call = 'page_fault' OR spans.call_ns IS NULL THEN 0
+                WHEN spans.start_ns = min(spans.start_ns) OVER of_call
+                    THEN greatest(spans.call_dur_ns - sum(spans.dur_ns) OVER of_call, 0)
+                ELSE 0
+            END AS call_cpu_ns,
             spans.object,
             spans.addr,
             spans.status,
@@ -29,6 +35,7 @@ WITH
             ON pieces.thread = spans.thread
             AND pieces.start_ns <= spans.start_ns
         WHERE spans.start_ns < pieces.end_ns
+        WINDOW of_call AS (PARTITION BY spans.recording, spans.pid, spans.tid, spans.call_ns)
     )
 SELECT
     parts.recording, -- recording
@@ -50,6 +57,7 @@ SELECT
     END AS state, -- as in off_cpu_spans, gpu or collective
     parts.call, -- system call around it
     parts.call_ns, -- [ns] when that began
+    parts.call_cpu_ns, -- [ns] on the CPU in that call, told at its first span; 0 for a page fault
     parts.object, -- what it waits for: futex, or the file behind a descriptor
     parts.addr, -- address of the futex
     parts.status, -- result of the call

@@ -9,7 +9,7 @@ WITH
             recording,
             unnest(from_json(value, '[{"pid":"BIGINT","ppid":"BIGINT","comm":"VARCHAR","exe":"VARCHAR",
                 "cmdline":["VARCHAR"],"environment":"MAP(VARCHAR, VARCHAR)",
-                "started_ns":"BIGINT","exited_ns":"BIGINT","exit_status":"BIGINT"}]')) AS p
+                "nice":"BIGINT","started_ns":"BIGINT","exited_ns":"BIGINT","exit_status":"BIGINT"}]')) AS p
         FROM footer
         WHERE key = 'zernel.processes'
     )
@@ -26,6 +26,7 @@ SELECT
     p.environment['WORLD_SIZE'] AS world_size, -- ranks of the job
     concat_ws(' ', p.environment['MASTER_ADDR'], p.environment['MASTER_PORT'], p.environment['SLURM_JOB_ID'])
         AS job, -- where its ranks meet, which is the same for all of them; empty where it was started without
+    p.nice AS nice, -- nice value of its main thread; NULL for 0, and where it is not known
     p.started_ns AS started_ns, -- [ns] when it started, if known
     p.exited_ns AS exited_ns, -- [ns] when it ended, if it did
     p.exit_status AS exit_status -- its exit code

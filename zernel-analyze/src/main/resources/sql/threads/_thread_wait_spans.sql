@@ -1,27 +1,8 @@
--- Threads that run Python code: it is in most of their stacks.
---
--- Threads of OpenMP, of autograd and of libraries have none of it.
---
--- needs: stack_events, stack_lines
-CREATE TABLE _python_threads AS
-WITH
-    constants AS (
-        SELECT 0.5 AS min_share -- of the stacks
-    )
-SELECT
-    events.recording, -- recording
-    events.pid, -- process
-    events.tid -- thread
-FROM stack_events AS events
-JOIN stack_lines AS lines ON lines.id = events.id
-CROSS JOIN constants
-GROUP BY events.recording, events.pid, events.tid
-HAVING count(CASE WHEN lines.python THEN 1 END) >= any_value(constants.min_share) * count(*);
-
 -- Times in which training threads were blocked on another thread of their process, within steps of kind train.
 --
--- `gil` is Python's lock: who waits for it asks for it each 5 ms (sys.getswitchinterval), so that waits on its futexes
--- end by time-out, the shortest of them after 5 ms: on a loaded machine a thread runs later than its time-out. It is a
+-- `gil` is Python's lock. It is a part of the interpreter's state, and the recorder says where that is. Where it does
+-- not, the lock is told by its waits: who waits for it asks for it each 5 ms (sys.getswitchinterval), so that these end
+-- by time-out, the shortest of them after 5 ms: on a loaded machine a thread runs later than its time-out. It is a
 -- condition variable, and those of glibc have two futexes, side by side, that take turns. Where both time out like
 -- this, in any thread of the process, all waits on them are for the lock: also those that end by a wake, as the holder
 -- lets go by itself when it writes to a file or computes in PyTorch. A single futex is the lock where most time on it
@@ -32,7 +13,7 @@ HAVING count(CASE WHEN lines.python THEN 1 END) >= any_value(constants.min_share
 -- Waits for data workers, the GPU and collectives are left out, and with CUDA so is backward, which other threads run.
 -- Where the recording does not say who woke a thread, only time in no recorded call counts.
 --
--- needs: _off_cpu_steps, training_threads, _launched, events, _python_threads
+-- needs: _off_cpu_steps, training_threads, _launched, events, _python_states, _python_threads
 CREATE TABLE _thread_wait_spans AS
 WITH
     constants AS (
@@ -64,6 +45,7 @@ WITH
             count(*) AS waits
         FROM events
         CROSS JOIN constants
+        ANTI JOIN (SELECT recording FROM _python_states WHERE every_one) AS known ON known.recording = events.recording
         WHERE events.kind = 'wait'
             AND events.status = -110
             AND events.addr IS NOT NULL
@@ -98,6 +80,13 @@ WITH
         CROSS JOIN constants
         WHERE times.all_waits >= constants.min_waits
             AND (times.futexes = 2 OR sums.timed_out_ns >= constants.gil_share * sums.dur_ns)
+        UNION
+        SELECT sums.recording, sums.pid, sums.addr
+        FROM sums
+        JOIN _python_states AS states
+            ON states.recording = sums.recording
+            AND states.from_addr <= sums.addr
+            AND states.until_addr > sums.addr
     ),
     pools AS (
         SELECT waits.recording, waits.pid, waits.tid, waits.waker_tid

@@ -2,7 +2,8 @@
 --
 -- Lost is that time, at most as the GPU is idle by the driver's samples. Where processes that are no part of the
 -- training had the CPU for half of it, it is theirs, and only their part counts, but where the quota of its cgroup
--- forbade it to run. The recorder's part never does.
+-- forbade it to run; so is the time in which a thread of its own had the CPU, where these would have one each without
+-- such processes. The recorder's part never counts.
 --
 -- needs: _cpu_waits, _lateness
 CREATE VIEW cpu_waits AS
@@ -26,13 +27,15 @@ SELECT
         WHEN costs.by_others THEN 'neighbour'
         ELSE 'unseen'
     END AS cause, -- neighbour, unseen, or late: this rank of several is, see late_ranks
-    costs.holder, -- who had the CPU most: threads (own), workers, ranks, recorder, others, nobody or unknown
+    costs.holder, -- who had the CPU most: threads (own), workers, ranks, started, recorder, others, nobody or unknown
+    costs.squeezed, -- whether its own threads took turns, as programs beside the job left too few CPUs: theirs, too
+    costs.beside_cpus, -- mean CPUs that these programs used; NULL where that was not measured
     costs.limited, -- whether the quota of its cgroup was used up in most of its periods
     costs.quota_cpus, -- CPUs that this quota amounts to; NULL without one
     costs.throttled_share, -- of its periods, in which it was used up, 0 to 1; NULL where that was not sampled
     costs.crowded, -- whether threads of its own had it that are more than the CPUs
     costs.holder_share, -- share of the time without a CPU in which they had it, 0 to 1
-    costs.top_pid, -- the process that had it longest
+    costs.top_pid, -- the process of these that had it longest
     costs.top_comm, -- its name
     costs.top_share, -- share of the time without a CPU in which it had it, 0 to 1
     costs.nobody_share, -- share of that time in which nobody had it, 0 to 1
@@ -45,7 +48,9 @@ SELECT
     costs.other_pid, -- the process that is no part of the training and had it longest
     costs.other_comm, -- its name
     costs.other_pids, -- processes of that name that had it
+    costs.other_started, -- whether the training started these itself
     costs.other_share, -- share of the time in which such processes had it, in which it was those of that name, 0 to 1
+    costs.threads_share, -- share in which other threads of its own process had it, 0 to 1
     costs.others_share, -- share of the time in which such processes had it, 0 to 1
     costs.cpus -- CPUs of the machine
 FROM _cpu_waits AS costs

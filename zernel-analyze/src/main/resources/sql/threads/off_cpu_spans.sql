@@ -78,6 +78,7 @@ WITH
         SELECT
             switches.*,
             CASE WHEN switches.start_ns < calls.end_ns THEN calls.start_ns END AS call_ns,
+            CASE WHEN switches.start_ns < calls.end_ns THEN calls.end_ns - calls.start_ns END AS call_dur_ns,
             CASE WHEN switches.start_ns < calls.end_ns THEN calls.kind END AS kind,
             CASE WHEN switches.start_ns < calls.end_ns THEN calls.name END AS name,
             CASE WHEN switches.start_ns < calls.end_ns THEN calls.object END AS object,
@@ -103,6 +104,7 @@ WITH
             CAST(NULL AS BIGINT) AS other_pid,
             CAST(NULL AS VARCHAR) AS other_comm,
             calls.start_ns AS call_ns,
+            calls.end_ns - calls.start_ns AS call_dur_ns,
             calls.kind,
             calls.name,
             calls.object,
@@ -138,6 +140,7 @@ SELECT
     END AS state, -- runnable, storage, pipe, socket, thread, process, asleep, stopped or unexplained
     spans.name AS call, -- system call around it; NULL where none was recorded
     spans.call_ns, -- [ns] when that began
+    spans.call_dur_ns, -- [ns] how long that took, on and off the CPU
     spans.object, -- what it waits for: futex, or the file behind a descriptor
     spans.addr, -- address of the futex
     spans.status, -- result of the call: 0, or -errno such as -110, a time that is over

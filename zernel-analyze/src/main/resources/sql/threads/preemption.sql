@@ -4,9 +4,11 @@
 -- steps after warm-up, without evaluation; of a thread without steps, the time between its first recorded call and its
 -- last. Recordings say who had the CPU until the thread got it; in those made before that, it is the recorded thread
 -- that last left it meanwhile, or unknown. A process that is neither training nor a data worker is another program,
--- recorded or not. Nobody has the CPU where a limit of the container forbids to run, or a CPU is woken first.
+-- recorded or not; what the training started itself is told apart. Nobody has the CPU where a limit of the container
+-- forbids to run, or a CPU is woken first.
 --
 -- needs: _switches, _launching_threads, training_threads, steps, processes, recordings, _evaluations
+-- needs: _started_programs
 CREATE TABLE preemption AS
 WITH
     threads AS (
@@ -105,13 +107,14 @@ WITH
             disturbed.pid,
             disturbed.training_tid,
             disturbed.by_pid,
-            mode(coalesce(others.comm, disturbed.by_comm)) AS by_comm,
+            mode(coalesce(others.comm, disturbed.by_comm) ORDER BY coalesce(others.comm, disturbed.by_comm)) AS by_comm,
             CASE
                 WHEN disturbed.by_pid IS NULL THEN CASE WHEN disturbed.told THEN 'nobody' ELSE 'unknown' END
                 WHEN disturbed.by_pid = disturbed.pid THEN 'threads'
                 WHEN disturbed.by_pid = any_value(recordings.recorder_pid) THEN 'recorder'
                 WHEN any_value(others.role) = 'data worker' THEN 'workers'
                 WHEN any_value(others.role) IN ('training', 'inference') THEN 'ranks'
+                WHEN any_value(started.training_pid) IS NOT NULL THEN 'started'
                 ELSE 'others'
             END AS holder,
             count(*) AS spans,
@@ -127,6 +130,9 @@ WITH
         LEFT JOIN processes AS others
             ON others.recording = disturbed.recording
             AND others.pid = disturbed.by_pid
+        LEFT JOIN _started_programs AS started
+            ON started.recording = disturbed.recording
+            AND started.pid = disturbed.by_pid
         ASOF LEFT JOIN _evaluations AS evaluations
             ON evaluations.recording = disturbed.recording
             AND evaluations.pid = disturbed.pid
@@ -138,7 +144,15 @@ WITH
         GROUP BY disturbed.recording, disturbed.pid, disturbed.training_tid, disturbed.by_pid, disturbed.told
     ),
     holders AS (
-        SELECT recording, pid, training_tid, holder, sum(runq_ns) AS runq_ns
+        SELECT
+            recording,
+            pid,
+            training_tid,
+            holder,
+            sum(runq_ns) AS runq_ns,
+            arg_max(by_pid, runq_ns) AS top_pid,
+            arg_max_null(by_comm, runq_ns) AS top_comm,
+            max(runq_ns) AS top_ns
         FROM held
         GROUP BY ALL
     ),
@@ -173,11 +187,12 @@ WITH
             pid,
             training_tid,
             by_comm,
+            holder = 'started' AS started,
             arg_max(by_pid, runq_ns) AS by_pid,
             count(*) AS pids,
             sum(runq_ns) AS runq_ns
         FROM held
-        WHERE holder = 'others'
+        WHERE holder IN ('others', 'started')
         GROUP BY ALL
     ),
     neighbours AS (
@@ -188,6 +203,7 @@ WITH
             arg_max_null(by_comm, runq_ns) AS comm,
             arg_max(by_pid, runq_ns) AS by_pid,
             arg_max(pids, runq_ns) AS pids,
+            arg_max(started, runq_ns) AS started,
             max(runq_ns) AS runq_ns
         FROM strangers
         GROUP BY ALL
@@ -198,7 +214,10 @@ WITH
             pid,
             training_tid,
             arg_max(holder, runq_ns) AS holder,
-            max(runq_ns) AS holder_ns
+            max(runq_ns) AS holder_ns,
+            arg_max_null(top_pid, runq_ns) AS top_pid,
+            arg_max_null(top_comm, runq_ns) AS top_comm,
+            arg_max_null(top_ns, runq_ns) AS top_ns
         FROM holders
         GROUP BY ALL
     )
@@ -214,22 +233,23 @@ SELECT
     any_value(watched.steps) AS steps, -- steps in it
     sum(held.runq_ns) / any_value(watched.wall_ns) AS share, -- share of that time, 0 to 1
     sum(held.runq_ns) / nullif(any_value(watched.steps), 0) AS per_step_ns, -- [ns] per step
-    CAST(coalesce(sum(CASE WHEN held.holder = 'others' THEN held.runq_ns END), 0) AS BIGINT)
+    CAST(coalesce(sum(CASE WHEN held.holder IN ('others', 'started') THEN held.runq_ns END), 0) AS BIGINT)
         AS others_ns, -- [ns] of it, while a process that is no part of the training had the CPU
     any_value(neighbours.comm) AS other_comm, -- name of those of these that had it longest
     any_value(neighbours.by_pid) AS other_pid, -- the one of that name that had it longest
     any_value(neighbours.pids) AS other_pids, -- how many there are of that name
     CAST(coalesce(any_value(neighbours.runq_ns), 0) AS BIGINT) AS other_ns, -- [ns] how long these had it
+    coalesce(any_value(neighbours.started), FALSE) AS other_started, -- whether the training started these itself
+    CAST(coalesce(sum(CASE WHEN held.holder = 'threads' THEN held.runq_ns END), 0) AS BIGINT)
+        AS threads_ns, -- [ns] in which other threads of its own process had it
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
     any_value(most.holder)
-        AS holder, -- who had it most: threads (own), workers, ranks, recorder, others, nobody or unknown
+        AS holder, -- who had it most: threads (own), workers, ranks, started, recorder, others, nobody or unknown
     CAST(any_value(most.holder_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it
-    arg_max(held.by_pid, CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END)
-        AS top_pid, -- the process that had it longest, of all
-    arg_max(held.by_comm, CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END) AS top_comm, -- its name
-    CAST(coalesce(max(CASE WHEN held.by_pid IS NOT NULL THEN held.runq_ns END), 0) AS BIGINT)
-        AS top_ns, -- [ns] how long
+    any_value(most.top_pid) AS top_pid, -- the process of these that had it longest
+    any_value(most.top_comm) AS top_comm, -- its name
+    CAST(coalesce(any_value(most.top_ns), 0) AS BIGINT) AS top_ns, -- [ns] how long
     CAST(coalesce(sum(CASE WHEN held.holder = 'recorder' THEN held.runq_ns END), 0) AS BIGINT)
         AS recorder_ns, -- [ns] in which the recorder had it, which is a cost of recording
     CAST(coalesce(sum(CASE WHEN held.holder = 'nobody' THEN held.runq_ns END), 0) AS BIGINT)

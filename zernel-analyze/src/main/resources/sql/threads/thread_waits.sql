@@ -21,7 +21,7 @@ SELECT
     count(*) AS waits, -- waits
     sum(waits.blocked_ns) / any_value(trained.steps) AS blocked_ns, -- [ns] blocked, in a mean step
     CAST(median(waits.blocked_ns) AS BIGINT) AS p50_ns, -- [ns] median wait
-    mode(waits.waker_tid) AS waker_tid, -- thread that ended most of them; NULL where that is not known
+    mode(waits.waker_tid ORDER BY waits.waker_tid) AS waker_tid, -- thread that ended most; NULL where not known
     count(waits.waker_tid) AS woken, -- waits of which it is known
     count(DISTINCT waits.waker_tid) AS wakers -- threads that ended them
 FROM _thread_wait_spans AS waits

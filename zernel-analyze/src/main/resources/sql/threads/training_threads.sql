@@ -5,7 +5,7 @@
 -- Steady figures and percentiles are of the steps of kind `train`: without warm-up (workers, caches, allocation),
 -- evaluation, checkpoints and the profiler's begins and ends.
 --
--- needs: _pieces, steps, _intervals, _thread_numbers, _purposes
+-- needs: _pieces, steps, _intervals, _thread_numbers, _purposes, _optimizer_rounds
 -- digest: kept
 CREATE TABLE training_threads AS
 WITH
@@ -79,7 +79,8 @@ SELECT
     coalesce(durations.steady_steps, 0) AS steady_steps, -- steps of kind train
     CAST(durations.steady_ns AS BIGINT) AS steady_ns, -- [ns] wall time of them
     CAST(durations.steady_data_ns AS BIGINT) AS steady_data_ns, -- [ns] of it, waiting for data
-    coalesce(purposes.purpose, 'training') AS purpose -- training, inference, or unknown where neither is told
+    coalesce(purposes.purpose, 'training') AS purpose, -- training, inference, or unknown where neither is told
+    rounds.text AS step_calls -- which calls of Optimizer.step make a step, where that is not each of one optimizer
 FROM spans
 JOIN calls ON calls.thread = spans.thread
 JOIN _thread_numbers AS numbers ON numbers.thread = spans.thread
@@ -87,5 +88,6 @@ LEFT JOIN durations
     ON durations.recording = numbers.recording
     AND durations.pid = numbers.pid
     AND durations.tid = numbers.tid
+LEFT JOIN _optimizer_rounds AS rounds ON rounds.thread = spans.thread AND durations.source = 'Optimizer.step'
 LEFT JOIN _purposes AS purposes ON purposes.recording = numbers.recording AND purposes.pid = numbers.pid
 ORDER BY numbers.thread

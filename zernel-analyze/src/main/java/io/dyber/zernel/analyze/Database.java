@@ -305,6 +305,7 @@ public final class Database implements AutoCloseable {
                     + recording.rows() + ", " + note + ")");
             fillFooter(recording);
         }
+        duckDb.execute(SqlLibrary.labels());
     }
 
     private void fillFooter(Recording recording) {

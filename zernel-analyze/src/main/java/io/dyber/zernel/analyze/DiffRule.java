@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -86,7 +87,7 @@ public record DiffRule(
         double value = value(before, after);
         boolean beyond = above ? value > bound : value < bound;
         boolean chance = beyond && change && statistic.equals("p50")
-                && row.map(r -> r.requiredText("verdict")).orElse("same").equals("same");
+                && !Set.of("more", "less").contains(row.map(r -> r.requiredText("verdict")).orElse("same"));
         String why = measure + "_" + statistic + " " + amount(before) + " before, " + amount(after) + " after"
                 + (chance ? ", but chance alone may make this difference" : "");
         return new Verdict(this, beyond && !chance, why);

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -41,15 +42,27 @@ public final class Digest {
     private final List<Footer.DigestPart> parts = new ArrayList<>();
     private final List<String> selects = new ArrayList<>();
     private final Map<String, String> skipped = new TreeMap<>();
+    private final @Nullable Window window;
 
-    private Digest(Database database) {
+    /// The part of a recording that is digested, nanoseconds since the epoch.
+    public record Window(long fromNanos, long toNanos) {}
+
+    private Digest(Database database, @Nullable Window window) {
         this.database = database;
+        this.window = window;
     }
 
     /// Writes the digest of what is open, which is one recording.
     ///
     /// @throws RecordingException if it cannot be written, or nothing can be computed
     public static void write(Database database, Path file) {
+        write(database, file, null);
+    }
+
+    /// Writes the digest of what is open, which is a window of one recording that is being written: its footer says which.
+    ///
+    /// @throws RecordingException if it cannot be written, or nothing can be computed
+    public static void write(Database database, Path file, @Nullable Window window) {
         Recording recording = database.recordings().getFirst();
         if (database.isOfDigests()) {
             throw new RecordingException("digesting '" + recording.path() + "': it is a digest already", null);
@@ -58,7 +71,7 @@ public final class Digest {
             throw new IllegalArgumentException("a digest is of one recording");
         }
         database.requireEvents();
-        new Digest(database).write(file);
+        new Digest(database, window).write(file);
     }
 
     private void write(Path file) {
@@ -106,11 +119,36 @@ public final class Digest {
         if (processes != null) {
             footer.put(Footer.PROCESSES, ranks(processes));
         }
+        Window part = window;
+        if (part != null) {
+            footer.computeIfPresent(Footer.RECORDING, (_, about) -> about(about, part));
+        }
         String of = String.valueOf(recording.path().getFileName());
         footer.put(Footer.DIGEST, Footer.json(new Footer.Digest(Footer.Digest.CURRENT_FORMAT, of, parts, skipped)));
         return footer.entrySet().stream()
                 .map(entry -> DuckDb.literal(entry.getKey()) + ": " + DuckDb.literal(entry.getValue()))
                 .collect(Collectors.joining(", "));
+    }
+
+    /// Of a recording that is being written, what its footer would be if it had begun and ended with the window.
+    private String about(String whole, Window part) {
+        ObjectNode about = JSON.readTree(whole).asObject();
+        long lost = database.query("SELECT count(*) AS n FROM events WHERE kind = 'lost'").only().integer("n");
+        ObjectNode cut = about.putObject("cut");
+        cut.put("of", String.valueOf(database.recordings().getFirst().path().getFileName()));
+        cut.put("from_ns", part.fromNanos()).put("to_ns", part.toNanos());
+        cut.putArray("kinds");
+        cut.putArray("pids");
+        about.put("started_ns", Math.max(part.fromNanos(), about.path("started_ns").asLong(Long.MIN_VALUE)));
+        about.put("ended_ns", part.toNanos());
+        about.put("events", database.rows());
+        about.put("complete", lost == 0);
+        about.putArray("incomplete_because");
+        if (lost > 0) {
+            about.withArray("incomplete_because").add("events were lost");
+        }
+        about.remove("series");
+        return about.toString();
     }
 
     /// The processes that train or call others of their job.

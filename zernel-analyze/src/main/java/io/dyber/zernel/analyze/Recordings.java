@@ -3,6 +3,7 @@ package io.dyber.zernel.analyze;
 import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.duckdb.DuckDb;
 import io.dyber.zernel.analyze.recording.AttachedRecording;
+import io.dyber.zernel.analyze.recording.DigestFooters;
 import io.dyber.zernel.analyze.recording.Digests;
 import io.dyber.zernel.analyze.recording.LiveRecording;
 import io.dyber.zernel.analyze.recording.ParquetRecording;
@@ -109,6 +110,11 @@ public final class Recordings {
     /// No recording: all views are there, and empty.
     public static Database none(SqlLibrary library) {
         return new Database(DuckDb.open(DatabaseOptions.defaults()), List.of(), library, DatabaseOptions.ALL);
+    }
+
+    /// Digests of which only the footers are at hand: views that are made of these are there, and no others.
+    public static Database open(DigestFooters footers) {
+        return new Database(DuckDb.open(DatabaseOptions.defaults()), footers.withoutRows(), SqlLibrary.builtIn());
     }
 
     /// The files that arguments mean, those of one rotating recording together.

@@ -81,6 +81,38 @@ class FindingLinesTest {
                 "100 % of what the other thread does meanwhile: feed.py:14 linger -> clock_nanosleep");
     }
 
+    /// Of a multiprocessing.Pool: a thread takes results from a pipe, and hands them over.
+    @Test
+    void blockedOnThreadNamesWhatTheProcessDoesThatTheOtherThreadWaitsFor() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.on(100, 100, "python3");
+            blocked(fixture, "futex", at + 65, 20, MAIN + "features (/me/train.py:50);map (/usr/lib/python3.12/pool.py:171)",
+                    "addr = 64, status = 0", "301");
+            fixture.on(100, 301, "python3").event("sched", "off-cpu", at + 66, 18.0, "state = 'sleeping', runq_ns = 0, waker_tid = 400")
+                    .on(400, 400, "python3").sample(at + 70, "work (/me/train.py:12)").sample(at + 80, "work (/me/train.py:12)")
+                    .blocked("wait", "futex", at + 10, 40, "get (/usr/lib/python3.12/queue.py:3)", "object = 'futex'");
+        }
+        assertThat(lines("blocked_on_thread", fixture)).containsExactly(
+                "100 % of the waits: train.py:50 features -> map", "100 % of what the other process does: train.py:12 work");
+    }
+
+    @Test
+    void blockedOnProcessNamesTheLineThatWaitsAndWhatTheOtherProcessDoes() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.on(100, 100, "python3");
+            blocked(fixture, "read", at + 65, 20, MAIN + "fetch (/me/train.py:50)", "object = 'pipe:[7]', status = 0", "400");
+            fixture.on(400, 400, "python3").sample(at + 70, "produce (/me/feed.py:12)")
+                    .blocked("io", "write", at + 20, 30, "put (/me/feed.py:14)", "object = 'pipe:[7]', status = 0")
+                    .on(500, 500, "stranger").sample(at + 71, "other (/me/other.py:1)");
+        }
+        assertThat(lines("blocked_on_process", fixture)).containsExactly(
+                "100 % of the waits: train.py:50 fetch -> read", "100 % of what the other process does: feed.py:12 produce");
+    }
+
     @Test
     void asleepNamesTheLineThatSleeps() {
         RecordingFixture fixture = steps();

@@ -50,6 +50,45 @@ class FindingsTest {
     }
 
     @Test
+    void dataBoundCountsWhatWorkersTakeFromTheThreadsOfTheComputation() {
+        RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");
+        for (int i = 0; i < 11; i++) {
+            fixture.hostSample("cpus", "", i * 50, 2)
+                    .hostSample("cpu_busy", "", i * 50, i * 100_000_000L)
+                    .processSample(100, "cpu_idle", "", i * 50, 0)
+                    .processSample(100, "cpu", "", i * 50, i * 75_000_000L)
+                    .on(100, 100, "python3")
+                    .event("sched", "off-cpu", i * 50 + 20, 10.0, "state = 'preempted', runq_ns = 10000000, other_pid = 100")
+                    .on(100, 101, "python3")
+                    .event("sched", "off-cpu", i * 50 + 32, 8.0, "state = 'preempted', runq_ns = 8000000, other_pid = 100")
+                    .event("sched", "off-cpu", i * 50 + 5, 4.0, "state = 'preempted', runq_ns = 4000000, other_pid = 200");
+        }
+        Finding finding = only("data_bound", fixture.on(100, 100, "python3"));
+        // Of the training thread's 10 ms without a CPU at least a part is the worker's; at most all, and 8 ms of its thread.
+        assertThat(finding.evidence()).contains(" to 18.0 ms more, as workers have CPUs that the threads of its own computation need; ");
+        assertThat(finding.evidence()).endsWith("saves at most 33.0 ms: 50.0 / (50.0 - 33.0) = 2.94x");
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(15.0);
+    }
+
+    @Test
+    void dataBoundFiresForFetchesThatTakeManyTimesAsLongAsTheUsualOne() {
+        RecordingFixture fixture = recording().training(40, 15).fork(0, 200).fork(0, 201);
+        for (int worker = 200; worker < 202; worker++) {
+            fixture.on(worker, worker, "pt_data_worker");
+            for (int i = 0; i < 20; i++) {
+                double fetch = worker == 200 && i % 4 == 2 ? 80 : 1;
+                fixture.event("wait", "poll", i * 100 + fetch, 99 - fetch, "status = 0, object = 'pipe:[7]'");
+            }
+        }
+        Finding finding = only("data_bound", fixture.on(100, 100, "python3"));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+        assertThat(finding.evidence()).contains("; 5 of 36 fetches of theirs take 81.0 ms, the median of all is 2.0 ms; ");
+        assertThat(finding.advice())
+                .isEqualTo("the longest fetches hold up batches that come after them: in_order=False (PyTorch 2.6 or newer), "
+                        + "a larger prefetch_factor or more workers; or make these samples cheaper");
+    }
+
+    @Test
     void dataBoundBlamesAnAffinityThatKeepsAJobFromCpus() {
         RecordingFixture fixture = busyWorker().processSample(100, "cpus_allowed", "", 0, 1);
         for (int i = 0; i < 10; i++) {
@@ -80,6 +119,24 @@ class FindingsTest {
     void slowOptimizerIsSilentForAQuarterOfTheStepAndABusyGpu() {
         assertThat(run("slow_optimizer", optimizing(12))).isEmpty();
         assertThat(run("slow_optimizer", optimizing(20).gpuSample("utilization", 1000, 100, "percent"))).isEmpty();
+    }
+
+    /// Other programs have its CPU meanwhile.
+    @Test
+    void slowOptimizerFiresWithoutTheTimeInWhichItHasNoCpu() {
+        Finding finding = only("slow_optimizer", withoutCpu(optimizing(20), 6));
+        assertThat(finding.value()).isEqualTo(28.0);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 19 steps: 14.0 ms of 50.0 ms in the optimizer (10 % of a step is considered normal), "
+                        + "without 6.0 ms in it ready without a CPU; saves at most 14.0 ms: 50.0 / (50.0 - 14.0) = 1.39x");
+        assertThat(run("slow_optimizer", withoutCpu(optimizing(20), 8))).isEmpty();
+    }
+
+    private static RecordingFixture withoutCpu(RecordingFixture fixture, double ms) {
+        for (int i = 0; i < 20; i++) {
+            fixture.event("sched", "off-cpu", i * 50 + 32, ms, "state = 'preempted', runq_ns = " + Math.round(ms * 1e6));
+        }
+        return fixture;
     }
 
     @Test
@@ -230,17 +287,28 @@ class FindingsTest {
 
     @Test
     void dataBoundFiresForAHandOverThatTakesLongerThanLoading() {
-        RecordingFixture fixture = recording().training(11, 15).fork(0, 200);
-        fixture.on(200, 200, "pt_data_worker")
-                .event("wait", "poll", 0, 500.0, "status = 0, object = 'pipe:[7]'")
-                .region("x", 500, 50);
-        Finding finding = only("data_bound", fixture.on(100, 100, "python3"));
+        Finding finding = only("data_bound", handedOver(15, 11));
         assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
         assertThat(finding.leastLostMillisPerStep()).isEqualTo(10.455); // less 50 of 550 ms of each 50 ms
         assertThat(finding.evidence())
                 .contains("; that is the hand-over of batches, as loading takes the workers 4.5 ms of a step; ");
         assertThat(finding.advice())
                 .isEqualTo("num_workers=0, as loading takes less than the hand-over; or larger batches of few, large tensors");
+    }
+
+    @Test
+    void dataBoundIsSilentOfAHandOverThatTakesNoLongerThanLoadingWould() {
+        assertThat(run("data_bound", handedOver(3, 15))).isEmpty(); // of 38 ms, and loading takes 4.2 ms
+        assertThat(run("data_bound", handedOver(4, 14))).hasSize(1); // a tenth of a step
+    }
+
+    /// Steps, of some 550 ms in all, that wait for batches which the worker has ready.
+    private static RecordingFixture handedOver(double waitMillis, int steps) {
+        RecordingFixture fixture = recording().training(steps, waitMillis).fork(0, 200);
+        fixture.on(200, 200, "pt_data_worker")
+                .event("wait", "poll", 0, 500.0, "status = 0, object = 'pipe:[7]'")
+                .region("x", 500, 50);
+        return fixture.on(100, 100, "python3");
     }
 
     /// Steps of 50 ms that wait for 15 ms, three samples of which are in a sampler.
@@ -293,6 +361,42 @@ class FindingsTest {
         assertThat(finding.evidence()).contains("; 75 % of loading is reading inside __next__; ");
     }
 
+    /// Files in the page cache are copied, which takes a CPU and no storage.
+    @Test
+    void storageBoundIsSilentForReadsThatAreNotBlocked() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 50, 20)
+                    .event("io", "pread64", i * 50 + 1, 15.0, "fd = 3, bytes = 16000000, status = 0, io_ns = 0")
+                    .region(STEP, i * 50 + 45, 5);
+        }
+        assertThat(run("storage_bound", fixture)).isEmpty();
+    }
+
+    @Test
+    void storageBoundAdvisesByWhatIsReadAndByWhom() {
+        assertThat(only("storage_bound", reading("page_fault", false)).advice())
+                .startsWith("read the mapped file in larger pieces: shuffle by chunks of rows that lie together, ")
+                .endsWith("; or read ahead in data workers (num_workers)");
+        assertThat(only("storage_bound", reading("page_fault", false)).evidence())
+                .contains(" inside __next__, 100 % of that time in page faults of mapped files, 100 % of it in rows0.bin; ");
+        assertThat(only("storage_bound", reading("read", false)).advice()).startsWith("read larger blocks of the file in the order ");
+        assertThat(only("storage_bound", reading("read", true)).advice())
+                .isEqualTo("pack small files into large ones, or keep them on faster storage or in memory; "
+                        + "or read ahead in data workers (num_workers)");
+    }
+
+    /// Steps of 50 ms, 15 ms of each in reads of one file, or of one for each step.
+    private static RecordingFixture reading(String call, boolean files) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 50, 20)
+                    .event("io", call, i * 50 + 1, 15.0, "bytes = 4096, status = 0, path = '/data/rows" + (files ? i : 0) + ".bin'")
+                    .region(STEP, i * 50 + 45, 5);
+        }
+        return fixture;
+    }
+
     @Test
     void storageBoundIsSilentWhenWorkersCompute() {
         RecordingFixture fixture = recording().training(11, 15).fork(0, 200).on(200, 200, "pt_data_worker");
@@ -308,7 +412,16 @@ class FindingsTest {
                         + "1.0 ms, first step 0.0 ms longer; 2 worker processes for 1 at once; ");
         // From the fork to the first batch, 201.5 ms, less a usual wait, over 19 steps.
         assertThat(finding.lostMillisPerStep()).isEqualTo(10.553);
-        assertThat(finding.advice()).isEqualTo("keep the workers: DataLoader(persistent_workers=True)");
+        assertThat(finding.advice())
+                .isEqualTo("keep the workers: one DataLoader for all epochs, not a new one in each, with persistent_workers=True; these "
+                        + "end when the iterator is deleted, as with a new DataLoader, or a loop that leaves early");
+    }
+
+    @Test
+    void workerStartupFiresForWorkersThatDie() {
+        Finding finding = only("worker_startup", forkingEpochs(1, "dead"));
+        assertThat(finding.evidence()).contains("; 8 worker processes for 2 at once; 8 of them ended with status 139; ");
+        assertThat(finding.advice()).startsWith("find out why the workers die: with num_workers=0 ");
     }
 
     @Test
@@ -367,7 +480,7 @@ class FindingsTest {
 
     @Test
     void startsOfWorkersCountFromTheJoinOfTheOldOnesAndAreNoRestOfTheDataWait() {
-        RecordingFixture fixture = forkingEpochs();
+        RecordingFixture fixture = forkingEpochs(1);
         Finding finding = only("worker_startup", fixture);
         // Three later passes of: join 16, fork 2 x 13 and 3 to the first batch, first waits 14 and 1; less two usual waits
         // of 1 ms. Each first step takes 10 ms longer. 29 steps after warm-up.
@@ -375,13 +488,44 @@ class FindingsTest {
                 .startsWith("3 later passes: 16.0 ms to join old workers, 29.0 ms to fork, first waits 15.0 ms against a usual "
                         + "2.0 ms, first step 10.0 ms longer; 8 worker processes for 2 at once; ");
         assertThat(finding.lostMillisPerStep()).isCloseTo(3 * 68 / 39.0, within(0.05));
-        assertThat(run("data_bound", forkingEpochs())).isEmpty();
-        assertThat(run("unexplained_time", forkingEpochs())).isEmpty();
+        assertThat(run("data_bound", forkingEpochs(1))).isEmpty();
+        assertThat(run("unexplained_time", forkingEpochs(1))).isEmpty();
     }
 
-    /// Four passes of ten batches, each with two new workers, as PyTorch forks them: after user code of 50 ms, outside
+    @Test
+    void startsOfWorkersCountAllFirstStepsThatAreSlowerInMostPasses() {
+        Finding finding = only("worker_startup", forkingEpochs(3));
+        // As above, and the second and third step take 10 ms longer, too.
+        assertThat(finding.evidence()).contains(", first 3 steps together 30.0 ms longer; ");
+        assertThat(finding.lostMillisPerStep()).isCloseTo(3 * 88 / 39.0, within(0.05));
+    }
+
+    @Test
+    void workersThatEndWithTheirLoaderAreJoinedTooAndAreAdvisedToKeepThat() {
+        Finding ended = only("worker_startup", forkingEpochs(1));
+        Finding deleted = only("worker_startup", forkingEpochs(1, "deleted"));
+        Finding left = only("worker_startup", forkingEpochs(1, "break"));
+        assertThat(deleted.evidence()).startsWith("3 later passes: 15.0 ms to join old workers, 29.0 ms to fork, ");
+        assertThat(left.evidence()).startsWith("3 later passes: 15.0 ms to join old workers, 29.0 ms to fork, ");
+        assertThat(deleted.lostMillisPerStep()).isCloseTo(3 * 67 / 39.0, within(0.05));
+        assertThat(ended.advice()).isEqualTo("keep the workers: one DataLoader for all epochs, with persistent_workers=True");
+        assertThat(deleted.advice())
+                .isEqualTo("keep the workers: one DataLoader for all epochs, not a new one in each, with persistent_workers=True; these "
+                        + "end when the iterator is deleted, as with a new DataLoader, or a loop that leaves early")
+                .isEqualTo(left.advice());
+        assertThat(run("blocked_on_process", forkingEpochs(1, "deleted"))).isEmpty();
+        assertThat(run("unexplained_time", forkingEpochs(1, "deleted"))).isEmpty();
+    }
+
+    /// Four passes of ten batches, the first ones of which are slower, each with two new workers, as PyTorch forks them: after user code of 50 ms, outside
     /// every call, and before the first `__next__`.
-    private static RecordingFixture forkingEpochs() {
+    private static RecordingFixture forkingEpochs(int slower) {
+        return forkingEpochs(slower, "next");
+    }
+
+    /// The workers end in the last `__next__`, or for 15 ms when the iterator is deleted after it, or instead of it; or a
+    /// signal ends them.
+    private static RecordingFixture forkingEpochs(int slower, String ends) {
         RecordingFixture fixture = recording();
         double at = 100;
         for (int epoch = 0; epoch < 4; epoch++) {
@@ -391,15 +535,22 @@ class FindingsTest {
             at += 29;
             for (int batch = 0; batch < 10; batch++) {
                 double wait = batch == 0 ? 14 : 1;
-                double work = batch == 0 && epoch > 0 ? 30 : 20;
+                double work = batch < slower && epoch > 0 ? 30 : 20;
                 fixture.on(100, 100, "python3").region(NEXT, at, wait).backward(at + wait, work).region(STEP, at + wait + work, 5);
                 at += wait + work + 5;
             }
-            fixture.region(NEXT, at, 16);
+            boolean inNext = ends.equals("next") || ends.equals("dead");
+            if (!ends.equals("break")) {
+                fixture.region(NEXT, at, inNext ? 16 : 1);
+            }
+            if (!inNext) {
+                fixture.blocked("wait", "poll", at + 1, 15, "main (/job/a.py:9);_MultiProcessingDataLoaderIter.__del__ (/v/torch/dl.py:2);"
+                        + "_MultiProcessingDataLoaderIter._shutdown_workers (/v/torch/dl.py:1)");
+            }
             for (int i = 0; i < 2; i++) {
                 fixture.on(worker + i, worker + i, "pt_data_worker")
                         .event("wait", "poll", begin + 5, at - begin - 5, "status = 0, object = 'pipe:[7]'")
-                        .event("process", "exit", at + 2, null, "");
+                        .event("process", "exit", at + 2, null, "status = " + (ends.equals("dead") ? 139 : 0));
             }
             fixture.on(100, 100, "python3");
             at += 16 + 50;
@@ -429,6 +580,36 @@ class FindingsTest {
     }
 
     /// Three epochs of ten steps of 30 ms, each followed by an evaluation of so many batches of 20 ms.
+    /// A run goes on where it stopped: 50 batches are loaded for nothing, each for 20 ms less what is done with it.
+    private static RecordingFixture resuming(double ms) {
+        RecordingFixture fixture = recording();
+        for (int batch = 0; batch < 50; batch++) {
+            fixture.region(NEXT, batch * 20, 20 - ms);
+        }
+        for (int step = 0; step < 20; step++) {
+            double at = 1000 + step * 50;
+            fixture.region(NEXT, at, 20).backward(at + 20, 15).region(STEP, at + 40, 10);
+        }
+        return fixture;
+    }
+
+    @Test
+    void skippedBatchesFiresForBatchesThatNoStepUses() {
+        Finding finding = only("skipped_batches", resuming(0.2));
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(50.0, within(0.1));
+        assertThat(finding.evidence())
+                .startsWith("50 batches in 1 pass of 1.00 s together, nearly all of it waiting for them; 52.6 ms for each of 19 training steps, "
+                        + "in addition to their mean of 50.0 ms; ");
+        assertThat(run("evaluation", resuming(0.2))).isEmpty();
+    }
+
+    @Test
+    void skippedBatchesIsSilentForAnEvaluation() {
+        assertThat(run("skipped_batches", resuming(4))).isEmpty();
+        assertThat(only("evaluation", resuming(4)).evidence()).startsWith("1 evaluation of ");
+    }
+
     private static RecordingFixture evaluating(int batches) {
         RecordingFixture fixture = recording();
         double at = 0;
@@ -676,6 +857,15 @@ class FindingsTest {
         assertThat(findings).extracting(Finding::severity).containsExactly("medium", "low");
         assertThat(findings).extracting(Finding::evidence)
                 .containsExactly("waiting: no process has loaded libtorch_cpu.so", "failed: a: EINVAL");
+    }
+
+    /// As of a server that runs a model without PyTorch, recorded while it ran.
+    @Test
+    void unattachedProbesIsSilentOfPyTorchThatAProcessDidNotLoadWhileItRan() {
+        RecordingFixture fixture = recording().footer("zernel.recording", "{\"command\":[]}").footer("zernel.kinds", """
+                [{"kind":"backward","state":"waiting"},{"kind":"sched","state":"attached"}]""");
+        assertThat(run("unattached_probes", fixture)).isNotEmpty();
+        assertThat(run("unattached_probes", fixture.event("sched", "off-cpu", 1, 2.0, "state = 'sleeping'"))).isEmpty();
     }
 
     @Test

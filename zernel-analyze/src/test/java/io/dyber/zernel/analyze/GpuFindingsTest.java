@@ -453,6 +453,40 @@ class GpuFindingsTest {
         assertThat(run("small_collectives", collectives(10, 4096))).isEmpty();
     }
 
+    /// Steps of 50 ms on CPUs in each of which as many waits of torch.distributed follow each other, 0.1 ms apart.
+    private static RecordingFixture waitsInALoop(int waits, double waitMs) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            fixture.region(NEXT, at, 1).backward(at + 2, 2);
+            for (int j = 0; j < waits; j++) {
+                fixture.event("dist_wait", "Work::wait", at + 5 + j * (waitMs + 0.1), waitMs, "status = 0");
+            }
+            fixture.region(STEP, at + 45, 5);
+        }
+        return fixture;
+    }
+
+    @Test
+    void smallCollectivesFiresForALoopOfThemWithoutNccl() {
+        Finding finding = only("small_collectives", waitsInALoop(40, 0.5));
+        assertThat(finding.value()).isEqualTo(40.0);
+        // 39 of 40 at 0.5 ms; at most all of them and what is between two.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(19.5);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 10 steps: 40 waits for a collective, one after the other, take 20.0 ms; one would do, and "
+                        + "even the shortest takes 500 us; saves at most 23.9 ms: 50.0 / (50.0 - 23.9) = 1.92x");
+        assertThat(finding.advice()).startsWith("one collective in place of the loop");
+        // What one of them takes is left.
+        assertThat(run("exposed_communication", waitsInALoop(40, 0.5))).isEmpty();
+    }
+
+    @Test
+    void smallCollectivesIsSilentWithoutNcclForFewWaitsAndForThoseThatReturnAtOnce() {
+        assertThat(run("small_collectives", waitsInALoop(10, 2))).isEmpty();
+        assertThat(run("small_collectives", waitsInALoop(40, 0.002))).isEmpty();
+    }
+
     @Test
     void smallCollectivesTakesBytesThatAreSentForNoRoundTrips() {
         RecordingFixture fixture = recording();
@@ -697,6 +731,39 @@ class GpuFindingsTest {
         assertThat(run("cpu_preempted", fixture)).isEmpty();
     }
 
+    /// The training and one other thread of it take turns on a CPU, as another program has the second.
+    private static RecordingFixture squeezed(double jobCpus, double idleCpus) {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i <= 10; i++) {
+            double at = i * 50;
+            long ns = i * 50_000_000L;
+            if (i < 10) {
+                waitsForCpu(fixture, i, 100, "python3");
+            }
+            fixture.hostSample("cpus", "", at, 2).hostSample("cpu_busy", "", at, Math.round(ns * (2 - idleCpus)))
+                    .hostSample("cpu_idle", "", at, Math.round(ns * idleCpus))
+                    .processSample(100, "cpu", "", at, Math.round(ns * jobCpus));
+        }
+        return fixture;
+    }
+
+    @Test
+    void noisyNeighbourFiresWhereOwnThreadsTakeTurnsAsOthersHaveTheOtherCpus() {
+        Finding finding = only("noisy_neighbour", squeezed(0.9, 0));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+        assertThat(finding.evidence())
+                .startsWith("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while others had it, or a thread of its own, "
+                        + "for which these leave no other CPU: they use 1.1 of 2; ");
+        assertThat(finding.advice()).startsWith("give the training CPUs of its own");
+        assertThat(run("cpu_preempted", squeezed(0.9, 0))).isEmpty();
+    }
+
+    @Test
+    void noisyNeighbourIsSilentWhereTheJobHasTheCpusOrSomeAreIdle() {
+        assertThat(run("noisy_neighbour", squeezed(1.8, 0))).isEmpty();
+        assertThat(run("noisy_neighbour", squeezed(0.9, 0.5))).isEmpty();
+    }
+
     @Test
     void noisyNeighbourNamesAProcessThatWasNotRecorded() {
         RecordingFixture fixture = recording().training(10, 15);
@@ -726,6 +793,80 @@ class GpuFindingsTest {
                         + "the training started it itself; 9 waits of it and of threads that launch for it, longest 10.0 ms; ");
         assertThat(finding.advice())
                 .isEqualTo("the training starts this program itself: with nice, on CPUs of its own (taskset), or less often");
+    }
+
+    @Test
+    void noisyNeighbourSaysThatTheTrainingIsNice() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 4711, "stress");
+        }
+        fixture.footer("zernel.processes", "[{\"pid\":100,\"ppid\":1,\"comm\":\"python\",\"nice\":10}]");
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence()).contains("; the training has nice value 10, so it yields to programs without; ");
+        assertThat(finding.advice())
+                .isEqualTo("run the training without nice, or renice it (renice -n 0 -p 100); or give it CPUs of its own");
+    }
+
+    @Test
+    void noisyNeighbourSaysThatTheTrainingStartedItByAShell() {
+        RecordingFixture fixture = recording().training(10, 15).fork(1, 4710).on(4710, 4710, "sh").fork(2, 4711).on(100, 100, "python3");
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 4711, "ffmpeg");
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence()).contains("ffmpeg (pid 4711) or others had it; the training started it itself; ");
+        assertThat(finding.advice()).startsWith("the training starts this program itself: ");
+    }
+
+    @Test
+    void cpuPreemptedTellsNobodyToKeepAProcessApartFromItself() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            if (i < 8) {
+                waitsForCpu(fixture, i, i < 4 ? 100 : 4700 + i, i < 4 ? "python3" : "cc1plus");
+            } else {
+                fixture.event("sched", "off-cpu", i * 50 + 20, 10.0, "state = 'preempted', runq_ns = 10000000");
+            }
+        }
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.evidence())
+                .contains("; other programs had it 44 % of that time; of them cc1plus (pid 470")
+                .contains(") 11 %; other threads of its process 33 %; ");
+        assertThat(finding.advice())
+                .isEqualTo("give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine");
+    }
+
+    @Test
+    void cpuPreemptedSaysThatTheTrainingStartsTheProgramsThatHaveTheCpu() {
+        RecordingFixture fixture = recording().training(10, 15).fork(1, 4711);
+        for (int i = 0; i < 10; i++) {
+            if (i < 8) {
+                waitsForCpu(fixture, i, i < 5 ? 4711 : 100, i < 5 ? "grep" : "python3");
+            } else {
+                fixture.event("sched", "off-cpu", i * 50 + 20, 10.0, "state = 'preempted', runq_ns = 10000000");
+            }
+        }
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.evidence())
+                .contains("; programs that it started had it 44 % of that time; of them grep (pid 4711) 44 %; other threads of its process 33 %; ");
+        assertThat(finding.advice()).startsWith("the training starts these programs itself: ");
+    }
+
+    @Test
+    void cpuPreemptedSaysThatThreadsOfAPoolForOperatorsHaveTheCpu() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            fixture.on(100, 100, "python3");
+            waitsForCpu(fixture, i, 100, "python3");
+            fixture.on(100, 101, "python3")
+                    .sample(i * 50 + 21, "gomp_thread_start (libgomp.so.1)")
+                    .sample(i * 50 + 25, "mkl_blas_sgemm (libtorch_cpu.so)");
+        }
+        Finding finding = only("cpu_preempted", fixture.on(100, 100, "python3"));
+        assertThat(finding.evidence())
+                .contains("; its own threads of OpenMP, BLAS or another pool for operators had it 100 % of that time; ");
+        assertThat(finding.advice()).startsWith("fewer threads for operators (OMP_NUM_THREADS, torch.set_num_threads): ");
     }
 
     @Test
@@ -832,6 +973,23 @@ class GpuFindingsTest {
         assertThat(finding.evidence()).endsWith(" threads for 2 CPUs; 75 % of what its other threads run is Python code, by samples");
         assertThat(finding.advice()).startsWith("fewer threads of the job's own, as max_workers of their executor: ");
         assertThat(finding.lines()).extracting(FindingLine::line).containsExactly("train.py:14 tokenize", "gomp_thread_start (libgomp.so.1)");
+    }
+
+    @Test
+    void tooManyThreadsAdvisesOneLessWhereOperatorsUseNoMoreThanThereAreCpus() {
+        RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");
+        for (int i = 0; i < 10; i++) {
+            for (long tid = 100; tid < 104; tid++) {
+                fixture.on(100, tid, "python3");
+                waitsForCpu(fixture, i, 100, "python3");
+            }
+            fixture.on(100, 101, "omp").sample(i * 50 + 3, "gomp_thread_start (libgomp.so.1)")
+                    .sample(i * 50 + 4, "gomp_thread_start (libgomp.so.1)")
+                    .on(100, 102, "feeder").sample(i * 50 + 4, "fetch (/me/train.py:10);at::normal (libtorch_cpu.so)");
+        }
+        assertThat(only("too_many_threads", fixture.on(100, 100, "python3")).advice())
+                .isEqualTo("OMP_NUM_THREADS=1 or torch.set_num_threads(1): operators use 2 threads now, no more than there are CPUs, "
+                        + "but other threads of the job need one, too");
     }
 
     @Test

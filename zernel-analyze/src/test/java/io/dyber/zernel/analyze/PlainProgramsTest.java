@@ -15,9 +15,13 @@ class PlainProgramsTest {
     Path folder;
 
     private String query(RecordingFixture fixture) {
+        return answer(fixture, SEEN);
+    }
+
+    private String answer(RecordingFixture fixture, String sql) {
         Path file = fixture.write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(file.toString())) {
-            return database.query(SEEN).toString();
+            return database.query(sql).toString();
         }
     }
 
@@ -82,5 +86,40 @@ class PlainProgramsTest {
                 [{"kind":"backward","state":"attached"},{"kind":"cuda_launch","state":"waiting"},
                 {"kind":"sched","state":"attached"}]
                 """))).isEqualTo("pid\tprogram\tseen");
+    }
+
+    @Test
+    void theLinesOfTheThreadThatComputesMostAreTold() {
+        String serve = "serve (/me/serve.py:17)";
+        RecordingFixture fixture = plain().on(100, 101, "python3");
+        fixture.event("process", "start", 0, null, "").event("process", "exit", 10_000, null, "");
+        for (int i = 0; i < 50; i++) {
+            fixture.sample(i * 20, "<module> (/me/serve.py:1);_load (<frozen importlib._bootstrap>:1)");
+        }
+        for (int i = 0; i < 10; i++) {
+            fixture.blocked("wait", "futex", 2000 + i * 700, 600, "gather (/me/serve.py:11);Queue.get (/usr/lib/python3.12/queue.py:1)")
+                    .sample(2000 + i * 700 + 650, serve);
+        }
+        fixture.blocked(
+                "wait", "epoll_wait", 9200, 450, "<module> (/me/serve.py:40);run (/usr/lib/python3.12/asyncio/runners.py:1)",
+                "object = 'anon_inode:[eventpoll]'");
+        fixture.on(100, 100, "python3").blocked("wait", "futex", 8500, 1000, "<module> (/me/serve.py:30)").sample(9900, serve);
+        assertThat(answer(fixture, """
+                SELECT tid, wall_ns // 1000000 AS wall, place, doing, calls, total_ns // 1000000 AS total, round(share, 2) AS share
+                FROM lines_without_steps
+                """)).isEqualTo("""
+                tid	wall	place	doing	calls	total	share
+                101	9000	serve.py:11 gather -> Queue.get	waiting for another thread	10	6000	0.67
+                101	9000	serve.py:40 <module> -> run	waiting for events, as an event loop does	1	450	0.05
+                101	9000	serve.py:17 serve	on a CPU	10	200	0.02""");
+    }
+
+    @Test
+    void ofAProcessWithStepsNoLinesAreTold() {
+        RecordingFixture fixture = plain();
+        for (int i = 0; i < 10; i++) {
+            fixture.event("call", "my_step", 100.0 * i, 90.0, "role = 'step'").sample(100.0 * i + 50, "work (/me/train.py:1)");
+        }
+        assertThat(answer(fixture, "SELECT tid FROM lines_without_steps")).isEqualTo("tid");
     }
 }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Findings about ranks: who is late and why, who never came.
 class RankFindingsTest {
@@ -107,6 +108,36 @@ class RankFindingsTest {
     }
 
     @Test
+    void aRankThatMakesBytesOfObjectsWhileTheOthersWaitIsToldToExchangeFewer() {
+        RecordingFixture job = working(2);
+        String torch = "/v/site-packages/torch/distributed/distributed_c10d.py";
+        for (int step = 0; step < STEPS; step++) {
+            job.on(101, 101, "python3").sample(step * STEP_MS + 5, "main (/me/train.py:9);broadcast_object_list (" + torch
+                    + ":3481);dumps (libpython3.so)");
+        }
+        Finding finding = job.finding("nccl_straggler", folder);
+        assertThat(finding.more()).containsEntry("cause", "objects");
+        assertThat(finding.evidence()).contains("; 15.0 ms more of its time lies outside every recorded call, most in "
+                + "broadcast_object_list, which turns Python objects into bytes while the others wait; ");
+        assertThat(finding.advice()).startsWith("exchange objects once or rarely");
+        assertThat(finding.lines()).extracting(line -> line.of() + ": " + line.place())
+                .containsExactly("that work: train.py:9 main -> broadcast_object_list");
+    }
+
+    @Test
+    void communicationOfObjectsIsNotToldToOverlapGradients() {
+        RecordingFixture job = recording();
+        for (int i = 0; i < 11; i++) {
+            double at = i * 50;
+            job.region(NEXT, at, 1).backward(at + 2, 2).region(STEP, at + 5, 1)
+                    .blocked("dist_wait", "Work::wait", at + 10, 20,
+                            "main (/me/train.py:9);all_gather_object (/v/site-packages/torch/distributed/distributed_c10d.py:1)");
+        }
+        assertThat(job.finding("exposed_communication", folder).advice())
+                .isEqualTo("exchange objects once or rarely, and few of them; numbers as tensors in place of all_gather_object");
+    }
+
+    @Test
     void aLateRankWhoseNumberIsNotKnownIsNamedByItsProcess() {
         Finding finding = only("nccl_straggler", gloo("asleep", false));
         assertThat(finding.subject()).isEqualTo("one of 2 ranks, pid 101");
@@ -121,6 +152,40 @@ class RankFindingsTest {
         assertThat(finding.evidence())
                 .isEqualTo("mean of 11 steps: 13.0 ms of 40.0 ms blocked in torch.distributed, not for a rank that is late; "
                         + "the least of 2 ranks; saves at most 13.0 ms: 40.0 / (40.0 - 13.0) = 1.48x");
+    }
+
+    /// Four backward passes a step, each of which waits 3 ms for 1 ms of buckets, or only the last.
+    @Test
+    void exposedCommunicationFiresWithNoSyncFirstWhereEachOfSeveralPassesExchangesGradients() {
+        Finding finding = only("exposed_communication", accumulated(4));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(12);
+        assertThat(finding.maxSpeedup()).isEqualTo(1.6);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: 12.0 ms of 40.0 ms blocked in torch.distributed; 4 backward passes for each step of the "
+                        + "optimizer, and all exchange gradients: 3 need not, which saves 12.0 ms of these waits and of the calls that hand "
+                        + "buckets over; saves at most 15.0 ms: 40.0 / (40.0 - 15.0) = 1.60x");
+        assertThat(finding.advice()).startsWith("no_sync() around all but the last of the 4 backward passes of a step; ");
+        Finding once = only("exposed_communication", accumulated(1));
+        assertThat(once.evidence()).doesNotContain("backward passes");
+        assertThat(once.advice()).startsWith("overlap it: ");
+    }
+
+    private static RecordingFixture accumulated(int exchanging) {
+        RecordingFixture job = rank(recording(), 0);
+        for (int step = 0; step < STEPS; step++) {
+            double at = step * STEP_MS;
+            job.region(NEXT, at, 1);
+            for (int pass = 0; pass < 4; pass++) {
+                double begin = at + 2 + pass * 9;
+                job.backward(begin, 8);
+                if (pass >= 4 - exchanging) {
+                    job.event("region", "c10d::Reducer::all_reduce_bucket", begin + 3, 1.0, "")
+                            .event("dist_wait", "Reducer::finalize_backward", begin + 5, 3.0, "depth = 0");
+                }
+            }
+            job.region(STEP, at + 38, 2);
+        }
+        return job;
     }
 
     @Test
@@ -164,6 +229,48 @@ class RankFindingsTest {
                 .containsExactly("rank 0 (pid 102) and 1 more", "rank 0 (pid 100) and 1 more");
     }
 
+    @Test
+    void slowStepsFiresForTheRankThatTheOthersWaitFor() {
+        Finding finding = only("slow_steps", oneRankStops(false));
+        assertThat(finding.subject()).isEqualTo("pid 100 and 1 more");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(6.154);
+        assertThat(finding.evidence())
+                .startsWith("median 40.0 ms, worst 100.0 ms (step 10), every 10 steps; 100 % of the 240.0 ms over the median in ")
+                .contains("; 1 other rank waits for it in 4 slow steps; ");
+    }
+
+    @Test
+    void slowStepsNamesTheRankThatIsWaitedForWhereItsOwnStepsAreNotSlow() {
+        Finding finding = only("slow_steps", oneRankStops(true));
+        assertThat(finding.subject()).isEqualTo("pid 101");
+        assertThat(finding.evidence()).contains("; in 4 of these it waits for pid 100, which is late, as it has no CPU; ");
+        assertThat(finding.advice()).startsWith("free CPUs for the late rank: ");
+    }
+
+    /// Two ranks of which the first stops for 60 ms in each tenth step, outside of calls, or for want of a CPU; in others
+    /// it is the second that comes late.
+    private static RecordingFixture oneRankStops(boolean preempted) {
+        RecordingFixture job = recording().footer("zernel.processes", "[{\"pid\":100,\"ppid\":99},{\"pid\":101,\"ppid\":99}]");
+        for (int rank = 0; rank < 2; rank++) {
+            rank(job, rank);
+            double at = 0;
+            for (int step = 0; step < 40; step++) {
+                double stop = step % 10 == 9 ? 60 : 0;
+                if (rank == 0 && stop > 0 && preempted) {
+                    job.event("sched", "off-cpu", at, stop, "state = 'preempted', runq_ns = 60000000");
+                }
+                double begin = at + (rank == 0 ? stop : 0);
+                double end = at + stop + 38;
+                double wait = 2 + (rank == 1 ? stop : step % 10 % 3 == 1 ? 12 : 0);
+                job.region(NEXT, begin, 1).backward(begin + 5, end - begin - 5)
+                        .event("dist_wait", "Reducer::finalize_backward", end - wait, wait, "depth = 0")
+                        .region(STEP, end, 2);
+                at += STEP_MS + stop;
+            }
+        }
+        return job;
+    }
+
     /// Four ranks of which each tenth step takes longer, more so those of the second pair.
     private static RecordingFixture twoJobsWithSlowSteps(int... ports) {
         RecordingFixture job = recording();
@@ -193,6 +300,26 @@ class RankFindingsTest {
     }
 
     @Test
+    void unevenRanksFiresWhereRanksTakeTurnsInHavingMoreToDo() {
+        Finding finding = only("uneven_ranks", gloo("turns", true));
+        assertThat(finding.subject()).isEqualTo("2 ranks");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(7.5);
+        assertThat(finding.maxSpeedup()).isEqualTo(1.23);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: 7.5 ms of 40.0 ms is the wait of a rank for the last one (mean of 2), the rank that waits "
+                        + "least waits 6.8 ms; they take turns: no rank is the last in more than 55 % of the 11 steps in which one is "
+                        + "late; its forward, backward and optimizer then take 7.5 ms longer on the CPU than the mean of ranks; saves "
+                        + "at most 7.5 ms: 40.0 / (40.0 - 7.5) = 1.23x");
+        assertThat(finding.advice()).startsWith("give all ranks equal work in each step: ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "compute", "asleep", "preempted in turns", "now and then"})
+    void unevenRanksIsSilentForOneLateRankWantOfCpusAndFewSteps(String cause) {
+        assertThat(run("uneven_ranks", gloo(cause, true))).isEmpty();
+    }
+
+    @Test
     void ncclStragglerIsSilentWithoutNcclWhereAllRanksWaitAlike() {
         assertThat(run("nccl_straggler", gloo("", true))).isEmpty();
     }
@@ -218,12 +345,20 @@ class RankFindingsTest {
             rank(job, rank);
             for (int step = 0; step < STEPS; step++) {
                 double at = step * STEP_MS;
-                boolean late = cause.equals("turns") ? step % 2 == rank : rank == 1 && !cause.isEmpty();
+                boolean late =
+                        switch (cause) {
+                            case "turns", "preempted in turns" -> step % 2 == rank;
+                            case "now and then" -> step % 8 == 4 * rank;
+                            default -> rank == 1 && !cause.isEmpty();
+                        };
                 double data = late && cause.equals("data wait") ? 15 : 0;
                 double forward = late && !cause.equals("data wait") ? 15 : 0;
                 job.region(NEXT, at, 1 + data).region("DistributedDataParallel.forward", at + 1 + data, 4 + forward);
                 if (late && cause.equals("asleep")) {
                     job.event("sched", "off-cpu", at + 2, 15.0, "state = 'sleeping', runq_ns = 0");
+                }
+                if (late && cause.equals("preempted in turns")) {
+                    job.event("sched", "off-cpu", at + 2, 15.0, "state = 'preempted', runq_ns = 15000000");
                 }
                 double backward = at + 5 + data + forward;
                 job.backward(backward, at + 38 - backward)
@@ -303,6 +438,40 @@ class RankFindingsTest {
     @Test
     void ncclStragglerIsSilentForSmallDelays() {
         assertThat(run("nccl_straggler", healthy())).isEmpty();
+    }
+
+    @Test
+    void hiddenDataBoundFiresWhereLoadingIsSlowerThanAStepWithoutTheLateRank() {
+        Finding finding = only("hidden_data_bound", withWorker("compute", 24));
+        assertThat(finding.subject()).isEqualTo("pid 100");
+        assertThat(finding.value()).isEqualTo(38.0);
+        assertThat(finding.severity()).isEqualTo("medium");
+        assertThat(finding.lostMillisPerStep()).isNull();
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 11 steps: a batch takes 38.0 ms at least with 1 worker, 5 % of their time waiting for an index; "
+                        + "a step takes 40.0 ms, and would take 31.8 ms at best without the wait for rank 2, if there were batches; "
+                        + "the job leaves 3.2 of 8 CPUs (what else uses them was not measured)");
+        assertThat(finding.advice()).isEqualTo("with the late rank: DataLoader(num_workers=2)");
+        assertThat(run("too_few_workers", withWorker("compute", 24))).isEmpty();
+    }
+
+    @Test
+    void hiddenDataBoundIsSilentWhereWorkersKeepUpOrNoRankIsLate() {
+        assertThat(run("hidden_data_bound", withWorker("compute", 120))).isEmpty();
+        assertThat(run("hidden_data_bound", withWorker("", 24))).isEmpty();
+    }
+
+    /// Rank 2 is late, and rank 0 has a worker that waits for so much of 480 ms.
+    private static RecordingFixture withWorker(String cause, double waitingMs) {
+        RecordingFixture job = recording();
+        for (int rank = 0; rank < RANKS; rank++) {
+            steps(job, rank, rank == 2 ? cause : "");
+        }
+        rank(job, 0).fork(0, 200);
+        job.on(200, 200, "pt_data_worker")
+                .event("wait", "poll", 0, waitingMs, "status = 0, object = 'pipe:[7]'")
+                .region("x", 470, 10);
+        return rank(job, 0);
     }
 
     @Test

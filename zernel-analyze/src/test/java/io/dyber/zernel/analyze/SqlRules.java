@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -34,21 +35,26 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
     private static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final List<Class<?>> TESTS = List.of(
             FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class,
-            ProfilerTest.class, TraceRecordingTest.class);
+            ProfilerTest.class, TraceRecordingTest.class, WithoutStepsTest.class);
     private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/main/java"));
 
+    private static final Pattern MODE = Pattern.compile("\\bmode\\((?:[^()]|\\([^()]*\\))*\\)");
+
     /// Findings whose cause no job has, and why.
-    private static final Map<String, String> NOT_PLANTED = Map.of(
-            "idle_sms", "only counters of a Hopper GPU tell",
-            "idle_tensor_cores", "only counters of a Hopper GPU tell",
-            "gpu_errors", "a GPU has to break",
-            "gpu_starved", "it is found in traces of profilers",
-            "gpu_shared", "it is of other programs on the GPU",
-            "throttled_gpu", "a GPU has to be hot",
-            "host_bound", "it says what others leave open",
-            "unexplained_time", "it says what others leave open",
-            "lost_events", "it is of the recording and not of the job",
-            "unattached_probes", "it is of the recording and not of the job");
+    private static final Map<String, String> NOT_PLANTED = Map.ofEntries(
+            Map.entry("idle_sms", "only counters of a Hopper GPU tell"),
+            Map.entry("idle_tensor_cores", "only counters of a Hopper GPU tell"),
+            Map.entry("gpu_errors", "a GPU has to break"),
+            Map.entry("copy_bound", "it is found in traces of profilers"),
+            Map.entry("between_operators", "it is found in traces of profilers"),
+            Map.entry("gpu_starved", "it is found in traces of profilers"),
+            Map.entry("gpu_shared", "it is of other programs on the GPU"),
+            Map.entry("throttled_gpu", "a GPU has to be hot"),
+            Map.entry("host_bound", "it says what others leave open"),
+            Map.entry("unexplained_time", "it says what others leave open"),
+            Map.entry("lost_events", "it is of the recording and not of the job"),
+            Map.entry("unattached_probes", "it is of the recording and not of the job"),
+            Map.entry("hidden_data_bound", "it takes two causes on different machines, which FleetLiveBenchmark plants"));
 
     /// Findings about time that name no line of the job's code, and why.
     private static final Map<String, String> WITHOUT_LINES = Map.of(
@@ -57,6 +63,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             "noisy_neighbour", "it is of other programs",
             "gpu_shared", "it is of other programs on the GPU",
             "gpu_starved", "a trace has no stacks",
+            "between_operators", "a trace has functions, not lines",
             "throttled_gpu", "it is of the GPU");
 
     static SqlRules of(SqlLibrary library, Database empty) {
@@ -96,6 +103,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
         checkHeader(object, breaches);
         checkText(object, breaches);
         checkWhatIsRead(object, breaches);
+        breaches.addAll(CommonDialect.breaches(object, library));
         if (object.role() == SqlObject.Role.FINDING) {
             checkFinding(object, breaches);
         } else {
@@ -131,6 +139,11 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
                 .forEach(line -> breaches.add("a line has a tab or more than 120 characters: " + line.strip()));
         add(code(object).toLowerCase(java.util.Locale.ROOT).contains("read_parquet"), "it reads files by path", breaches);
         add(code(object).contains("SELECT *\n"), "it selects * and no columns by name", breaches);
+        MODE.matcher(code(object))
+                .results()
+                .map(MatchResult::group)
+                .filter(mode -> !mode.contains("ORDER BY"))
+                .forEach(mode -> breaches.add("of values as frequent it takes any, without an order: " + mode));
         add(object.sql().contains("zernel.simulation"), "it reads what only simulated recordings have", breaches);
     }
 

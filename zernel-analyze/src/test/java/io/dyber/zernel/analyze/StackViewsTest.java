@@ -76,6 +76,9 @@ class StackViewsTest {
         "log_loss (/me/train.py:88);[libpython3.12.so.1.0];cfunction_vectorcall (python3.12);torch::autograd::THPVariable_item(_object*) (libtorch_python.so);[libc.so.6], train.py:88 log_loss, Tensor.item",
         "load (/me/data.py:3);at::native::copy_(at::Tensor&) (libtorch_cpu.so), data.py:3 load, at::native::copy_",
         "load (/me/data.py:3);[libcuda.so.1], data.py:3 load, libcuda.so.1",
+        // what decorates says less than what it decorates, unless nothing else of Python is called
+        "main (/me/a.py:3);old.<locals>.wrapper (/v/site-packages/t/d.py:1);no_grad (/v/site-packages/torch/_contextlib.py:1);Model.generate (/v/site-packages/t/g.py:1);Model.forward (/v/site-packages/t/g.py:9), a.py:3 main, Model.generate",
+        "main (/me/a.py:3);old.<locals>.wrapper (/v/site-packages/t/d.py:1);syscall (libc.so.6), a.py:3 main, old.wrapper",
         // code without a file is the user's where there is no other
         "<module> (<string>:1);spawn_main (/usr/lib/python3.12/multiprocessing/spawn.py:9);f (/me/a.py:2);g (<string>:7), a.py:2 f, g",
         "<module> (<string>:4);wait (/usr/lib/python3.12/threading.py:9), <string>:4 <module>, wait",
@@ -172,6 +175,28 @@ class StackViewsTest {
             assertThat(rows(fixture, views[i])).as(views[i]).isEqualTo(without.get(i));
         }
         assertThat(rows(fixture, "SELECT kind, events FROM kinds WHERE kind = 'sample'")).containsExactly("sample 5");
+    }
+
+    @Test
+    void samplesOfOperatorsTellArithmeticFromWhatIsAroundIt() {
+        RecordingFixture fixture = recording().training(12, 15);
+        String[] functions = {
+            "mkl_blas_def_dgemm_kernel_zen (libtorch_cpu.so)", // arithmetic, in double precision
+            "void at::native::AVX2::add_kernel<c10::Half>(at::TensorIteratorBase&) (libtorch_cpu.so)", // in half
+            "[libgomp.so.1]", // waits for the pool
+            "c10::Dispatcher::call (libtorch_cpu.so)", // around
+            "torch::autograd::Engine::thread_main (libtorch_cpu.so)", // around
+            "malloc (libc.so.6)", // around
+            "gc_collect_main (libpython3.11.so.1.0)", // neither
+            "Linear.forward (/v/lib/python3.11/site-packages/torch/nn/modules/linear.py:134)", // neither: code made at run time
+            "[libcustom.so]", // neither
+            "_PyEval_EvalFrameDefault (libpython3.11.so.1.0)" // around
+        };
+        for (int i = 0; i < functions.length; i++) {
+            fixture.sample(50 * (i + 2) - 20, MAIN + ";" + functions[i]);
+        }
+        assertThat(rows(fixture, "SELECT samples, arithmetic_share, around_share, double_share, half_share FROM operator_samples"))
+                .containsExactly("10 0.3 0.4 0.1 0.1");
     }
 
     @Test

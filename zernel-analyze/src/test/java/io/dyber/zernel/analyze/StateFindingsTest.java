@@ -4,6 +4,7 @@ import static io.dyber.zernel.analyze.RecordingFixture.NEXT;
 import static io.dyber.zernel.analyze.RecordingFixture.STEP;
 import static io.dyber.zernel.analyze.RecordingFixture.recording;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -132,6 +133,44 @@ class StateFindingsTest {
         assertThat(run("gil_contention", locked(301))).isEmpty();
     }
 
+    /// Where Python keeps its state, and another interpreter that says where it does, or not.
+    private static RecordingFixture pythons(RecordingFixture fixture, String another) {
+        return fixture.footer("zernel.stacks", """
+                {"pythons":[{"file":"python3.12","version":"3.12.1","runtimes":[{"address":32,"bytes":40}]}%s]}""".formatted(another));
+    }
+
+    @Test
+    void gilContentionFiresForALockInPythonsState() {
+        Finding finding = only("gil_contention", pythons(locked(301), ""));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence()).contains("in 11 waits of 20.0 ms (median); thread 301 hands it over; ");
+        assertThat(run("blocked_on_thread", pythons(locked(301), ""))).isEmpty();
+    }
+
+    @Test
+    void gilContentionIsSilentForWaitsOfItsLengthThatAreElsewhere() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            for (int wait = 0; wait < 6; wait++) {
+                blocked(fixture, "futex", i * 100 + 61 + wait * 6, 5, "object = 'futex', addr = 72, status = -110");
+            }
+        }
+        assertThat(run("gil_contention", pythons(fixture, ""))).isEmpty();
+        assertThat(only("blocked_on_thread", fixture).lostMillisPerStep()).isEqualTo(30.0);
+    }
+
+    @Test
+    void gilContentionFiresForWaitsOfItsLengthWhereAnInterpreterDoesNotSayWhereItsStateIs() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            for (int wait = 0; wait < 6; wait++) {
+                blocked(fixture, "futex", i * 100 + 61 + wait * 6, 5, "object = 'futex', addr = 72, status = -110");
+            }
+        }
+        Finding finding = only("gil_contention", pythons(fixture, ",{\"file\":\"python3.15\",\"why\":\"too new\"}"));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(30.0);
+    }
+
     @Test
     void blockedOnThreadFiresAndNamesTheThread() {
         Finding finding = only("blocked_on_thread", locked(301));
@@ -139,6 +178,33 @@ class StateFindingsTest {
         assertThat(finding.evidence())
                 .startsWith("mean of 11 steps: 20.0 ms of 100.0 ms blocked on another thread, in 11 waits of 20.0 ms (median); "
                         + "of 11 it is known who ended them: thread 301; ");
+    }
+
+    /// The thread that ends the waits waits itself, for so long.
+    private static RecordingFixture handedOn(double ms) {
+        RecordingFixture fixture = locked(301);
+        for (int i = 0; i < 12; i++) {
+            fixture.on(100, 301, "python3")
+                    .event("sched", "off-cpu", i * 100 + 65, ms, "state = 'sleeping', runq_ns = 0, waker_tid = " + (400 + i % 2))
+                    .on(400 + i % 2, 400 + i % 2, "python3").event("io", "write", i * 100 + 79, 0.1, "object = 'pipe:[7]'");
+        }
+        return fixture;
+    }
+
+    @Test
+    void blockedOnThreadFiresAndNamesTheProcessThatTheThreadWaitsFor() {
+        Finding finding = only("blocked_on_thread", handedOn(12));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence())
+                .contains("thread 301 (python3); for 60 % of it that thread waits for 2 other processes, most for python3 (pid 400); ");
+        assertThat(finding.advice()).startsWith("let the other process start a step ahead (Pool.map_async, Executor.submit)");
+    }
+
+    @Test
+    void blockedOnThreadFiresWithoutAProcessThatTheThreadSeldomWaitsFor() {
+        Finding finding = only("blocked_on_thread", handedOn(8));
+        assertThat(finding.evidence()).contains("thread 301 (python3); saves at most ");
+        assertThat(finding.advice()).startsWith("let the other thread hold the lock for less time");
     }
 
     /// A thread fetches ahead, waits 80 of 100 ms for its batches, and then for room in the queue; the training thread never waits.
@@ -224,8 +290,26 @@ class StateFindingsTest {
         Finding finding = only("asleep", fixture);
         assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
         assertThat(finding.evidence())
-                .isEqualTo("median of 11 steps: 10.0 ms of 100.0 ms asleep in clock_nanosleep, 1.0 times a step; "
+                .isEqualTo("mean of 11 steps without what their longest tenth has more: 10.0 ms of 100.0 ms asleep in clock_nanosleep, 1.0 times a step; "
                         + "saves at most 10.0 ms: 100.0 / (100.0 - 10.0) = 1.11x");
+    }
+
+    /// 20 ms in each second step, and for 2 s once.
+    @Test
+    void asleepFiresForASleepInHalfOfTheStepsAndLeavesOutTheLongestTenth() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        double at = 0;
+        for (int i = 0; i < 41; i++) {
+            double asleep = i == 30 ? 2000 : i % 2 * 20;
+            fixture.backward(at, 30).region(STEP, at + 30, 10);
+            if (asleep > 0) {
+                blocked(fixture, "clock_nanosleep", at + 40, asleep, "");
+            }
+            at += 40 + asleep;
+        }
+        Finding finding = only("asleep", fixture);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.5, within(0.01));
+        assertThat(finding.maxSpeedup()).isEqualTo(1.26);
     }
 
     @Test
@@ -277,7 +361,25 @@ class StateFindingsTest {
         assertThat(finding.evidence())
                 .contains("100 % of it in wait4 for a process to end; to start them is part of the 20.0 ms on the CPU between calls; ")
                 .endsWith("saves at most 40.0 ms: 100.0 / (100.0 - 40.0) = 1.67x");
-        assertThat(finding.advice()).startsWith("start the process once and keep it");
+        assertThat(finding.advice()).startsWith("start no process in each step: do its work by a library, or start it once and keep it; ");
+    }
+
+    @Test
+    void blockedOnProcessFiresForACommandWhoseOutputIsReadInEachStep() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            int child = 500 + 2 * i;
+            fixture.fork(i * 100 + 61, child);
+            blocked(fixture, "poll", i * 100 + 62, 20, "object = 'pipe:[7]'", "waker_tid = " + (child + 1));
+            fixture.on(child, child, "sh").fork(i * 100 + 63, child + 1)
+                    .on(child + 1, child + 1, "grep").event("process", "exit", i * 100 + 82, null, "")
+                    .on(100, 100, "python3");
+        }
+        Finding finding = only("blocked_on_process", fixture);
+        assertThat(finding.evidence())
+                .contains("100 % of it in poll on a pipe; 11 processes ended them, 11 of them started by the training itself; "
+                        + "to start them is part of the 20.0 ms on the CPU between calls; ");
+        assertThat(finding.advice()).startsWith("start no process in each step: ");
     }
 
     @Test
@@ -305,11 +407,24 @@ class StateFindingsTest {
                     .event("sched", "off-cpu", i * 100 + 63, 8.0, "state = 'io', runq_ns = 0");
         }
         Finding finding = only("storage_reads", fixture);
-        assertThat(finding.lostMillisPerStep()).isEqualTo(8.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(10.0); // the call takes 2.0 ms on a CPU, too
         assertThat(finding.evidence())
                 .isEqualTo("mean of 11 steps: 8.0 ms of 100.0 ms blocked on storage in 1.0 waits, "
+                        + "10.0 ms with the time on a CPU in these reads, "
                         + "0 % of it in faults on mapped files; 1 file, the longest on /data/shard.bin; "
-                        + "saves at most 8.0 ms: 100.0 / (100.0 - 8.0) = 1.09x");
+                        + "saves at most 10.0 ms: 100.0 / (100.0 - 10.0) = 1.11x");
+    }
+
+    @Test
+    void storageReadsCountsACallOnceAndNotWhatItWaitsForACpu() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("io", "pread64", i * 100 + 62, 10.0, "status = 0, bytes = 1000, path = '/data/shard.bin'")
+                    .event("sched", "off-cpu", i * 100 + 63, 4.0, "state = 'io', runq_ns = 1000000")
+                    .event("sched", "off-cpu", i * 100 + 68, 3.0, "state = 'io', runq_ns = 0");
+        }
+        assertThat(only("storage_reads", fixture).evidence())
+                .contains("6.0 ms of 100.0 ms blocked on storage in 2.0 waits, 9.0 ms with the time on a CPU in these reads");
     }
 
     @Test
@@ -338,6 +453,16 @@ class StateFindingsTest {
     }
 
     @Test
+    void storageWritesDoesNotCountWhatASyncWaitsForACpu() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            fixture.event("io", "fsync", i * 100 + 65, 16.0, "status = 0, path = '/log/train.log'")
+                    .event("sched", "off-cpu", i * 100 + 66, 14.0, "state = 'io', runq_ns = 10000000");
+        }
+        assertThat(only("storage_writes", fixture).lostMillisPerStep()).isEqualTo(6.0);
+    }
+
+    @Test
     void storageWritesIsSilentForReads() {
         RecordingFixture fixture = steps();
         for (int i = 0; i < 12; i++) {
@@ -361,6 +486,25 @@ class StateFindingsTest {
                 .startsWith("median of 11 steps: 70.0 ms of 100.0 ms on the CPU in no recorded call, 30.0 ms in calls; "
                         + "the forward pass is part of it: at half to one and a half of 20.0 ms backward, "
                         + "40.0 ms to 60.0 ms are left; ");
+    }
+
+    @Test
+    void aCallThatComputesAndWaitsForThreadsOfItsLibraryIsNamedByBothFindings() {
+        String read = "batches (/me/train.py:14);read_table (/lib/site-packages/pyarrow/parquet/core.py:9)";
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 12; i++) {
+            fixture.sample(i * 100 + 5, read)
+                    .blocked("wait", "futex", i * 100 + 20, 20, read, "status = 0", "object = 'futex'", "addr = 64")
+                    .event("sched", "off-cpu", i * 100 + 20, 20.0, "state = 'sleeping', runq_ns = 0, waker_tid = 301")
+                    .backward(i * 100 + 70, 20).region(STEP, i * 100 + 90, 10);
+        }
+        Finding waits = only("blocked_on_thread", fixture);
+        assertThat(waits.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(waits.evidence())
+                .contains("thread 301, which runs no Python code; the same line also takes 20.0 ms on the CPU, by samples (cpu_between_calls); ");
+        assertThat(waits.advice()).startsWith("the other thread works for the call in that line: make the call cheaper or rarer, ");
+        assertThat(only("cpu_between_calls", fixture).evidence())
+                .contains("; in train.py:14 batches it also waits 20.0 ms for other threads of the process (blocked_on_thread); ");
     }
 
     @Test

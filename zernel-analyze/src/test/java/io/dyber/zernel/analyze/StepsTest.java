@@ -12,6 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Steps that no region marks, and the kinds of steps.
 class StepsTest {
+    private static final String ROUNDS = "SELECT steps, step_p50_ns // 1000000 AS ms, step_calls FROM training_threads";
+    private static final String GAN = "<module> (/job/gan.py:%d);Tensor.backward (/v/lib/python3.11/site-packages/torch/_tensor.py:5);"
+            + "_engine_run_backward (/v/lib/python3.11/site-packages/torch/autograd/graph.py:9);gemm (libtorch_cpu.so)";
+
     private static final String FOUND =
             "SELECT count(*) AS steps, round(median(dur_ns) / 1e6) AS ms, any_value(source) AS source FROM steps";
 
@@ -184,6 +188,80 @@ class StepsTest {
         }
         assertThat(query(gan, FOUND)).isEqualTo("steps\tms\tsource\n20\t100.0\tOptimizer.step");
         assertThat(query(fused, FOUND)).isEqualTo("steps\tms\tsource\n20\t100.0\tOptimizer.step");
+    }
+
+    @Test
+    void optimizersThatTakeTurnsWithoutALoaderAreOneStepARound() {
+        RecordingFixture named = recording();
+        RecordingFixture lines = recording();
+        RecordingFixture unequal = recording();
+        for (int step = 0; step < 60; step++) {
+            double at = step * 100;
+            named.backward(at + 5, 40).region("Optimizer.step#SGD.step", at + 45, 5)
+                    .backward(at + 60, 30).region(STEP, at + 95, 5);
+            lines.backward(at + 5, 40).region(STEP, at + 45, 5).backward(at + 60, 30).region(STEP, at + 95, 5);
+            if (step % 5 == 0) { // few passes are sampled
+                lines.sample(at + 20, GAN.formatted(9));
+            } else if (step % 5 == 1) {
+                lines.sample(at + 70, GAN.formatted(10));
+            }
+            for (int turn = 0; turn < 6; turn++) {
+                unequal.backward(at + turn * 16 + 2, 8).sample(at + turn * 16 + 5, GAN.formatted(turn < 5 ? 20 : 24))
+                        .region(STEP, at + turn * 16 + 12, 4);
+            }
+        }
+        assertThat(query(named, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n60\t100\trounds of 2 calls: SGD, AdamW");
+        assertThat(query(lines, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n60\t100\trounds of 2 calls: gan.py:9, gan.py:10");
+        assertThat(query(unequal, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n60\t100\trounds of 6 calls: gan.py:20, gan.py:24");
+    }
+
+    @Test
+    void aDiscriminatorThatIsTrainedAloneFirstChangesNoRound() {
+        RecordingFixture gan = recording();
+        for (int step = 0; step < 100; step++) {
+            gan.backward(step * 50 + 5, 40).region("Optimizer.step#SGD.step", step * 50 + 45, 5);
+        }
+        for (int step = 100; step < 200; step++) {
+            gan.backward(step * 50 + 5, 40).region(step % 2 == 0 ? "Optimizer.step#SGD.step" : STEP, step * 50 + 45, 5);
+        }
+        assertThat(query(gan, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n50\t100\trounds of 2 calls: SGD, AdamW");
+    }
+
+    @Test
+    void severalOptimizersAfterABackwardPassAreOneStep() {
+        RecordingFixture muon = recording();
+        RecordingFixture fused = recording();
+        for (int step = 0; step < 20; step++) {
+            muon.backward(step * 100 + 20, 60).region("Optimizer.step#Muon.step", step * 100 + 80, 10)
+                    .region(STEP, step * 100 + 90, 10);
+            fused.backward(step * 100 + 20, 79);
+            for (int parameter = 0; parameter < 25; parameter++) { // in hooks of gradients
+                fused.region(STEP, step * 100 + 22 + parameter * 3, 1);
+            }
+        }
+        assertThat(query(muon, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n20\t100\t2 calls after each backward pass");
+        assertThat(query(fused, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n20\t100\t25 calls after each backward pass");
+    }
+
+    @Test
+    void whatIsNoFixedPatternOfOptimizersStaysAStepEach() {
+        RecordingFixture accumulating = recording();
+        RecordingFixture regularized = recording();
+        RecordingFixture rare = recording();
+        for (int step = 0; step < 100; step++) {
+            double at = step * 100;
+            for (int pass = 0; pass < 4; pass++) { // the losses of two lines
+                accumulating.backward(at + pass * 20 + 5, 14).sample(at + pass * 20 + 10, GAN.formatted(pass % 2 == 0 ? 3 : 4));
+            }
+            accumulating.region(STEP, at + 95, 5);
+            regularized.backward(at + 20, 60).sample(at + 50, GAN.formatted(step % 3 == 0 || step % 7 == 0 ? 30 : 32))
+                    .region(STEP, at + 95, 5);
+            rare.backward(at + 20, 60).region(step % 40 == 39 ? "Optimizer.step#SGD.step" : STEP, at + 95, 5);
+        }
+        assertThat(query(accumulating, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n100\t100\tnull");
+        assertThat(query(regularized, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n100\t100\t"
+                + "each call counts, after backward passes of 2 lines in no fixed order");
+        assertThat(query(rare, ROUNDS)).isEqualTo("steps\tms\tstep_calls\n100\t100\tnull");
     }
 
     @Test

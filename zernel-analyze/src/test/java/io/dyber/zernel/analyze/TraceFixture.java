@@ -62,6 +62,11 @@ public final class TraceFixture {
         return event("cuda_runtime", name, pid, pid, atMs, 0.01, "\"correlation\": " + ++correlation);
     }
 
+    /// A call that lasts.
+    public TraceFixture call(String name, double atMs, double durMs) {
+        return event("cuda_runtime", name, pid, pid, atMs, durMs, "\"correlation\": " + ++correlation);
+    }
+
     /// A range of the program, in a thread of the process.
     public TraceFixture range(String name, long tid, double startMs, double durMs) {
         return event("user_annotation", name, pid, tid, startMs, durMs, "");
@@ -70,6 +75,11 @@ public final class TraceFixture {
     /// An operator of PyTorch, in a thread of the process.
     public TraceFixture operator(String name, long tid, double startMs, double durMs) {
         return event("cpu_op", name, pid, tid, startMs, durMs, "");
+    }
+
+    /// A function of Python, as with `with_stack=True`.
+    public TraceFixture function(String name, long tid, double startMs, double durMs) {
+        return event("python_function", name, pid, tid, startMs, durMs, "\"Python id\": 1");
     }
 
     private TraceFixture event(

@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "digest",
         mixinStandardHelpOptions = true,
+        abbreviateSynopsis = true,
         description = {
             "Writes of each recording a small file that stands for it in reports of many nodes.",
             "It holds steps, phases, collectives, GPUs and findings, and no events."
@@ -41,6 +42,8 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  zernel-analyze digest run.parquet -o digests",
             "  zernel-analyze digest /data/*.parquet -o digests",
+            "  zernel-analyze digest --follow run.parquet -o /shared/digests",
+            "  zernel-analyze digest --follow /var/rec --push http://head:9091",
             "",
             "Then: zernel-analyze report digests"
         })
@@ -61,6 +64,9 @@ final class DigestCommand implements Runnable {
     boolean force;
 
     @Mixin
+    FollowOptions follow = new FollowOptions();
+
+    @Mixin
     TableOutput printed = new TableOutput();
 
     @Spec
@@ -71,6 +77,10 @@ final class DigestCommand implements Runnable {
     public void run() {
         if (job.files.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "missing FILE");
+        }
+        if (follow.isAsked()) {
+            follow.run(job, output);
+            return;
         }
         Map<Path, List<String>> digests = digests();
         Map<String, Integer> positions = new LinkedHashMap<>();

@@ -155,13 +155,10 @@ public final class DuckDb implements AutoCloseable {
 
     /// The first rows of a result.
     public Table head(int most, String sql, Object... parameters) {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        try (Statement statement = parameters.length == 0 ? connection.createStatement() : connection.prepareStatement(sql)) {
             running = statement;
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
             // COPY, SET and the like have no rows.
-            if (!statement.execute()) {
+            if (!execute(statement, sql, parameters)) {
                 return new Table(List.of(), List.of());
             }
             try (ResultSet result = statement.getResultSet()) {
@@ -172,6 +169,18 @@ public final class DuckDb implements AutoCloseable {
         } finally {
             running = null;
         }
+    }
+
+    /// Without parameters nothing is prepared: what reads Parquet files DuckDB would plan then, and again to run it.
+    private static boolean execute(Statement statement, String sql, Object... parameters) throws SQLException {
+        if (parameters.length == 0) {
+            return statement.execute(sql);
+        }
+        PreparedStatement prepared = (PreparedStatement) statement;
+        for (int i = 0; i < parameters.length; i++) {
+            prepared.setObject(i + 1, parameters[i]);
+        }
+        return prepared.execute();
     }
 
     /// The rows of a query that is run often, and planned once.

@@ -8,14 +8,12 @@ import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -29,13 +27,21 @@ import org.jspecify.annotations.Nullable;
 /// @param unread files that were left out
 /// @param kept by name of the view or finding, the query that reads its rows from all files that hold them
 public record Digests(List<AttachedRecording> recordings, List<Unread> unread, Map<String, String> kept) {
+    /// The view that has a row for each finding of each digest.
+    public static final String HELD_FINDINGS = "held_findings";
+
     /// A file that was left out.
     ///
     /// @param state damaged, foreign, duplicate or newer
     public record Unread(Path path, String state, String why) {}
 
-    /// Files with the same columns.
-    private record Layout(Footer.Digest digest, List<Path> paths) {}
+    /// Whose digest a file is, and of when.
+    ///
+    /// @param host the machine; empty where the recording does not say
+    /// @param recorder tells the recorders of a machine apart: the pid of its process, or else the recording's name
+    /// @param startedNanos of the recording, or the part of it that was digested, since the epoch
+    /// @param endedNanos the end of that
+    public record Header(Path path, String host, String recorder, long startedNanos, long endedNanos) {}
 
     /// Opens files as digests, if one of them is one.
     ///
@@ -56,59 +62,56 @@ public record Digests(List<AttachedRecording> recordings, List<Unread> unread, M
                 : Optional.empty();
     }
 
-    private static Digests open(List<Path> paths, List<Unread> unread, int first, DuckDb duckDb) {
-        Map<Path, Map<String, String>> footers = footers(paths, unread, duckDb);
-        List<AttachedRecording> recordings = new ArrayList<>();
-        Map<String, Layout> layouts = new LinkedHashMap<>();
-        Map<Map<String, String>, Path> seen = new HashMap<>();
-        footers.forEach((path, footer) -> {
-            String said = footer.get(Footer.DIGEST);
-            Path same = seen.putIfAbsent(footer, path);
-            if (said == null) {
-                unread.add(new Unread(path, "foreign", "it is no digest"));
-            } else if (same != null) {
-                unread.add(new Unread(path, "duplicate", "the same as " + same));
-            } else {
-                add(path, footer, said, layouts, unread, recordings, first);
+    /// Reads whose digests files are, without their rows.
+    ///
+    /// @param unread gets the files that are none
+    public static List<Header> headers(List<Path> paths, DuckDb duckDb, List<Unread> unread) {
+        List<Path> whole = new ArrayList<>();
+        for (Path path : paths) {
+            try {
+                ParquetRecording.checkIsParquet(path);
+                whole.add(path);
+            } catch (RecordingException e) {
+                unread.add(new Unread(path, "damaged", why(e)));
             }
-        });
-        if (recordings.isEmpty()) {
-            Unread one = unread.getFirst();
-            throw new RecordingException("opening '" + one.path() + "': " + one.why(), null);
         }
-        return new Digests(recordings, unread, kept(layouts.values()));
+        List<Header> headers = new ArrayList<>();
+        if (!whole.isEmpty()) {
+            footers(whole, unread, duckDb).forEach((path, footer) -> header(path, footer, headers, unread));
+        }
+        return headers;
     }
 
-    private static void add(
-            Path path,
-            Map<String, String> footer,
-            String said,
-            Map<String, Layout> layouts,
-            List<Unread> unread,
-            List<AttachedRecording> recordings,
-            int first) {
+    private static void header(Path path, Map<String, String> footer, List<Header> headers, List<Unread> unread) {
+        String said = footer.get(Footer.DIGEST);
+        if (said == null) {
+            unread.add(new Unread(path, "foreign", "it is no digest"));
+            return;
+        }
         try {
-            Layout layout = layouts.computeIfAbsent(said.replaceFirst("\"of\":\"[^\"]*\"", ""), _ -> new Layout(Footer.digest(said), new ArrayList<>()));
-            if (layout.digest().format() > Footer.Digest.CURRENT_FORMAT) {
-                unread.add(new Unread(path, "newer", "its format " + layout.digest().format() + " is newer than " + Footer.Digest.CURRENT_FORMAT));
+            Footer.Digest digest = Footer.digest(said);
+            if (digest.format() > Footer.Digest.CURRENT_FORMAT) {
+                unread.add(newer(path, digest));
                 return;
             }
             Footer.About about = Footer.parse(Map.of(Footer.RECORDING, footer.getOrDefault(Footer.RECORDING, "{}"))).recording();
-            Map<String, String> metadata = new HashMap<>(footer);
-            metadata.remove(Footer.DIGEST);
-            layout.paths().add(path);
-            recordings.add(new AttachedRecording(
-                    new Recording(
-                            first + recordings.size(), path, Recording.State.DIGEST, about.events(), metadata, note(Footer.digest(said))),
-                    List.of()));
+            String host = about.host();
+            Long pid = about.recorderPid();
+            headers.add(new Header(
+                    path, host == null ? "" : host, pid == null ? digest.of() : "pid " + pid, about.startedNs(), about.endedNs()));
         } catch (RecordingException e) {
             unread.add(new Unread(path, "damaged", why(e)));
         }
     }
 
-    private static String note(Footer.Digest digest) {
-        String skipped = String.join(", ", new TreeSet<>(digest.skipped().keySet()));
-        return "digest of " + digest.of() + (skipped.isEmpty() ? "" : "; could not run: " + skipped);
+    static Unread newer(Path path, Footer.Digest digest) {
+        return new Unread(path, "newer", "its format " + digest.format() + " is newer than " + Footer.Digest.CURRENT_FORMAT);
+    }
+
+    private static Digests open(List<Path> paths, List<Unread> unread, int first, DuckDb duckDb) {
+        Map<Path, Map<String, String>> footers = footers(paths, unread, duckDb);
+        DigestFooters sorted = DigestFooters.of(footers, unread, first);
+        return new Digests(sorted.recordings(), sorted.unread(), kept(sorted.layouts()));
     }
 
     /// The footers of all files, by one query, or where that fails of each by its own.
@@ -147,16 +150,13 @@ public record Digests(List<AttachedRecording> recordings, List<Unread> unread, M
         return paths.stream().map(DuckDb::pathLiteral).collect(Collectors.joining(", ", "[", "]"));
     }
 
-    private static String why(RecordingException e) {
+    static String why(RecordingException e) {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse("").replaceFirst("^opening '.*': ", "");
     }
 
-    private static Map<String, String> kept(Collection<Layout> layouts) {
+    private static Map<String, String> kept(List<DigestFooters.Layout> layouts) {
         Map<String, List<String>> selects = new TreeMap<>();
-        for (Layout layout : layouts) {
-            if (layout.paths().isEmpty()) {
-                continue;
-            }
+        for (DigestFooters.Layout layout : layouts) {
             String source = "read_parquet(" + list(layout.paths()) + ", filename = '_file')";
             DigestColumns columns = new DigestColumns();
             for (Footer.DigestPart part : layout.digest().parts()) {
@@ -185,12 +185,25 @@ public record Digests(List<AttachedRecording> recordings, List<Unread> unread, M
     /// A library whose views and findings have the rows of the digests.
     public SqlLibrary in(SqlLibrary library) {
         List<SqlObject> held = new ArrayList<>();
+        List<String> findings = new ArrayList<>();
         kept.forEach((name, query) -> {
             @Nullable SqlObject object = library.find(name);
             if (object != null) {
                 held.add(object.holding(query));
+                if (object.role() == SqlObject.Role.FINDING) {
+                    findings.add(finding(name, query));
+                }
             }
         });
+        @Nullable SqlObject heldFindings = library.find(HELD_FINDINGS);
+        if (heldFindings != null && !findings.isEmpty()) {
+            held.add(heldFindings.holding(String.join("\nUNION ALL\n", findings)));
+        }
         return library.holding(held);
+    }
+
+    private static String finding(String name, String query) {
+        return "SELECT " + DuckDb.literal(name) + " AS finding, recording, pid, lost_ns FROM ("
+                + "SELECT NULL::BIGINT AS recording, NULL::BIGINT AS pid, NULL::DOUBLE AS lost_ns WHERE FALSE UNION ALL BY NAME " + query + ")";
     }
 }

@@ -23,8 +23,8 @@ public record MarkdownReport(PrintWriter out) implements ReportFormat {
     private static final int MOST_ROWS = 20;
     private static final int WIDTH = 100;
     private static final List<String> TABLES = List.of(
-            "phases", "gpu_limit", "processes_without_steps", "programs_without_steps", "gpu_time", "gpu_idle_causes", "gpu_kernels", "gpu_traces",
-            "gpu_usage", "launches", "copies", "syncs", "memory_use", "collectives", "late_ranks", "critical_ranks", "dist_waits", "marks",
+            "phases", "gpu_limit", "processes_without_steps", "programs_without_steps", "lines_without_steps", "gpu_time", "gpu_idle_causes",
+            "gpu_kernels", "gpu_traces", "gpu_usage", "launches", "copies", "syncs", "memory_use", "collectives", "late_ranks", "critical_ranks", "dist_waits", "marks",
             "percentiles", "losses", "processes");
 
     @Override

@@ -41,7 +41,7 @@ final class Sentences {
     private void thread(Report report, Table.Row thread) {
         String label = new ThreadLabel(report).of(thread);
         report.rowsOf("step_mean", thread).forEach(mean -> add("mean step", thread, label,
-                "Mean of " + Quantity.count(mean.integer("steps")) + " " + StepWords.steady(thread) + ", "
+                "Mean of " + Quantity.counted(mean.integer("steps"), StepWords.steady(thread)) + ", "
                         + Quantity.time(mean.integer("step_ns")) + ": wall time of the thread"
                         + (PhaseWords.of(report, thread).onCpuOnly() ? "." : " on the CPU, not GPU time.")));
         add("steps", thread, label, StepsText.steps(thread, "") + ".");

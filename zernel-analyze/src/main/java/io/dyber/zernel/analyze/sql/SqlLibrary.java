@@ -148,6 +148,11 @@ public final class SqlLibrary {
         return ShippedSql.read("prelude.sql");
     }
 
+    /// What gives recordings and their processes names, once `files` and `footer` have their rows.
+    public static String labels() {
+        return ShippedSql.read("labels.sql");
+    }
+
     /// What makes rows to show of the facts that a finding's query returns, in the table `_finding`.
     public static String finding() {
         return ShippedSql.read("finding.sql");

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 /// The comment is its documentation: the first sentence is the title, paragraphs say why it matters, and
 /// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity`, `hint`
 /// and `lines` ([LineRule], one or more), for views also `digest`: `kept`, where a digest holds its rows, or `footer`, where it
-/// is made of what digests hold of the footer.
+/// is made of what digests hold of the footer, and `dialect`: `common`, where Spark runs it as well as DuckDB.
 ///
 /// @param name the object it defines
 /// @param role what it is for
@@ -28,7 +28,7 @@ import java.util.stream.Collectors;
 /// @param line of the file at which it begins, from 1
 public record SqlObject(
         String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin, int line) {
-    private static final Pattern KEY = Pattern.compile("(needs|severity|hint|lines|digest): (.+)");
+    private static final Pattern KEY = Pattern.compile("(needs|severity|hint|lines|digest|dialect): (.+)");
 
     private static final Pattern CREATE = Pattern.compile(
             "(?im)^\\s*create\\s+(?:or\\s+replace\\s+)?(?:temp(?:orary)?\\s+)?(?:table|view|macro)\\s+(?:if\\s+not\\s+exists\\s+)?\"?(\\w+)");
@@ -60,6 +60,11 @@ public record SqlObject(
     /// Whether it can be made of a digest's footer.
     public boolean isOfFooter() {
         return "footer".equals(keys.get("digest"));
+    }
+
+    /// Whether its text is in the dialect that DuckDB and Spark have in common.
+    public boolean isCommon() {
+        return "common".equals(keys.get("dialect"));
     }
 
     /// The same, with rows that are there already.

@@ -5,6 +5,7 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PushbackInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
@@ -12,12 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
 
@@ -25,16 +28,24 @@ import tools.jackson.core.json.JsonReadFeature;
 ///
 /// Times are `ts`, microseconds with a fraction after `baseTimeNanoseconds`, which stands before or behind the events;
 /// without it, since the epoch. What ran on the GPU has its GPU in place of a process and its stream in place of a thread.
-/// An event that is no JSON, as with names in which PyTorch 2.0 left quotes as they were, is skipped up to the next line
-/// that begins one.
+/// An event that is no JSON, as with names in which PyTorch 2.0 left quotes as they were, is skipped up to the next one: a
+/// line that begins an object, or an object behind another one whose first member is one of an event's. An array of events
+/// needs no closing bracket, as Chrome has it.
 public final class KinetoTrace {
     private static final JsonFactory JSON = JsonFactory.builder()
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
             .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
             .enable(JsonReadFeature.ALLOW_BACKSLASH_ESCAPING_ANY_CHARACTER)
+            .enable(JsonReadFeature.ALLOW_TRAILING_COMMA)
             .build();
     /// Bytes that may be read a second time: more than a parser reads ahead.
     private static final int MOST_AHEAD = 1 << 16;
+    /// What an event begins with, which is read ahead.
+    private static final Pattern FIRST_MEMBER = Pattern.compile("\\s*\"(ph|cat|name|pid|tid|ts|dur|args)\"\\s*:");
+    private static final int FIRST_MEMBER_BYTES = 128;
+    /// What Jackson says where a text ends too early.
+    private static final String ENDS_EARLY = "Unexpected end-of-input";
+    private static final String UTF_8_MARK = "\u00ef\u00bb\u00bf";
 
     private final Path path;
     private final PushbackInputStream stream;
@@ -68,7 +79,8 @@ public final class KinetoTrace {
         }
         try (InputStream stream = Files.newInputStream(file)) {
             byte[] start = stream.readNBytes(256);
-            String text = new String(start, StandardCharsets.ISO_8859_1).stripLeading();
+            String read = new String(start, StandardCharsets.ISO_8859_1);
+            String text = (read.startsWith(UTF_8_MARK) ? read.substring(UTF_8_MARK.length()) : read).stripLeading();
             return text.startsWith("{") || text.startsWith("[") || isGzip(start);
         } catch (IOException _) {
             return false; // opening it says why
@@ -83,8 +95,8 @@ public final class KinetoTrace {
             return new KinetoTrace(path, stream, sink).read();
         } catch (AccessDeniedException e) {
             throw new RecordingException("opening '" + path + "': permission denied", null, e);
-        } catch (IOException e) {
-            throw new RecordingException("opening '" + path + "': damaged: " + e.getMessage(), "copy it again", e);
+        } catch (IOException | JacksonIOException e) {
+            throw new RecordingException("opening '" + path + "': damaged: " + firstLine(e.getMessage()), "copy it again", e);
         }
     }
 
@@ -93,7 +105,8 @@ public final class KinetoTrace {
         stream.mark(2);
         boolean gzip = isGzip(stream.readNBytes(2));
         stream.reset();
-        return gzip ? new BufferedInputStream(new GZIPInputStream(stream, 1 << 16), 1 << 16) : stream;
+        // Not buffered: what came before a damage would be lost with it.
+        return gzip ? new GZIPInputStream(stream, 1 << 16) : stream;
     }
 
     private static boolean isGzip(byte[] start) {
@@ -104,8 +117,9 @@ public final class KinetoTrace {
         String damage = null;
         try {
             root();
+            damage = damageBehind();
         } catch (JacksonException e) {
-            if (events == 0) {
+            if (events == 0 && !isWholeArray(e)) {
                 throw new RecordingException(
                         "opening '" + path + "': not a profiler's trace: " + firstLine(e.getOriginalMessage()), null, e);
             }
@@ -115,6 +129,21 @@ public final class KinetoTrace {
             throw notATrace();
         }
         return new TraceHeader(base, rank, ranks, events, skipped, damage);
+    }
+
+    /// Whether an array has all but its closing bracket, without which writers that may be killed leave it.
+    private boolean isWholeArray(JacksonException end) {
+        return isArray && inEvents && !inEvent && firstLine(end.getOriginalMessage()).startsWith(ENDS_EARLY);
+    }
+
+    /// What is behind the JSON tells whether a compressed file is what was written: its checksum.
+    private @Nullable String damageBehind() {
+        try {
+            stream.transferTo(OutputStream.nullOutputStream());
+            return null;
+        } catch (IOException e) {
+            return "damaged after " + events + " events or before: " + firstLine(e.getMessage());
+        }
     }
 
     private void root() {
@@ -134,30 +163,34 @@ public final class KinetoTrace {
     /// @return where the trace ends early; null where it does not
     private @Nullable String readOn(JacksonException damage) {
         JacksonException last = damage;
-        while (inEvents && toNextEvent()) {
+        while (inEvents && !isWholeArray(last) && toNextEvent()) {
             events += inEvent ? 0 : 1;
             inEvent = false;
             skip("damaged");
             try {
                 root();
-                return null;
+                return damageBehind();
             } catch (JacksonException e) {
                 last = e;
             }
         }
-        return "damaged after " + events + " events: " + firstLine(last.getOriginalMessage());
+        return isWholeArray(last) ? null : "damaged after " + events + " events: " + firstLine(last.getOriginalMessage());
     }
 
-    /// Has a new parser begin with the next line that begins an event, as if nothing were before it.
+    /// Has a new parser begin with the next event, as if nothing were before it.
     private boolean toNextEvent() {
         ByteArrayOutputStream ahead = new ByteArrayOutputStream();
         parser.releaseBuffered(ahead);
         try {
             stream.unread(ahead.toByteArray());
-            boolean begins = false;
+            boolean onLine = false; // nothing else is before it on its line
+            int before = 0; // what is before it but for blanks; a comma is that behind an object
             int next = stream.read();
-            while (next >= 0 && !(begins && next == '{')) {
-                begins = next == '\n' || (begins && Character.isWhitespace(next));
+            while (next >= 0 && !(next == '{' && (onLine || (before == ',' && hasFirstMember())))) {
+                onLine = next == '\n' || (onLine && Character.isWhitespace(next));
+                if (!Character.isWhitespace(next)) {
+                    before = next != ',' || before == '}' ? next : 0;
+                }
                 next = stream.read();
             }
             if (next < 0) {
@@ -168,9 +201,16 @@ public final class KinetoTrace {
             parser = JSON.createParser(ObjectReadContext.empty(), stream);
             values = new KinetoValues(parser);
             return true;
-        } catch (IOException _) {
+        } catch (IOException | JacksonIOException _) {
             return false; // the file ends early
         }
+    }
+
+    /// Whether what follows a brace is a member that an event begins with.
+    private boolean hasFirstMember() throws IOException {
+        byte[] ahead = stream.readNBytes(FIRST_MEMBER_BYTES);
+        stream.unread(ahead);
+        return FIRST_MEMBER.matcher(new String(ahead, StandardCharsets.ISO_8859_1)).lookingAt();
     }
 
     private RecordingException notATrace() {
@@ -200,7 +240,7 @@ public final class KinetoTrace {
                 }
             }
             case "baseTimeNanoseconds" -> {
-                Long nanos = values.integer();
+                Long nanos = values.whole();
                 base = nanos != null && nanos >= 0 && nanos <= TracedEvent.LATEST_NANOS ? nanos : null;
             }
             case "distributedInfo" -> distributedInfo(value);

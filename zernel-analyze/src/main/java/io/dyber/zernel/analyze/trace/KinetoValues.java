@@ -10,6 +10,10 @@ import tools.jackson.core.JsonToken;
 record KinetoValues(JsonParser parser) {
     /// Of microseconds: more are left to the exact way, which says what is too large.
     private static final int MOST_WHOLE_DIGITS = 15;
+    /// Of a whole number that fits.
+    private static final int MOST_DIGITS = 19;
+    /// Of a number: what is longer is none.
+    private static final int MOST_CHARACTERS = 100;
 
     @Nullable String text() {
         if (parser.currentToken() == JsonToken.VALUE_STRING) {
@@ -29,19 +33,46 @@ record KinetoValues(JsonParser parser) {
         return null;
     }
 
+    /// A whole number, however it is written: `1.7e18` or `"17"` too.
+    @Nullable Long whole() {
+        String text = digits();
+        try {
+            if (text == null) {
+                return null;
+            }
+            BigDecimal value = new BigDecimal(text);
+            int digits = value.precision() - value.scale();
+            if (digits > MOST_DIGITS) {
+                return null;
+            }
+            return digits < 0 ? 0 : value.setScale(0, RoundingMode.HALF_EVEN).longValueExact();
+        } catch (ArithmeticException | NumberFormatException _) {
+            return null;
+        }
+    }
+
     /// A whole number, or the one in a text: `stream 7`.
     @Nullable Long number() {
         return parser.currentToken() == JsonToken.VALUE_STRING ? KinetoProcesses.number(parser.getString()) : integer();
     }
 
-    /// Microseconds, exact to the nanosecond: as doubles they would be rounded.
-    @Nullable Long nanos() {
+    /// What may be a number, also one in quotes, which some who rewrite traces leave; null for what cannot be one.
+    private @Nullable String digits() {
         JsonToken token = parser.currentToken();
-        if (token != JsonToken.VALUE_NUMBER_INT && token != JsonToken.VALUE_NUMBER_FLOAT) {
+        if (token != JsonToken.VALUE_NUMBER_INT && token != JsonToken.VALUE_NUMBER_FLOAT && token != JsonToken.VALUE_STRING) {
             parser.skipChildren();
             return null;
         }
         String text = parser.getString();
+        return text.length() <= MOST_CHARACTERS ? text : null;
+    }
+
+    /// Microseconds, exact to the nanosecond: as doubles they would be rounded.
+    @Nullable Long nanos() {
+        String text = digits();
+        if (text == null) {
+            return null;
+        }
         long plain = plainNanos(text);
         if (plain >= 0) {
             return plain;

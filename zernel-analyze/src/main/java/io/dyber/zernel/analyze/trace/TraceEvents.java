@@ -9,7 +9,7 @@ import io.dyber.zernel.analyze.duckdb.DuckDb;
 /// profiler, and ranges `step 12` or `iteration_12`, have the role `step`, but for one that the end of profiling cut off:
 /// PyTorch begins the next step before it stops. `nccl:all_reduce` and its like are calls of NCCL. Backward passes are not
 /// in a trace: one is from the first to the last of autograd's functions between two things that the training thread does
-/// itself.
+/// itself. Functions of Python are told where nothing used a GPU: there they say what is between operators.
 final class TraceEvents {
     /// Of names of the runtime, the driver and HIP what they have in common, as `MemcpyAsync`.
     private static final String OPERATION =
@@ -33,7 +33,7 @@ final class TraceEvents {
                         .replace("$owned_memory", TraceTables.HOST_MEMORY.formatted("owned", "kinds"))
                         .replace("$t", table)
                         .replace("$base", Long.toString(base)));
-        for (String part : new String[] {"activities", "calls", "spans", "kinds", "owned"}) {
+        for (String part : new String[] {"activities", "calls", "spans", "functions", "kinds", "owned"}) {
             duckDb.execute("DROP TABLE " + table + "_" + part);
         }
     }
@@ -318,6 +318,11 @@ final class TraceEvents {
                     UNION ALL BY NAME
                     SELECT pid, tid, 'backward' AS kind, 'backward' AS name, ts_ns, dur_ns
                     FROM backwards
+                    UNION ALL BY NAME
+                    SELECT functions.pid, functions.tid, 'py_call' AS kind, kinds.name, functions.ts_ns, functions.dur_ns
+                    FROM $t_functions AS functions
+                    JOIN $t_kinds AS kinds ON kinds.id = functions.name
+                    WHERE NOT EXISTS (FROM $t_owned) AND NOT EXISTS (FROM $t_calls)
                 )
             SELECT
                 kind,

@@ -63,8 +63,9 @@ public final class TraceRecording {
         ObjectNode about = JSON.createObjectNode();
         about.put("started_ns", span.integer("first_ns"));
         about.put("ended_ns", span.integer("last_ns"));
-        about.put("complete", header.damage() == null);
-        about.set("incomplete_because", JSON.valueToTree(header.damage() == null ? List.of() : List.of(header.damage())));
+        List<String> missing = missing(header);
+        about.put("complete", missing.isEmpty());
+        about.set("incomplete_because", JSON.valueToTree(missing));
         if (trace.processes().size() == 1) {
             about.putObject("series").put("id", "traces of process " + pid + ", rank " + header.rank());
         }
@@ -73,6 +74,20 @@ public final class TraceRecording {
         metadata.put(Footer.PROCESSES, processes(trace, pid));
         metadata.put(AttachedRecording.GPU_TRACES, gpus(trace, pid, events, duckDb).toString());
         return metadata;
+    }
+
+    /// What was in the program and is not in the recording. Events without a category are not PyTorch's.
+    private static List<String> missing(TraceHeader header) {
+        List<String> missing = new ArrayList<>();
+        if (header.damage() != null) {
+            missing.add(header.damage());
+        }
+        header.skipped().forEach((reason, n) -> {
+            if (!reason.equals(KinetoEventReader.WITHOUT_CATEGORY)) {
+                missing.add(n + (n == 1 ? " event was" : " events were") + " skipped: " + reason);
+            }
+        });
+        return missing;
     }
 
     /// The trace once for each process with activities, which the views look for by process.

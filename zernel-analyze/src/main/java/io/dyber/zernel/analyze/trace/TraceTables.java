@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// - `<prefix>_activities`: what ran on GPUs,
 /// - `<prefix>_calls`: calls of CUDA,
 /// - `<prefix>_spans`: ranges and operators of the CPU, if they are wanted,
+/// - `<prefix>_functions`: functions of Python that take some time, if those are wanted,
 /// - `<prefix>_names`: names, which are few and long.
 ///
 /// Not thread-safe; several may be filled at a time, each from a thread of its own.
@@ -22,6 +24,8 @@ final class TraceTables implements TraceSink, AutoCloseable {
     private static final int MOST_CHARACTERS = 4_000_000;
     /// Processes that are told apart, of which a trace has one or two.
     private static final int MOST_PROCESSES = 1000;
+    private static final long SHORTEST_FUNCTION_NANOS = 20_000;
+    private static final Pattern PYTHON_CODE = Pattern.compile(".+\\(\\d+\\): .+");
 
     /// Of what ran on a GPU, from where to where it copied, in SQL over `kind` and `name` of a relation each.
     static final String COPY_KIND = """
@@ -41,6 +45,7 @@ final class TraceTables implements TraceSink, AutoCloseable {
     private final DuckDBAppender activities;
     private final DuckDBAppender calls;
     private final DuckDBAppender spans;
+    private final DuckDBAppender functions;
     private final DuckDBAppender names;
     private final Map<String, Long> known = new HashMap<>();
     private final Map<Long, Long> eventsByProcess = new HashMap<>();
@@ -56,12 +61,13 @@ final class TraceTables implements TraceSink, AutoCloseable {
         this.activities = connection.createAppender(prefix + "_activities");
         this.calls = connection.createAppender(prefix + "_calls");
         this.spans = connection.createAppender(prefix + "_spans");
+        this.functions = connection.createAppender(prefix + "_functions");
         this.names = connection.createAppender(prefix + "_names");
     }
 
     /// Makes the tables.
     ///
-    /// @param wantsSpans whether ranges and operators of the CPU are kept
+    /// @param wantsSpans whether ranges, operators and functions of the CPU are kept
     static TraceTables in(DuckDb duckDb, String prefix, boolean wantsSpans) {
         try {
             DuckDBConnection connection =
@@ -74,6 +80,8 @@ final class TraceTables implements TraceSink, AutoCloseable {
                         + "_calls (name BIGINT, ts_ns BIGINT, dur_ns BIGINT, pid BIGINT, tid BIGINT, correlation BIGINT)");
                 statement.execute("CREATE TABLE " + prefix
                         + "_spans (kind VARCHAR, name BIGINT, ts_ns BIGINT, dur_ns BIGINT, pid BIGINT, tid BIGINT)");
+                statement.execute("CREATE TABLE " + prefix
+                        + "_functions (name BIGINT, ts_ns BIGINT, dur_ns BIGINT, pid BIGINT, tid BIGINT)");
                 statement.execute("CREATE TABLE " + prefix + "_names (id BIGINT, name VARCHAR)");
             }
             return new TraceTables(connection, prefix, wantsSpans);
@@ -95,6 +103,7 @@ final class TraceTables implements TraceSink, AutoCloseable {
                 }
                 case REGION -> span("region", event);
                 case OPERATOR -> span("torch_op", event);
+                case FUNCTION -> function(event);
             }
         } catch (SQLException e) {
             throw DuckDb.failed(e);
@@ -135,6 +144,7 @@ final class TraceTables implements TraceSink, AutoCloseable {
                 activities;
                 calls;
                 spans;
+                functions;
                 names) {
             known.clear();
         } catch (SQLException e) {
@@ -167,6 +177,15 @@ final class TraceTables implements TraceSink, AutoCloseable {
             spans.beginRow().append(kind).append(name).append(event.start()).append(event.duration());
             spans.append(event.owner()).append(event.lane()).endRow();
             spanCount++;
+        }
+    }
+
+    /// Those of Python code, which say where they are: `train.py(88): log_loss`. What is short is part of what calls it.
+    private void function(TracedEvent event) throws SQLException {
+        if (wantsSpans && event.duration() >= SHORTEST_FUNCTION_NANOS && PYTHON_CODE.matcher(event.name()).matches()) {
+            long name = nameOf(event);
+            functions.beginRow().append(name).append(event.start()).append(event.duration());
+            functions.append(event.owner()).append(event.lane()).endRow();
         }
     }
 

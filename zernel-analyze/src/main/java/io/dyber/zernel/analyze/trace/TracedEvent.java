@@ -41,6 +41,7 @@ record TracedEvent(
                     case CALL -> "call";
                     case REGION -> "range";
                     case OPERATOR -> "operator";
+                    case FUNCTION -> "function";
                 };
         if (name == null) {
             return what + " without a name";
@@ -64,7 +65,9 @@ record TracedEvent(
         /// A named range of the program: `record_function`, a step of the profiler, `Optimizer.step`, a batch.
         REGION,
         /// An operator of PyTorch, on the CPU.
-        OPERATOR;
+        OPERATOR,
+        /// A function of Python, where the profiler recorded stacks.
+        FUNCTION;
 
         /// Older traces take ranges for operators.
         static @Nullable Category of(@Nullable String cat, @Nullable String name) {
@@ -81,6 +84,7 @@ record TracedEvent(
                 case "runtime" -> CALL;
                 case "user_annotation" -> REGION;
                 case "cpu_op", "operator" -> OPERATOR;
+                case "python_function" -> FUNCTION;
                 // Of CUDA, HIP, and other makers' devices.
                 default -> category.endsWith("_runtime") || category.endsWith("_driver") ? CALL : null;
             };

@@ -18,9 +18,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.StringJoiner;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,22 +35,36 @@ class DigestCommandTest {
     /// Process ids of a simulated rank and its workers.
     private static final int PIDS_OF_RANK = 10_000;
 
+    private static final List<String> VIEWS = List.of(
+            "steps", "phases", "late_ranks", "rank_arrivals", "fleet_ranks", "step_mean", "gpu_usage", "losses", "processes");
+
+    /// What is made once: recordings by what was simulated, those of its machines by the file of all, and digests by what they are of.
+    private static final Map<String, Path> SIMULATED = new HashMap<>();
+    private static final Map<Path, List<Path>> NODES = new HashMap<>();
+    private static final Map<List<Path>, Path> DIGESTS = new HashMap<>();
+
+    /// For what tests share, and change only in copies.
+    @TempDir
+    private static Path shared = Path.of("");
+
     @TempDir
     Path folder;
 
     @ParameterizedTest
     @ValueSource(strings = {"straggler-rank", "hang", "data-bound-cpu", "memory-leak", "lock"})
     void aDigestSaysWhatItsRecordingSays(String scenario) {
-        Path file = simulated(scenario, 4);
         Path digest = folder.resolve("run.digest.parquet");
-        try (Database database = Recordings.open(file.toString())) {
-            Digest.write(database, digest);
+        List<String> said;
+        Map<String, List<String>> rows = new LinkedHashMap<>();
+        try (Database recording = Recordings.open(simulated(scenario, 4).toString())) {
+            Digest.write(recording, digest);
+            said = findings(recording);
+            VIEWS.forEach(view -> rows.put(view, rows(recording, view)));
         }
-        List<String> said = findings(file.toString());
         assertThat(said).isNotEmpty();
-        assertThat(findings(digest.toString())).isEqualTo(said);
-        for (String view : List.of("steps", "phases", "late_ranks", "rank_arrivals", "fleet_ranks", "step_mean", "gpu_usage", "losses", "processes")) {
-            assertThat(rows(digest.toString(), view)).as(view).isEqualTo(rows(file.toString(), view));
+        try (Database database = Recordings.open(digest.toString())) {
+            assertThat(findings(database)).isEqualTo(said);
+            rows.forEach((view, expected) -> assertThat(rows(database, view)).as(view).isEqualTo(expected));
         }
     }
 
@@ -54,12 +72,10 @@ class DigestCommandTest {
     @ValueSource(strings = {"straggler-rank", "hang"})
     void digestsOfTheMachinesOfAJobSayWhatTheirRecordingsSay(String scenario) throws IOException {
         List<Path> nodes = nodes(simulated(scenario, 4));
-        String all = folder.resolve("nodes").toString();
-        List<String> said = findings(all);
+        List<String> said = findings(String.valueOf(nodes.getFirst().getParent()));
         assertThat(said).isNotEmpty();
-        String digests = digests(nodes).toString();
-        assertThat(findings(digests)).isEqualTo(said);
-        try (Database database = Recordings.open(digests)) {
+        try (Database database = Recordings.open(digests(nodes).toString())) {
+            assertThat(findings(database)).isEqualTo(said);
             assertThat(database.isOfDigests()).isTrue();
             assertThat(database.query("SELECT count(DISTINCT recording) AS n FROM steps").only().integer("n")).isEqualTo(2);
         }
@@ -122,6 +138,33 @@ class DigestCommandTest {
     }
 
     @Test
+    void aRankThatDiffersFromTheOthersIsAnOutlierOfItsJob() throws IOException {
+        Path job = Files.createDirectories(folder.resolve("job"));
+        for (int rank = 0; rank < 4; rank++) {
+            rankOfFour(rank, rank == 2 ? "cpu_between_calls" : "").write(job.resolve("node" + rank + ".parquet"));
+        }
+        String digests = folder.resolve("digests").toString();
+        assertThat(Outcome.of("digest", "-o", digests, job.toString()).status()).isZero();
+        try (Database database = Recordings.open(digests)) {
+            assertThat(database.query("SELECT DISTINCT host, rank FROM rank_outliers").toString()).isEqualTo("host\trank\nnode2\t2");
+            assertThat(database.query("SELECT host, ranks, times_last FROM host_paces LIMIT 1").toString()).isEqualTo("host\tranks\ttimes_last\nnode2\t1\t30");
+        }
+    }
+
+    @Test
+    void findingsThatDigestsHoldAreCounted() throws IOException {
+        Path file = simulated("sync-bound", 4);
+        try (Database database = Recordings.open(file.toString())) {
+            assertThat(database.query("FROM finding_counts").rows()).isEmpty();
+        }
+        try (Database database = Recordings.open(digests(nodes(file)).toString())) {
+            assertThat(database.diagnose("sync_bound")).hasSize(4);
+            assertThat(database.query("SELECT times, recordings FROM finding_counts WHERE finding = 'sync_bound'").toString())
+                    .isEqualTo("times\trecordings\n4\t2");
+        }
+    }
+
+    @Test
     void theRanksOfAMissingMachineAreToldAndTheOthersStillCompared() throws IOException {
         List<Path> nodes = nodes(simulated("straggler-rank", 6));
         String digests = digests(nodes.subList(0, 2)).toString();
@@ -178,8 +221,8 @@ class DigestCommandTest {
     }
 
     @Test
-    void recordingsAreOpenedWhereTheirDigestsLieBesideThem() {
-        Path file = simulated("lock", 1);
+    void recordingsAreOpenedWhereTheirDigestsLieBesideThem() throws IOException {
+        Path file = Files.copy(simulated("lock", 1), folder.resolve("run.parquet"));
         assertThat(Outcome.of("digest", file.toString()).status()).isZero();
         assertThat(folder.resolve("run.digest.parquet")).exists();
         try (Database database = Recordings.open(folder.toString())) {
@@ -222,8 +265,8 @@ class DigestCommandTest {
     }
 
     @Test
-    void digestsAreNotCompared() {
-        Path file = simulated("lock", 1);
+    void digestsAreNotCompared() throws IOException {
+        Path file = Files.copy(simulated("lock", 1), folder.resolve("run.parquet"));
         assertThat(Outcome.of("digest", file.toString()).status()).isZero();
         String digest = folder.resolve("run.digest.parquet").toString();
         for (String other : List.of(digest, file.toString())) {
@@ -285,10 +328,12 @@ class DigestCommandTest {
     void aDigestSaysWhatARealRecordingSays(String name) {
         Path file = Path.of("src/test/resources/h100", name + ".parquet");
         Path digest = folder.resolve("run.digest.parquet");
+        List<String> said;
         try (Database database = Recordings.open(file.toString())) {
             Digest.write(database, digest);
+            said = findings(database);
         }
-        assertThat(findings(digest.toString())).isEqualTo(findings(file.toString()));
+        assertThat(findings(digest.toString())).isEqualTo(said);
     }
 
     @Test
@@ -304,29 +349,35 @@ class DigestCommandTest {
     }
 
     /// A job whose ranks are all in one file.
-    private Path simulated(String scenario, int ranks) {
-        Path file = folder.resolve("run.parquet");
-        assertThat(Record.run(
-                        "--simulate=" + scenario, "--seed=3", "--steps=40", "--ranks=" + Math.max(ranks, 1), "--quiet", "-o", file.toString()))
-                .isZero();
-        return file;
+    private static Path simulated(String scenario, int ranks) {
+        return SIMULATED.computeIfAbsent(scenario + " " + ranks, name -> {
+            Path job = shared.resolve(name);
+            assertThat(job.toFile().mkdir()).isTrue();
+            Path file = job.resolve("run.parquet");
+            assertThat(Record.run("--simulate=" + scenario, "--seed=3", "--steps=40", "--ranks=" + ranks, "--quiet", "-o", file.toString()))
+                    .isZero();
+            return file;
+        });
     }
 
     /// The same as one file for each two ranks.
-    private List<Path> nodes(Path whole) throws IOException {
-        Path nodes = Files.createDirectories(folder.resolve("nodes"));
-        List<Long> pids = new ArrayList<>();
-        try (Database database = Recordings.open(whole.toString())) {
-            database.query("SELECT DISTINCT pid FROM events WHERE pid IS NOT NULL").rows().forEach(row -> pids.add(row.integer("pid")));
-        }
-        List<Path> files = new ArrayList<>();
-        for (int node = 0; pids.stream().anyMatch(ofNode(node)::contains); node++) {
-            Path file = nodes.resolve("node" + node + ".parquet");
-            String own = pids.stream().filter(ofNode(node)::contains).map(String::valueOf).collect(Collectors.joining(","));
-            assertThat(Outcome.of("export", "--parquet", "--pid", own, "-o", file.toString(), whole.toString()).status()).isZero();
-            files.add(file);
-        }
-        return files;
+    private static List<Path> nodes(Path whole) {
+        return NODES.computeIfAbsent(whole, _ -> {
+            Path nodes = whole.resolveSibling("nodes");
+            assertThat(nodes.toFile().mkdir()).isTrue();
+            List<Long> pids = new ArrayList<>();
+            try (Database database = Recordings.open(whole.toString())) {
+                database.query("SELECT DISTINCT pid FROM events WHERE pid IS NOT NULL").rows().forEach(row -> pids.add(row.integer("pid")));
+            }
+            List<Path> files = new ArrayList<>();
+            for (int node = 0; pids.stream().anyMatch(ofNode(node)::contains); node++) {
+                Path file = nodes.resolve("node" + node + ".parquet");
+                String own = pids.stream().filter(ofNode(node)::contains).map(String::valueOf).collect(Collectors.joining(","));
+                assertThat(Outcome.of("export", "--parquet", "--pid", own, "-o", file.toString(), whole.toString()).status()).isZero();
+                files.add(file);
+            }
+            return files;
+        });
     }
 
     private record Pids(long from, long to) {
@@ -339,29 +390,41 @@ class DigestCommandTest {
         return new Pids(2L * PIDS_OF_RANK * node, 2L * PIDS_OF_RANK * (node + 1));
     }
 
-    private Path digests(List<Path> recordings) {
-        Path digests = folder.resolve("digests");
-        List<String> command = new ArrayList<>(List.of("digest", "-o", digests.toString()));
-        recordings.forEach(recording -> command.add(recording.toString()));
-        assertThat(Outcome.of(command.toArray(new String[0])).status()).isZero();
+    /// The digests of recordings, in a folder of the test's own.
+    private Path digests(List<Path> recordings) throws IOException {
+        Path made = DIGESTS.computeIfAbsent(recordings, _ -> {
+            Path digests = shared.resolve("digests " + DIGESTS.size());
+            List<String> command = new ArrayList<>(List.of("digest", "-o", digests.toString()));
+            recordings.forEach(recording -> command.add(recording.toString()));
+            assertThat(Outcome.of(command.toArray(new String[0])).status()).isZero();
+            return digests;
+        });
+        Path digests = Files.createDirectory(folder.resolve("digests"));
+        try (Stream<Path> files = Files.list(made)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, digests.resolve(file.getFileName()));
+            }
+        }
         return digests;
     }
 
-    private static List<String> rows(String file, String view) {
-        try (Database database = Recordings.open(file)) {
-            return database.query("FROM " + view).rows().stream().map(row -> row.values().toString()).sorted().toList();
-        }
+    private static List<String> rows(Database database, String view) {
+        return database.query("FROM " + view).rows().stream().map(row -> row.values().toString()).sorted().toList();
     }
 
     /// What findings say, with the file's name left out.
     private static List<String> findings(String file) {
         try (Database database = Recordings.open(file)) {
-            Diagnosis diagnosis = database.diagnose();
-            assertThat(diagnosis.skipped()).isEmpty();
-            return diagnosis.findings().stream()
-                    .map(finding -> finding.name() + " " + finding.subject() + " " + finding.value() + " " + finding.lostMillisPerStep() + " "
-                            + finding.maxSpeedup() + " " + finding.severity() + " " + finding.evidence() + " " + finding.advice() + " " + finding.more())
-                    .toList();
+            return findings(database);
         }
+    }
+
+    private static List<String> findings(Database database) {
+        Diagnosis diagnosis = database.diagnose();
+        assertThat(diagnosis.skipped()).isEmpty();
+        return diagnosis.findings().stream()
+                .map(finding -> finding.name() + " " + finding.subject() + " " + finding.value() + " " + finding.lostMillisPerStep() + " "
+                        + finding.maxSpeedup() + " " + finding.severity() + " " + finding.evidence() + " " + finding.advice() + " " + finding.more())
+                .toList();
     }
 }

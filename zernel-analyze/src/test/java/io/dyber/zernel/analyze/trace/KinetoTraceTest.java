@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dyber.zernel.analyze.Damage;
 import io.dyber.zernel.format.RecordingException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URISyntaxException;
@@ -12,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// `-Dzernel.fuzz=N` tries N damaged traces, `-Dzernel.fuzz.seed=N` from that one on.
 class KinetoTraceTest {
@@ -62,7 +65,7 @@ class KinetoTraceTest {
     @ParameterizedTest
     @CsvSource({
         "4425452751342.078, 4425452751342078", "1712195495520883, 1712195495520883000", "0.0005, 0", "1.5e3, 1500000",
-        "1e-999999999, 0", "1e999999999, ", "1e17, ", "-1.0, ", "NaN, ", "\"12.0\", ", "null, ", "[1], ", "4000000000000001, "
+        "1e-999999999, 0", "1e999999999, ", "1e17, ", "-1.0, ", "NaN, ", "\"12.5\", 12500", "\"soon\", ", "null, ", "[1], ", "4000000000000001, "
     })
     void timesAreExactOrTheEventIsSkipped(String micros, String nanos) {
         read("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"dur\": 1, \"ts\": "
@@ -75,6 +78,11 @@ class KinetoTraceTest {
     void theBaseOfTimesMayFollowTheEvents() {
         assertThat(read("{\"traceEvents\": [], \"baseTimeNanoseconds\": 17}").base()).isEqualTo(17);
         assertThat(read("{\"traceEvents\": []}").base()).isNull();
+        assertThat(read("{\"traceEvents\": [], \"baseTimeNanoseconds\": \"17\"}").base()).isEqualTo(17);
+        assertThat(read("{\"traceEvents\": [], \"baseTimeNanoseconds\": 1.7e18}").base())
+                .isEqualTo(1_700_000_000_000_000_000L);
+        assertThat(read("{\"traceEvents\": [], \"baseTimeNanoseconds\": 1e-999999999}").base()).isEqualTo(0);
+        assertThat(read("{\"traceEvents\": [], \"baseTimeNanoseconds\": 1e999999999}").base()).isNull();
     }
 
     @Test
@@ -146,6 +154,40 @@ class KinetoTraceTest {
         assertThat(header).isEqualTo(new TraceHeader(null, null, null, 2, Map.of("damaged", 1L), null));
     }
 
+    /// As `json.dumps` writes what was read from them.
+    @Test
+    void aDamagedEventCostsItselfOnlyWhereAllAreOnOneLine() {
+        String event = "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"ts\": 1, \"dur\": 2, \"args\": {\"a\": [{\"b\": 1}, {\"b\": 2}]}}";
+        for (String between : List.of(", ", ",")) {
+            events.clear();
+            TraceHeader header = read("{\"traceEvents\": [" + event.formatted("first") + between + event.formatted("a(\"b\", {})")
+                    + between + event.formatted("last") + "], \"distributedInfo\": {\"rank\": 3}}");
+            assertThat(events).extracting(TracedEvent::name).containsExactly("first", "last");
+            assertThat(header).isEqualTo(new TraceHeader(null, 3L, null, 3, Map.of("damaged", 1L), null));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ",", ",\n", "\n", ",]"})
+    void anArrayOfEventsNeedsNoClosingBracket(String end) {
+        TraceHeader header = read("[{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"ts\": 1, \"dur\": 2}" + end);
+        assertThat(events).extracting(TracedEvent::name).containsExactly("k");
+        assertThat(header).isEqualTo(new TraceHeader(null, null, null, 1, Map.of(), null));
+    }
+
+    @Test
+    void anArrayThatEndsInsideAnEventIsDamaged() {
+        assertThat(read("[{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"ts\": 1, \"dur\": 2}, {\"ph\": \"X\"").damage())
+                .startsWith("damaged after 2 events: ");
+    }
+
+    @Test
+    void aMarkOfUtf8MayStandBeforeATrace() throws IOException {
+        Path file = Files.writeString(folder.resolve("marked.json"), "\ufeff" + Files.readString(training()));
+        assertThat(KinetoTrace.isOne(file)).isTrue();
+        assertThat(KinetoTrace.read(file, events::add).events()).isEqualTo(14);
+    }
+
     @Test
     void manyDamagedEventsOfALargeTraceAreEachSkipped() throws IOException {
         String one = "{\n\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"ts\": 1, \"dur\": 2,\n"
@@ -167,6 +209,51 @@ class KinetoTraceTest {
         }
         assertThat(KinetoTrace.isOne(file)).isTrue();
         assertThat(KinetoTrace.read(file, events::add).events()).isEqualTo(14);
+    }
+
+    @Test
+    void aCompressedTraceInSeveralPartsIsReadAndWhatFollowsItIsNot() throws IOException {
+        byte[] whole = Files.readAllBytes(training());
+        ByteArrayOutputStream parts = new ByteArrayOutputStream();
+        parts.write(compressed(Arrays.copyOf(whole, 700)));
+        parts.write(compressed(Arrays.copyOfRange(whole, 700, whole.length)));
+        parts.write("not compressed".getBytes(StandardCharsets.UTF_8));
+        Path file = Files.write(folder.resolve("parts.json.gz"), parts.toByteArray());
+        TraceHeader header = KinetoTrace.read(file, events::add);
+        assertThat(header.events()).isEqualTo(14);
+        assertThat(header.damage()).isNull();
+    }
+
+    @Test
+    void aCompressedTraceWithAnotherChecksumIsDamaged() throws IOException {
+        byte[] bytes = compressed(Files.readAllBytes(training()));
+        bytes[bytes.length - 6] ^= 1;
+        Path file = Files.write(folder.resolve("changed.json.gz"), bytes);
+        assertThat(KinetoTrace.read(file, events::add).damage()).isEqualTo("damaged after 14 events or before: Corrupt GZIP trailer");
+    }
+
+    @Test
+    void damagedCompressedTracesAreReadOrGiveOneLine() throws IOException {
+        byte[] whole = compressed(Files.readAllBytes(training()));
+        int told = 0;
+        for (long seed = SEED; seed < SEED + COUNT; seed++) {
+            Path file = Files.write(folder.resolve("damaged.json.gz"), Damage.of(whole, new SplittableRandom(seed)));
+            try {
+                told += KinetoTrace.read(file, _ -> {}).damage() == null ? 0 : 1;
+            } catch (RecordingException e) {
+                assertThat(e).as("seed " + seed).hasMessageStartingWith("opening '").hasMessageNotContaining("\n");
+                told++;
+            }
+        }
+        assertThat(told).isGreaterThan((int) (COUNT / 2));
+    }
+
+    private static byte[] compressed(byte[] bytes) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (OutputStream gzip = new GZIPOutputStream(out)) {
+            gzip.write(bytes);
+        }
+        return out.toByteArray();
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -259,6 +260,16 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void aTraceOfWhichEventsWereSkippedIsIncompleteAndSaysWhich() {
+        String text = read(training(3, 3).write(folder.resolve("whole.json")));
+        try (Database database = open(write(text.replace("\"traceEvents\": [", "\"traceEvents\": ["
+                + "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"ts\": 1, \"dur\": -2},")))) {
+            assertThat(database.recordings().getFirst().incompleteBecause())
+                    .containsExactly("1 event was skipped: kernel without a duration");
+        }
+    }
+
+    @Test
     void aTraceWithoutGpuHasStepsOnly() {
         TraceFixture trace = trace(100);
         for (int i = 0; i < 3; i++) {
@@ -288,6 +299,146 @@ public class TraceRecordingTest {
                 .isInstanceOf(RecordingException.class)
                 .hasMessage("opening '" + trace + "': its events have no category, as those of JAX and TensorFlow; "
                         + "only PyTorch's can be read");
+    }
+
+    /// Steps of 20 ms on CPUs: an operator of 8 ms, then `reads` reads of 10 us, every 100 us, in a function.
+    private static TraceFixture reading(int reads) {
+        TraceFixture trace = trace(100).function("train.py(1): <module>", 100, 0, 120);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::mm", 100, at, 8);
+            trace.function("train.py(30): accuracy", 100, at + 9, 0.1 * Math.max(reads, 1));
+            for (int read = 0; read < reads; read++) {
+                trace.operator("aten::item", 100, at + 9.04 + 0.1 * read, 0.01);
+                trace.operator("aten::_local_scalar_dense", 100, at + 9.041 + 0.1 * read, 0.008);
+            }
+            trace.operator("aten::sum", 100, at + 19.8, 0.2);
+        }
+        return trace;
+    }
+
+    @Test
+    void betweenOperatorsFiresForReadsOfTensorsInALoopOnACpu() {
+        try (Database database = open(reading(80))) {
+            Finding finding = database.diagnose("between_operators").getFirst();
+            // From 8 to 19.8 ms but for 80 operators of 10 us; these are read, too.
+            assertThat(finding.lostMillisPerStep()).isEqualTo(11.8);
+            assertThat(finding.evidence()).startsWith("mean of 6 steps: 11.0 ms of 20.0 ms between operators of PyTorch, of "
+                    + "which a step has 82; 80 of them read a tensor into Python, most by aten::item: 800 us in these and "
+                    + "11.0 ms right before and after them, 8.0 ms of it in train.py(30): accuracy; ");
+            assertThat(finding.advice()).startsWith("compute with operators on whole tensors and read the result once");
+        }
+    }
+
+    @Test
+    void betweenOperatorsFiresForPythonBetweenThemAndNamesTheFunction() {
+        TraceFixture trace = reading(0);
+        for (int i = 0; i < 6; i++) {
+            trace.function("train.py(50): log_all", 100, i * 20 + 10, 9);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("between_operators").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(11.8);
+            assertThat(finding.evidence()).startsWith("mean of 6 steps: 11.8 ms of 20.0 ms between operators of PyTorch, of "
+                    + "which a step has 2; 9.0 ms of it in train.py(50): log_all; with the profiler on");
+        }
+    }
+
+    @Test
+    void betweenOperatorsIsSilentForAFewReadsAndForWhatRunsOnAGpu() {
+        TraceFixture few = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            few.range("ProfilerStep#" + i, 100, at, 20).operator("aten::mm", 100, at, 19.1)
+                    .operator("aten::item", 100, at + 19.4, 0.1);
+        }
+        try (Database database = open(few)) {
+            assertThat(database.diagnose("between_operators")).isEmpty();
+        }
+        try (Database database = open(reading(80).kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.diagnose("between_operators")).isEmpty();
+        }
+    }
+
+    @Test
+    void functionsOfPythonAreNoEventsOfATraceWithAGpu() {
+        try (Database database = open(reading(1).kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.query("SELECT count(*) AS n FROM events WHERE kind = 'py_call'").only().integer("n")).isZero();
+        }
+    }
+
+    /// Steps of 20 ms with a kernel of 3 ms and a copy of 15 ms, which begins when the kernel has run so long.
+    private static TraceFixture copying(String copy, double kernelMs) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).kernel("gemm", 7, at + 0.5, at + 1, 3);
+            trace.copy("Memcpy " + copy, 9, at + 0.6, at + 1 + kernelMs, 15);
+        }
+        return trace;
+    }
+
+    @Test
+    void copyBoundFiresForCopiesThatNoKernelHides() {
+        try (Database database = open(copying("HtoD (Pinned -> Device)", 1))) {
+            Finding finding = database.diagnose("copy_bound").getFirst();
+            // 15 ms, of which 2 behind the kernel.
+            assertThat(finding.lostMillisPerStep()).isEqualTo(13.0);
+            assertThat(finding.evidence()).startsWith("mean of 6 steps: GPU 0 only copies for 13.0 ms of 20.0 ms; copies of "
+                    + "a step: 1.0 HtoD from pinned memory of 1.0 kB in all, at 0.0 GB/s, that take 15.0 ms; behind kernels "
+                    + "at most 3.0 ms of it can be hidden, as long as these run; ");
+            assertThat(finding.advice()).startsWith("keep on the GPU what is used again");
+        }
+    }
+
+    @Test
+    void copyBoundFiresForCopiesInsideTheGpu() {
+        try (Database database = open(copying("DtoD (Device -> Device)", 3))) {
+            Finding finding = database.diagnose("copy_bound").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+            assertThat(finding.advice()).startsWith("copy less inside the GPU");
+        }
+    }
+
+    @Test
+    void copyBoundIsSilentForHiddenCopiesAndForThoseThatTheProgramWaitsFor() {
+        TraceFixture hidden = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            hidden.range("ProfilerStep#" + i, 100, at, 20).kernel("gemm", 7, at + 0.5, at + 1, 17);
+            hidden.copy("Memcpy HtoD (Pinned -> Device)", 9, at + 0.6, at + 2, 15);
+        }
+        try (Database database = open(hidden)) {
+            assertThat(database.diagnose("copy_bound")).isEmpty();
+        }
+        try (Database database = open(copying("DtoH (Device -> Pageable)", 3))) {
+            assertThat(database.diagnose("copy_bound")).isEmpty();
+        }
+    }
+
+    @Test
+    void optimizersThatTakeTurnsAreOneStepOfATrace() {
+        assertThat(steps(turns("SGD", "Adam"))).isEqualTo(6);
+        assertThat(steps(turns("Adam", "Adam"))).isEqualTo(12);
+    }
+
+    /// Twelve turns of 10 ms of two optimizers, with nothing but operators and `Optimizer.step`.
+    private static TraceFixture turns(String first, String second) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 12; i++) {
+            double at = i * 10;
+            trace.operator("aten::linear", 100, at + 1, 2)
+                    .operator("autograd::engine::evaluate_function: AddmmBackward0", 101, at + 4, 0.5)
+                    .range("Optimizer.step#" + (i % 2 == 0 ? first : second) + ".step", 100, at + 8, 2)
+                    .operator("aten::add_", 100, at + 8.5, 1);
+        }
+        return trace;
+    }
+
+    private long steps(TraceFixture trace) {
+        try (Database database = open(trace)) {
+            return database.query("SELECT count(*) AS n FROM steps").only().integer("n");
+        }
     }
 
     @Test
@@ -361,6 +512,27 @@ public class TraceRecordingTest {
             assertThat(finding.lostMillisPerStep()).isBetween(5.0, 15.0);
             assertThat(finding.evidence()).contains("GPU 0 idle for ", "a CPU that is 1.3 times as fast");
             assertThat(database.diagnose("launch_bound")).isEmpty();
+        }
+    }
+
+    /// Weights come from the host in each step: the GPU copies for 19.2 of 20 ms, and the program waits for that.
+    @Test
+    void syncBoundIsSilentWhereTheGpuCopiesWhatItNeeds() {
+        assertThat(found("Memcpy HtoD (Pinned -> Device)")).doesNotContain("sync_bound");
+        assertThat(found("Memcpy DtoD (Device -> Device)")).doesNotContain("sync_bound");
+        // The results of each step go to the host, which need not be.
+        assertThat(found("Memcpy DtoH (Device -> Pinned)")).contains("sync_bound");
+    }
+
+    private List<String> found(String copy) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 8; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + (i + 7), 100, at, 20).kernel("gemm", 7, at + 0.1, at + 0.2, 0.3);
+            trace.copy(copy, 7, at + 0.3, at + 0.6, 19.2).call("cudaStreamSynchronize", at + 0.5, 19.4);
+        }
+        try (Database database = open(trace)) {
+            return database.diagnose().findings().stream().map(Finding::name).toList();
         }
     }
 

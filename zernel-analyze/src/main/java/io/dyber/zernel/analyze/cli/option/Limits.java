@@ -33,4 +33,11 @@ public class Limits {
         }
         return options;
     }
+
+    /// The same for work beside a job: one thread and 512 MB, unless the options say otherwise.
+    public DatabaseOptions modest() {
+        DatabaseOptions options = options();
+        options = memory == null ? options.withMemoryLimit("512MB") : options;
+        return threads == null ? options.withThreads(1) : options;
+    }
 }

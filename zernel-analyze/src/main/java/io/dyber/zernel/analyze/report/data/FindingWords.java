@@ -9,12 +9,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// A finding's numbers in words.
 public final class FindingWords {
     private static final int MOST_LINES = 3;
     private static final double LEAST_SHARE = 0.05;
+    /// A subject that is more than one: `2 ranks`, `pid 7 and 1 more`.
+    private static final Pattern SEVERAL = Pattern.compile("^\\d+ ranks| and \\d+ more");
 
     private FindingWords() {}
 
@@ -36,7 +39,8 @@ public final class FindingWords {
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        "; loses %s per %s%s",
+                        "; %s %s per %s%s",
+                        SEVERAL.matcher(finding.subject()).find() ? "lose" : "loses",
                         Quantity.time(lost * 1e6),
                         StepWords.step(finding),
                         atLeast(finding, lost));

@@ -32,6 +32,13 @@ public record PhaseWords(List<Table.Row> rows) {
         return !rows.isEmpty() && rows.stream().noneMatch(row -> row.flag("on_gpu"));
     }
 
+    /// Whether they are of the process of a row with `recording` and `pid`.
+    boolean areOf(Table.Row row) {
+        return rows.stream()
+                .anyMatch(words -> words.integer("recording") == row.integer("recording")
+                        && words.integer("pid") == row.integer("pid"));
+    }
+
     /// Processes of one job mostly compute on the same; where they do not, those with a GPU name the phase.
     private String text(String phase, String column, String otherwise) {
         boolean onGpu = !onCpuOnly();

@@ -36,12 +36,12 @@ public record StepWords(Set<String> inferring) {
         return "inference".equals(purpose(thread));
     }
 
-    /// Steps of kind train, as a text names them.
+    /// A step of kind train, as a text names it.
     public static String steady(Table.Row thread) {
         return switch (purpose(thread)) {
-            case "inference" -> "engine steps";
-            case "unknown" -> "steps";
-            default -> "training steps";
+            case "inference" -> ENGINE_STEP;
+            case "unknown" -> "step";
+            default -> "training step";
         };
     }
 

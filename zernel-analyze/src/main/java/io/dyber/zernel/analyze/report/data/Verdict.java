@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// What to fix first, in one sentence, and what that rests on.
 ///
@@ -27,6 +28,12 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     private static final int MOST_REASONS = 3;
     private static final int MOST_PROGRAM = 60;
+    private static final String NO_STEPS = "No training steps were seen, so it cannot be said what limits the job.";
+    private static final String INCOMPLETE = "The recording is incomplete, which may be why: record again, or record the job while it "
+            + "runs (zernel-record --pid PID).";
+    private static final String INCOMPLETE_TRACE = "The trace is incomplete, which may be why.";
+    private static final String MARK_STEPS = "Call the profiler's step() after each step, or mark each with "
+            + "torch.profiler.record_function(f\"step {n}\").";
     private static final String NAME_PARTS = "For steps and phases, name its parts: record with "
             + "--probe 'LIBRARY:FUNCTION(role=step)', role=data_wait, ..., or mark regions in Python with --probe py_region.";
 
@@ -54,12 +61,16 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 .filter(finding -> finding.lostMillisPerStep() == null && !finding.severity().equals("low"))
                 .findFirst();
         if (slow.isPresent() && risk.filter(Verdict::comesFirst).isEmpty()) {
-            return new Verdict(Kind.BOTTLENECK, headline(slow.get()), risk.map(Verdict::also).orElse(""));
+            boolean littleOnCpus = slow.get().severity().equals("low") && PhaseWords.of(report).onCpuOnly();
+            String lines = littleOnCpus ? " " + CpuWork.known(report) + LongestLines.ofSteps(report) : "";
+            return new Verdict(
+                    Kind.BOTTLENECK, headline(slow.get()), (risk.map(Verdict::also).orElse("") + lines).strip());
         }
         if (risk.isPresent()) {
             String sentence = headline(risk.get()) + ", " + FindingWords.amount(risk.get());
             boolean stands = risk.get().name().equals("hang");
-            String more = slow.map(Verdict::also).orElse(stands ? "" : "No finding says that time can be gained.");
+            boolean steps = !report.section("step_mean").rows().isEmpty();
+            String more = slow.map(Verdict::also).orElse(stands || !steps ? "" : "No finding says that time can be gained.");
             return new Verdict(Kind.RISK, sentence, more);
         }
         if (report.section("step_mean").rows().isEmpty()) {
@@ -68,8 +79,27 @@ public record Verdict(Kind kind, String sentence, String reason) {
         return healthy(report, findings);
     }
 
-    /// Says what was seen of processes that use the GPU.
+    /// Says in which line most of the time goes by, where stacks tell that, and why there are no steps.
     private static Verdict withoutSteps(Report report) {
+        Verdict unknown = whyNoSteps(report).onGroundOf(report);
+        return LongestLines.withoutSteps(report)
+                .map(lines -> new Verdict(
+                        Kind.UNKNOWN,
+                        lines.sentence(),
+                        lines.others() + (unknown.sentence().equals(NO_STEPS) ? "" : unknown.sentence() + " ") + unknown.reason()))
+                .orElse(unknown);
+    }
+
+    /// Says that what is missing in a recording may be the steps.
+    private Verdict onGroundOf(Report report) {
+        Table recordings = report.sections().get("recordings");
+        boolean whole = recordings == null || recordings.rows().stream().allMatch(row -> row.flag("complete"));
+        String incomplete = isTrace(report) ? INCOMPLETE_TRACE : INCOMPLETE;
+        return whole ? this : new Verdict(kind, sentence, incomplete + " " + reason);
+    }
+
+    /// Says what was seen of processes that use the GPU.
+    private static Verdict whyNoSteps(Report report) {
         Table seen = report.sections().get("processes_without_steps");
         if (seen == null || seen.rows().isEmpty()) {
             Table programs = report.sections().get("programs_without_steps");
@@ -78,9 +108,11 @@ public record Verdict(Kind kind, String sentence, String reason) {
             }
             return new Verdict(
                     Kind.UNKNOWN,
-                    "No training steps were seen, so it cannot be said what limits the job.",
-                    "`zernel-analyze stacks FILE` shows the lines in which it spends its time, where stacks were recorded. "
-                            + NAME_PARTS);
+                    NO_STEPS,
+                    isTrace(report)
+                            ? MARK_STEPS
+                            : "`zernel-analyze stacks FILE` shows the lines in which it spends its time, where stacks were recorded. "
+                                    + NAME_PARTS);
         }
         String reasons = seen.rows().stream()
                 .limit(MOST_REASONS)
@@ -90,7 +122,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
         return new Verdict(
                 Kind.UNKNOWN,
                 "The GPU is used, but no steps were found, so it cannot be said what limits the job.",
-                reasons + (more > 0 ? "; and " + more + " more processes." : "."));
+                reasons + (more > 0 ? "; and " + more + " more processes." : ".") + (isTrace(report) ? " " + MARK_STEPS : ""));
     }
 
     /// Says what was seen of programs of which nothing tells what a step is.
@@ -100,7 +132,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
         int more = programs.rows().size() - 1;
         return new Verdict(
                 Kind.UNKNOWN,
-                "No training framework was loaded by pid " + first.integer("pid") + " (" + program + ")"
+                "Neither PyTorch nor CUDA was loaded by pid " + first.integer("pid") + " (" + program + ")"
                         + (more > 0 ? " and " + more + " more" : "")
                         + ", so nothing says what its steps are.",
                 "Seen: " + first.requiredText("seen") + ". " + NAME_PARTS);
@@ -150,18 +182,47 @@ public record Verdict(Kind kind, String sentence, String reason) {
             case "cpu" -> new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found, but the GPU is not always busy.",
-                    evidence + copies(report).orElse(" No finding says why not more.") + small);
+                    evidence + copies(report).orElse(" No finding says why not more.") + small + LongestLines.ofSteps(report));
             default -> new Verdict(
                     Kind.UNKNOWN,
                     "No bottleneck found.",
-                    (PhaseWords.of(report).onCpuOnly()
-                                    ? "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data"
-                                            + " types, memory formats and many small operators, is not judged."
-                                    : "Whether the CPU or a GPU limits the job cannot be known from here: "
-                                            + busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled")
-                                            + ".")
-                            + small);
+                    unknown(report, busiest) + small + LongestLines.ofSteps(report));
         };
+    }
+
+    private static String unknown(Report report, Optional<Table.Row> busiest) {
+        PhaseWords words = PhaseWords.of(report);
+        boolean trace = isTrace(report);
+        if (words.onCpuOnly() && !ranOnGpu(report)) {
+            return (trace
+                            ? "The trace has nothing that ran on a GPU: the job computes on CPUs, or its GPUs were not profiled."
+                            : "Nothing was launched on a GPU: the job runs on CPUs only.")
+                    + " " + CpuWork.sentences(report);
+        }
+        String why = busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled");
+        if (trace) {
+            why = gpuTimes(report).anyMatch(words::areOf)
+                    ? "the trace has GPU activity in less than half of the steps"
+                    : "the trace has no GPU activity of the process with steps";
+        }
+        return "Whether the CPU or a GPU limits the job cannot be known from here: " + why + ".";
+    }
+
+    /// Whether anything did, be it of a process without steps.
+    private static boolean ranOnGpu(Report report) {
+        return gpuTimes(report).findAny().isPresent();
+    }
+
+    private static Stream<Table.Row> gpuTimes(Report report) {
+        Table times = report.sections().get("gpu_time");
+        return times == null ? Stream.empty() : times.rows().stream();
+    }
+
+    private static boolean isTrace(Report report) {
+        Table recordings = report.sections().get("recordings");
+        return recordings != null
+                && !recordings.rows().isEmpty()
+                && recordings.rows().stream().allMatch(row -> "trace".equals(row.text("state")));
     }
 
     /// The process whose GPU was busiest: ranks wait for the slowest one.
@@ -177,15 +238,12 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     /// A GPU that only copies runs no kernels, and is not idle.
     private static Optional<String> copies(Report report) {
-        Table times = report.sections().get("gpu_time");
-        return times == null
-                ? Optional.empty()
-                : times.rows().stream()
-                        .map(row -> (double) row.integer("exposed_copy_ns") / Math.max(1, row.integer("profiled_ns")))
-                        .max(Double::compare)
-                        .filter(most -> most >= MUCH_COPYING)
-                        .map(most -> " Copies ran " + Quantity.percent(most) + " of the time without a kernel meanwhile: "
-                                + "move data once, or ahead of its use (non_blocking=True).");
+        return gpuTimes(report)
+                .map(row -> (double) row.integer("exposed_copy_ns") / Math.max(1, row.integer("profiled_ns")))
+                .max(Double::compare)
+                .filter(most -> most >= MUCH_COPYING)
+                .map(most -> " Copies ran " + Quantity.percent(most) + " of the time without a kernel meanwhile: "
+                        + "move data once, or ahead of its use (non_blocking=True).");
     }
 
     /// A GPU that waits for the network in a collective is as busy as one that computes.

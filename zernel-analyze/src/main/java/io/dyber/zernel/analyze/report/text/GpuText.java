@@ -34,7 +34,7 @@ record GpuText(Page page, Report report) {
                 .filter(thread -> thread.integer("steps") > 0)
                 .findFirst()
                 .ifPresent(thread -> page.paragraph("  ", "sums are of all of the recording with its start-up, numbers a step of "
-                        + StepWords.steady(thread) + " after warm-up"));
+                        + StepWords.steady(thread) + "s after warm-up"));
         devices();
         List<Owner> processes = processes();
         for (Owner owner : processes.subList(0, Math.min(MOST_PROCESSES, processes.size()))) {

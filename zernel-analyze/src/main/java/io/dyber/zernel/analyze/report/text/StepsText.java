@@ -36,7 +36,7 @@ public record StepsText(Page page, Report report) {
     private void one(Table.Row thread) {
         for (Table.Row mean : report.rowsOf("step_mean", thread)) {
             page.paragraph("  " + (StepWords.infers(thread) ? "engine step " : "step ") + time(mean, "step_ns") + " = ",
-                    shares(mean, StepWords.steady(thread), PhaseWords.of(report, thread)));
+                    shares(mean, Quantity.counted(mean.integer("steps"), StepWords.steady(thread)), PhaseWords.of(report, thread)));
         }
         StatesText.line(report, thread).ifPresent(states -> page.paragraph("  the thread is ", states));
         page.paragraph("  ", steps(thread, " of " + label(thread)));
@@ -58,9 +58,8 @@ public record StepsText(Page page, Report report) {
                 ? "no steps: no boundary was seen"
                 : String.format(
                         Locale.ROOT,
-                        "%s %s (by %s)%s: p50 %s, p90 %s, p99 %s%s; %s",
-                        Quantity.count(thread.integer("steps")),
-                        StepWords.infers(thread) ? "engine steps" : "steps",
+                        "%s (by %s)%s: p50 %s, p90 %s, p99 %s%s; %s",
+                        Quantity.counted(thread.integer("steps"), StepWords.infers(thread) ? "engine step" : "step"),
                         source(thread),
                         whose,
                         Quantity.time(thread.integer("step_p50_ns")),
@@ -149,7 +148,7 @@ public record StepsText(Page page, Report report) {
                         .map(part -> percents.get(part) + " % " + words.words(String.valueOf(PHASES.get(part))))
                         .reduce((left, right) -> left + " + " + right)
                         .orElse("")
-                + " (mean of " + Quantity.count(mean.integer("steps")) + " " + steady + ", wall time of the thread)";
+                + " (mean of " + steady + ", wall time of the thread)";
     }
 
     private static Map<String, String> percents(Table.Row mean) {
@@ -203,7 +202,9 @@ public record StepsText(Page page, Report report) {
     /// What ends a step, and how sure that is where it was inferred.
     private static String source(Table.Row thread) {
         Double confidence = thread.real("step_confidence");
+        boolean saysCalls = thread.positions().containsKey("step_calls") && thread.text("step_calls") != null;
         return thread.text("step_source")
+                + (saysCalls ? ", " + thread.text("step_calls") : "")
                 + (confidence == null || confidence >= 1
                         ? ""
                         : String.format(Locale.ROOT, ", confidence %.2f", confidence));

@@ -56,7 +56,7 @@ record TrainingText(Page page, Report report) {
         }
         page.line(page.dim(String.format(
                 Locale.ROOT, "  %-14s %6s %%  %swall time%s", "", "100.0",
-                steps == 0 ? "" : "of " + Quantity.count(steps) + " " + StepWords.steady(thread) + ", ",
+                steps == 0 ? "" : "of " + Quantity.counted(steps, StepWords.steady(thread)) + ", ",
                 words.onCpuOnly() ? "" : " on the CPU side, not GPU time")));
     }
 

@@ -19,6 +19,17 @@ class VerdictTest {
     private static final Finding FULL = finding("near_oom", "GPU memory is used up.", "high", null, null);
 
     @Test
+    void severalLose() {
+        assertThat(List.of("pid 100", "2 ranks", "pid 7 and 1 more").stream()
+                        .map(subject -> FindingWords.gain(new Finding(
+                                "x", "X.", subject, 30.0, "%", "high", 8.0, 2.0, "evidence", "advice", "next", Map.of(), List.of()))))
+                .containsExactly(
+                        "; loses 8.00 ms per step; fixing it gains at most 2.00x, all else as it is",
+                        "; lose 8.00 ms per step; fixing it gains at most 2.00x, all else as it is",
+                        "; lose 8.00 ms per step; fixing it gains at most 2.00x, all else as it is");
+    }
+
+    @Test
     void theFindingThatLosesMostIsTheVerdict() {
         Verdict verdict = verdict(null, SLOW);
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.BOTTLENECK);
@@ -132,6 +143,35 @@ class VerdictTest {
     }
 
     @Test
+    void ofAJobOnCpusTheSamplesTellSmallOperatorsAndDataTypes() {
+        assertThat(onCpus(300, 0.25, 0.45, 0.0, 0.0))
+                .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. It runs many small operators: 45.0 % of the samples "
+                        + "of a step on a CPU are in what surrounds operators (dispatch, autograd, memory, the interpreter), 25.0 % in "
+                        + "their arithmetic; fewer and larger ones cost less, as by batching or torch.compile. Whether it computes well "
+                        + "there otherwise, as to data types and memory formats, is not judged.");
+        assertThat(onCpus(300, 0.9, 0.05, 0.8, 0.0))
+                .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. At least 80.0 % of the samples of a step on a CPU "
+                        + "compute in double precision (float64); see whether float32 does. Whether it computes well there otherwise, "
+                        + "as to memory formats and many small operators, is not judged.");
+        String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data types, "
+                + "memory formats and many small operators, is not judged.";
+        assertThat(onCpus(40, 0.25, 0.45, 0.8, 0.0)).isEqualTo(open);
+        assertThat(onCpus(300, 0.5, 0.4, 0.0, 0.1)).isEqualTo(open);
+        assertThat(onCpus(300, 0.05, 0.4, 0.0, 0.0)).isEqualTo(open); // most is in code without a name
+    }
+
+    private static String onCpus(long samples, double arithmetic, double around, double in64, double in16) {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", table(List.of("limits", "busy", "evidence")),
+                "operator_samples", tableOf(
+                        List.of("samples", "arithmetic_share", "around_share", "double_share", "half_share"),
+                        row(samples, arithmetic, around, in64, in16)),
+                "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false));
+        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason();
+    }
+
+    @Test
     void howWellAJobComputesOnCpusIsNotJudged() {
         Map<String, Table> sections = Map.of(
                 "step_mean", table(List.of("pid"), 100L),
@@ -145,6 +185,40 @@ class VerdictTest {
     }
 
     @Test
+    void aTraceWithoutAGpuDoesNotSayThatTheJobHadNone() {
+        assertThat(verdictOfTrace(false))
+                .startsWith("The trace has nothing that ran on a GPU: the job computes on CPUs, or its GPUs were not profiled. ");
+    }
+
+    @Test
+    void aTraceOfFewOfTheStepsSaysSo() {
+        assertThat(verdictOfTrace(true))
+                .isEqualTo("Whether the CPU or a GPU limits the job cannot be known from here: the trace has GPU activity in less "
+                        + "than half of the steps.");
+    }
+
+    private static String verdictOfTrace(boolean onGpu) {
+        Table times = onGpu
+                ? table(List.of("recording", "pid", "exposed_copy_ns", "profiled_ns"), 0L, 100L, 0L, 1L)
+                : table(List.of("recording", "pid"));
+        Map<String, Table> sections = Map.of(
+                "recordings", table(List.of("state"), "trace"),
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", table(List.of("limits", "busy", "evidence")),
+                "gpu_time", times,
+                "phase_words", table(List.of("recording", "pid", "phase", "on_gpu"), 0L, 100L, "GpuCompute", onGpu));
+        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason();
+    }
+
+    @Test
+    void aTraceWithoutStepsSaysHowToMarkThem() {
+        Map<String, Table> sections = Map.of(
+                "recordings", table(List.of("state", "complete"), "trace", true), "step_mean", table(List.of("pid")));
+        assertThat(new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason())
+                .startsWith("Call the profiler's step() after each step, ");
+    }
+
+    @Test
     void whatLimitsTheRecordingIsNoFaultOfTheJob() {
         assertThat(verdict("gpu", finding("lost_events", "Events were lost.", "high", null, null)).kind())
                 .isEqualTo(Verdict.Kind.HEALTHY);
@@ -155,6 +229,29 @@ class VerdictTest {
         Report report = new Report(Map.of("step_mean", table(List.of("pid"))), new Diagnosis(List.of(), List.of()));
         assertThat(report.verdict().kind()).isEqualTo(Verdict.Kind.UNKNOWN);
         assertThat(report.verdict().reason()).contains("`zernel-analyze stacks FILE`").contains("(role=step)");
+    }
+
+    @Test
+    void whereNothingIsFoundTheLinesOfAStepAreTold() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", table(List.of("limits", "busy", "evidence"), "cpu", 0.02, "a kernel ran 2 %"),
+                "step_lines", tableOf(
+                        List.of("recording", "pid", "tid", "events", "share", "place"),
+                        row(1L, 100L, 100L, 20L, 0.41, "train.py:9 mask -> Tensor.setitem"),
+                        row(1L, 100L, 100L, 20L, 0.3, "train.py:15 Net.forward"),
+                        row(1L, 100L, 100L, 2L, 0.02, "train.py:18 log"),
+                        row(1L, 100L, 101L, 50L, 0.9, "train.py:15 Net.forward")));
+        assertThat(new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason())
+                .endsWith(" The longest lines of a step are train.py:9 mask -> Tensor.setitem: 41.0 %; train.py:15 Net.forward: 30.0 %.");
+    }
+
+    @Test
+    void withoutStepsItSaysThatTheRecordingIsIncomplete() {
+        Map<String, Table> sections = Map.of("step_mean", table(List.of("pid")), "recordings",
+                table(List.of("state", "complete"), "incomplete", false));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.reason()).startsWith("The recording is incomplete, which may be why: record again, ");
     }
 
     @Test
@@ -178,9 +275,28 @@ class VerdictTest {
         Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
         assertThat(verdict.sentence()).isEqualTo(
-                "No training framework was loaded by pid 100 (python3 plain.py), so nothing says what its steps are.");
+                "Neither PyTorch nor CUDA was loaded by pid 100 (python3 plain.py), so nothing says what its steps are.");
         assertThat(verdict.reason()).isEqualTo("Seen: 2.0 s asleep. For steps and phases, name its parts: record with --probe"
                 + " 'LIBRARY:FUNCTION(role=step)', role=data_wait, ..., or mark regions in Python with --probe py_region.");
+    }
+
+    @Test
+    void withoutStepsTheLineThatTakesMostTimeIsTheAnswer() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid")),
+                "lines_without_steps",
+                tableOf(
+                        List.of("recording", "pid", "tid", "wall_ns", "share", "place", "state", "doing"),
+                        row(1L, 100L, 100L, 8_000_000_000L, 0.7, "serve.py:15 features -> recv", "socket", "blocked on a socket"),
+                        row(1L, 100L, 100L, 8_000_000_000L, 0.1, "serve.py:23 handle -> Linear.forward", "on-cpu", "on a CPU"),
+                        row(1L, 100L, 100L, 8_000_000_000L, 0.01, "serve.py:30 log", "on-cpu", "on a CPU"),
+                        row(1L, 200L, 200L, 8_000_000_000L, 0.9, "other.py:1 run", "on-cpu", "on a CPU")));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(verdict.sentence()).isEqualTo(
+                "No steps were seen; pid 100 spends 70.0 % of 8.00 s in serve.py:15 features -> recv, blocked on a socket.");
+        assertThat(verdict.reason()).startsWith("Next most: serve.py:23 handle -> Linear.forward: 10.0 %, on a CPU. "
+                + "Whether that waits for work that is not there, or keeps work waiting, nothing says. `zernel-analyze stacks");
     }
 
     @Test

@@ -1,0 +1,75 @@
+package io.dyber.zernel.analyze.report.data;
+
+import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.table.Quantity;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What a verdict says of how a job computes on CPUs: by the functions in which samples of its steps are.
+final class CpuWork {
+    /// With fewer samples, shares say little.
+    private static final int MANY_SAMPLES = 50;
+
+    /// Of a step's samples around operators, and more than in them.
+    private static final double MUCH_AROUND = 0.33;
+
+    private static final double MUCH_OF_A_TYPE = 0.25;
+
+    private CpuWork() {}
+
+    /// Of the first training thread, what is judged and what is not.
+    static String sentences(Report report) {
+        String known = known(report);
+        List<String> open = new ArrayList<>();
+        if (!known.contains("precision")) {
+            open.add("data types");
+        }
+        open.add("memory formats");
+        if (!known.contains("small operators")) {
+            open.add("many small operators");
+        }
+        return known + (known.isEmpty() ? "" : " ") + "Whether it computes well there" + (known.isEmpty() ? "" : " otherwise") + ", as to "
+                + listed(open) + ", is not judged.";
+    }
+
+    /// What is judged, or nothing.
+    static String known(Report report) {
+        Table table = report.sections().get("operator_samples");
+        return table == null || table.rows().isEmpty() ? "" : String.join(" ", known(table.rows().getFirst()));
+    }
+
+    private static List<String> known(Table.Row row) {
+        if (row.integer("samples") < MANY_SAMPLES) {
+            return List.of();
+        }
+        List<String> known = new ArrayList<>();
+        double around = share(row, "around_share");
+        double arithmetic = share(row, "arithmetic_share");
+        double unknown = 1 - around - arithmetic; // may be arithmetic, as in code that a library made while it runs
+        if (around >= MUCH_AROUND && around > arithmetic && around > unknown) {
+            known.add("It runs many small operators: " + Quantity.percent(around) + " of the samples of a step on a CPU are in what"
+                    + " surrounds operators (dispatch, autograd, memory, the interpreter), " + Quantity.percent(arithmetic)
+                    + " in their arithmetic; fewer and larger ones cost less, as by batching or torch.compile.");
+        }
+        type(row, "double_share", "double precision (float64)", known);
+        type(row, "half_share", "half precision (float16)", known);
+        return known;
+    }
+
+    private static void type(Table.Row row, String column, String type, List<String> known) {
+        if (share(row, column) >= MUCH_OF_A_TYPE) {
+            known.add("At least " + Quantity.percent(share(row, column)) + " of the samples of a step on a CPU compute in " + type
+                    + "; see whether float32 does.");
+        }
+    }
+
+    private static double share(Table.Row row, String column) {
+        return Double.parseDouble(row.requiredText(column));
+    }
+
+    private static String listed(List<String> words) {
+        return words.size() == 1
+                ? words.getFirst()
+                : String.join(", ", words.subList(0, words.size() - 1)) + " and " + words.getLast();
+    }
+}

@@ -1,0 +1,252 @@
+-- Operators of PyTorch that training threads on CPUs ran by a trace, one by one, and the time between two.
+--
+-- Of operators inside one another the outermost counts. Backward passes, collectives, optimizers and waits for data are
+-- no time between operators. Where the trace has stacks, such time is that of the innermost function of Python.
+--
+-- needs: events, _rare_events, _step_spans, phase_words, files
+CREATE TABLE _operator_times AS
+WITH
+    threads AS (
+        SELECT DISTINCT spans.recording, spans.pid, spans.tid
+        FROM _step_spans AS spans
+        JOIN files ON files.recording = spans.recording
+        JOIN phase_words AS words ON words.recording = spans.recording AND words.pid = spans.pid
+        WHERE files.state = 'trace' AND NOT words.on_gpu
+    ),
+    calls AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            kind,
+            name,
+            ts_ns AS start_ns,
+            ts_ns + dur_ns AS end_ns,
+            kind = 'py_call' AS runs_python
+        FROM events
+        WHERE (kind IN ('torch_op', 'py_call')) IS TRUE
+            AND dur_ns > 0
+            AND recording IN (SELECT recording FROM threads)
+        UNION ALL
+        SELECT recording, pid, tid, kind::VARCHAR, name, ts_ns, ts_ns + dur_ns, FALSE
+        FROM _rare_events
+        WHERE dur_ns > 0
+            AND (kind IN ('backward', 'nccl') OR kind = 'region' AND regexp_matches(name, '^(Optimizer\.|enumerate\()'))
+    ),
+    traced AS (
+        SELECT calls.*
+        FROM calls
+        SEMI JOIN threads USING (recording, pid, tid)
+    ),
+    edges AS (
+        SELECT recording, pid, tid, start_ns AS at_ns, 2 AS turn, -end_ns AS tie, kind, name, runs_python, end_ns
+        FROM traced
+        UNION ALL
+        SELECT recording, pid, tid, end_ns, 0, -start_ns, kind, name, runs_python, end_ns
+        FROM traced
+        -- A step's begin and end are cuts.
+        UNION ALL
+        SELECT recording, pid, tid, unnest([from_ns, until_ns]), 1, 0, NULL, NULL, NULL, NULL
+        FROM _step_spans
+        SEMI JOIN threads USING (recording, pid, tid)
+    ),
+    levels AS (
+        SELECT
+            *,
+            row_number() OVER thread_order AS position,
+            lead(at_ns) OVER thread_order AS next_ns,
+            sum(CASE WHEN runs_python THEN turn - 1 ELSE 0 END) OVER before AS functions,
+            sum(CASE WHEN NOT runs_python THEN turn - 1 ELSE 0 END) OVER before AS operators
+        FROM edges
+        WINDOW
+            thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, turn, tie),
+            before AS (thread_order ROWS UNBOUNDED PRECEDING)
+    ),
+    -- After an end, the function that runs again is the last one that began at this depth.
+    placed AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            at_ns,
+            CASE
+                WHEN operators = 0 THEN next_ns - at_ns
+                WHEN operators = 1 AND turn = 2 AND NOT runs_python THEN end_ns - at_ns
+            END AS dur_ns,
+            operators = 0 AS is_between,
+            CASE WHEN operators > 0 THEN kind END AS kind,
+            CASE WHEN operators > 0 THEN name END AS operator,
+            CASE
+                WHEN functions > 0 THEN last_value(CASE WHEN runs_python AND turn = 2 THEN name END IGNORE NULLS) OVER (
+                    PARTITION BY recording, pid, tid, functions
+                    ORDER BY position
+                    ROWS UNBOUNDED PRECEDING
+                )
+            END AS function,
+            last_value(CASE WHEN NOT runs_python THEN name END IGNORE NULLS) OVER (
+                thread_order ROWS UNBOUNDED PRECEDING
+            ) AS previous_operator,
+            first_value(CASE WHEN NOT runs_python THEN name END IGNORE NULLS) OVER (
+                thread_order ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+            ) AS next_operator
+        FROM levels
+        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY position)
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    at_ns, -- [ns] when it began
+    dur_ns, -- [ns] how long it took
+    is_between, -- whether it is time between operators
+    kind, -- kind of event, of an operator
+    operator, -- its name
+    function, -- innermost function of Python; NULL where the trace has no stacks
+    previous_operator, -- of time between operators, the one before
+    next_operator -- the same, the one after it
+FROM placed
+WHERE dur_ns > 0;
+
+-- Much of each step is between operators of PyTorch. The training thread runs Python there, or waits.
+--
+-- Typical are loops that read tensors value by value: `.item()`, `float(x)`, an `if` on a tensor, printing one. On a
+-- CPU such a call takes little, but Python has to make it, and all that follows is done for a single value. Where a
+-- step reads many, lost is the time of these reads and of what is right before and after them. Else it is all time
+-- between operators. At most saved is that time and what operators of a few microseconds take, which a loop has many
+-- of. Whether the thread computed or waited in such time a trace does not say, and with a profiler all of it takes
+-- longer than without.
+-- Does not apply to recordings (cpu_between_calls), to traces of jobs on GPUs (host_bound, sync_bound), nor to steps
+-- with less than a millisecond of it and few reads, as any training has in Python.
+--
+-- needs: _operator_times, _step_spans
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: profile with with_stack=True: then the finding names the functions
+WITH
+    thresholds AS (
+        SELECT
+            5 AS min_steps, -- steps of kind train
+            0.15 AS min_share, -- of the step, between operators
+            1000000 AS min_ns, -- [ns] of it
+            10 AS min_reads, -- of a step, for which less is told of
+            0.1 AS min_read_share, -- of the step, for reads
+            20000 AS small_ns -- [ns] an operator of a loop takes less
+    ),
+    step_times AS (
+        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, avg(until_ns - from_ns) AS step_ns
+        FROM _step_spans
+        WHERE trains
+        GROUP BY recording, pid
+    ),
+    times AS (
+        SELECT
+            recording,
+            pid,
+            dur_ns,
+            is_between,
+            kind,
+            operator,
+            function,
+            previous_operator,
+            next_operator,
+            is_tensor_read(operator) AS reads,
+            coalesce(is_tensor_read(previous_operator) OR is_tensor_read(next_operator), FALSE) AS beside_read
+        FROM in_spans(_operator_times, _step_spans)
+        WHERE trains
+    ),
+    sums AS (
+        SELECT
+            recording,
+            pid,
+            sum(dur_ns) FILTER (is_between) AS between_ns,
+            count(*) FILTER (is_between) AS gaps,
+            max(dur_ns) FILTER (is_between) AS longest_ns,
+            arg_max([previous_operator, next_operator], dur_ns) FILTER (is_between) AS longest_between,
+            count(*) FILTER (kind = 'torch_op') AS operators,
+            coalesce(sum(dur_ns) FILTER (reads OR kind = 'torch_op' AND dur_ns < small_ns), 0) AS loop_ns,
+            count(*) FILTER (reads) AS reads,
+            coalesce(sum(dur_ns) FILTER (reads), 0) AS read_ns,
+            coalesce(sum(dur_ns) FILTER (is_between AND beside_read), 0) AS beside_ns,
+            mode(operator ORDER BY operator) FILTER (reads) AS read_operator
+        FROM times
+        CROSS JOIN thresholds
+        GROUP BY recording, pid
+    ),
+    functions AS (
+        SELECT
+            recording,
+            pid,
+            arg_max(function, (ns, function)) AS function,
+            max(ns) AS function_ns,
+            arg_max(function, (read_ns, function)) AS read_function,
+            max(read_ns) AS read_function_ns
+        FROM (
+            SELECT
+                recording,
+                pid,
+                function,
+                sum(dur_ns) FILTER (is_between) AS ns,
+                coalesce(sum(dur_ns) FILTER (reads OR is_between AND beside_read), 0) AS read_ns
+            FROM times
+            WHERE function IS NOT NULL
+            GROUP BY ALL
+        )
+        GROUP BY recording, pid
+    ),
+    costs AS (
+        SELECT
+            sums.*,
+            step_times.tid,
+            step_times.steps,
+            step_times.step_ns,
+            functions.* EXCLUDE (recording, pid),
+            sums.between_ns / step_times.steps AS mean_between_ns,
+            (sums.read_ns + sums.beside_ns) / step_times.steps AS mean_read_ns,
+            sums.reads >= thresholds.min_reads * step_times.steps
+                AND mean_read_ns >= thresholds.min_read_share * step_times.step_ns
+                AND (2 * mean_read_ns >= mean_between_ns OR mean_between_ns < thresholds.min_ns) AS by_reads,
+            CASE WHEN by_reads THEN mean_read_ns ELSE mean_between_ns END AS lost_ns,
+            least(mean_between_ns + sums.loop_ns / step_times.steps, step_times.step_ns) AS bound_ns
+        FROM sums
+        JOIN step_times USING (recording, pid)
+        LEFT JOIN functions USING (recording, pid)
+        CROSS JOIN thresholds
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    lost_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    lost_ns, -- [ns] in reads and beside them, or between operators
+    bound_ns, -- [ns] saved at most, when nothing is between operators and none of them is small
+    format('mean of {} steps: {} of {} between operators of PyTorch, of which a step has {:.0f}; ',
+        steps, us_or_ms(mean_between_ns), us_or_ms(step_ns), operators / steps)
+        || CASE
+            WHEN by_reads THEN format(
+                '{:.0f} of them read a tensor into Python, most by {}: {} in these and {} right before and after '
+                    || 'them{}; ',
+                reads / steps, read_operator, us_or_ms(read_ns / steps), us_or_ms(beside_ns / steps),
+                coalesce(format(', {} of it in {}', us_or_ms(read_function_ns / steps), read_function), '')
+            )
+            WHEN function IS NOT NULL THEN format('{} of it in {}; ', us_or_ms(function_ns / steps), function)
+            ELSE format('the longest took {}, between {} and {}; ',
+                us_or_ms(longest_ns), coalesce(longest_between[1], 'the begin'),
+                coalesce(longest_between[2], 'the end'))
+        END
+        || 'with the profiler on, without which it is less; ' AS evidence, -- what it rests on
+    CASE
+        WHEN by_reads AND read_operator IN ('aten::nonzero', 'aten::masked_select')
+            THEN 'masks as factors or torch.where() instead of indices, on whole tensors'
+        WHEN by_reads
+            THEN 'compute with operators on whole tensors and read the result once: .tolist() or one .item() '
+                || 'in place of one for each value, and not in each step'
+        WHEN function IS NULL
+            THEN 'profile with with_stack=True, which names the functions, or put record_function around the suspects'
+        ELSE 'make it cheaper, rarer, or compute with operators on whole tensors'
+    END AS advice, -- what to try
+    'zernel-analyze export --perfetto {}' AS next_command -- to see more
+FROM costs
+CROSS JOIN thresholds
+WHERE steps >= thresholds.min_steps
+    AND (by_reads
+        OR (lost_ns >= thresholds.min_share * step_ns AND lost_ns >= thresholds.min_ns))

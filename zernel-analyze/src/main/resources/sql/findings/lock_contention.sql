@@ -1,0 +1,74 @@
+-- Threads stand in line for a lock. While one of them has it, the others wait, so they do no more than one thread does.
+--
+-- Of processes without steps, such as servers, with threads that run Python code: all waits for one lock, which these
+-- threads hand to each other, or for Python's own (GIL).
+-- Does not apply to threads that wait for work, nor to trainings (blocked_on_thread, gil_contention).
+--
+-- needs: _lock_queues, _threads
+-- severity: high from 1 thread that waits at any time, on average, medium from 0.5
+-- hint: py-spy dump --pid PID names what each thread is in
+-- lines: the waits WHERE stands AND thread = 'process' AND name = 'futex'
+-- lines: what is done meanwhile by the thread that has it WHERE wakes AND thread = 'process' AND name <> 'futex'
+WITH
+    thresholds AS (
+        SELECT
+            20 AS min_waits, -- for the lock
+            0.2 AS min_waiting, -- threads that wait for it at any time, on average
+            1 AS high_waiting, -- for high severity
+            0.5 AS medium_waiting -- for medium severity
+    ),
+    lives AS (
+        SELECT recording, pid, max(last_ns) - min(first_ns) AS wall_ns
+        FROM _threads
+        GROUP BY ALL
+    ),
+    sums AS (
+        SELECT
+            waits.recording,
+            waits.pid,
+            waits.kind,
+            waits.lock,
+            count(*) AS waits,
+            count(DISTINCT waits.tid) AS threads,
+            sum(waits.until_ns - waits.from_ns) AS wait_ns,
+            median(waits.until_ns - waits.from_ns) AS p50_ns,
+            any_value(lives.wall_ns) AS wall_ns,
+            sum(waits.until_ns - waits.from_ns) / any_value(lives.wall_ns) AS waiting
+        FROM _lock_queues AS waits
+        JOIN lives ON lives.recording = waits.recording AND lives.pid = waits.pid AND lives.wall_ns > 0
+        GROUP BY waits.recording, waits.pid, waits.kind, waits.lock
+    ),
+    -- Of several locks the one that most wait for.
+    worst AS (
+        SELECT recording, pid, kind, waits, threads, wait_ns, p50_ns, wall_ns, waiting
+        FROM sums
+        QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY waiting DESC, lock) = 1
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    waiting AS value, -- threads that wait at any time, on average
+    CASE WHEN kind = 'gil' THEN 'threads wait for Python''s lock (GIL), on average' ELSE 'wait for it, on average' END
+        AS unit, -- unit of value
+    CASE
+        WHEN waiting >= high_waiting THEN 'high'
+        WHEN waiting >= medium_waiting THEN 'medium'
+        ELSE 'low'
+    END AS severity, -- high, medium or low
+    format('{} threads waited {:.2f} s together in {:.2f} s, in {} waits of {} (median), ',
+        threads, wait_ns / 1e9, wall_ns / 1e9, waits, ms(p50_ns))
+        || CASE
+            WHEN kind = 'gil' THEN 'for Python''s lock'
+            ELSE 'for a lock that they hand to each other'
+        END AS evidence, -- what it rests on
+    CASE
+        WHEN kind = 'gil'
+            THEN 'Python code runs in one thread at a time: serve with more processes, or move work to processes '
+                || '(ProcessPoolExecutor) or into code that releases the lock'
+        ELSE 'hold the lock for less time: fetch, read and compute outside of it, and only store the result inside; '
+            || 'or use a lock for each key'
+    END AS advice, -- what to try
+    'zernel-analyze stacks {}' AS next_command -- to see more
+FROM worst
+CROSS JOIN thresholds
+WHERE waits >= min_waits AND waiting >= min_waiting

@@ -1,0 +1,68 @@
+-- Samples of training steps on a CPU: how much is arithmetic of PyTorch's operators, and how much surrounds it.
+--
+-- By the innermost function of each sample in a step of kind train. Arithmetic is in functions of `at::native`, of MKL,
+-- oneDNN and others that compute, and where the thread waits for its pool in OpenMP. Around it is dispatch, autograd's
+-- own work, tensors' memory and Python's interpreter. What no function is known of, as code that a library made while
+-- it runs, counts as neither. Where many small operators run, more is around them than in them.
+--
+-- Data types are told by names of functions, so only where these have them: `dgemm` computes in double precision.
+--
+-- needs: _step_samples, _stack_frames
+CREATE VIEW operator_samples AS
+WITH
+    constants AS (
+        SELECT
+            '^(mkl_|cblas_|dnnl|zendnn|Sleef_|[sdc]?gemm|_*(memmove|memcpy|memset))|\bat::native::|\bdnnl::|fbgemm'
+                AS computing,
+            '^lib(gomp|iomp|omp)' AS pools
+    ),
+    frames AS (
+        SELECT
+            frames.id,
+            frames.called,
+            coalesce(
+                frames.native
+                    AND (regexp_matches(frames.function, constants.computing)
+                        OR regexp_matches(frames.file, constants.pools)),
+                FALSE
+            ) AS computes,
+            coalesce(
+                frames.native
+                    AND NOT regexp_matches(frames.function, constants.computing)
+                    AND NOT regexp_matches(frames.function, '^(gc_collect|visit_|deduce_unreachable)')
+                    AND (regexp_matches(frames.function, '\b(c10|torch|at)::')
+                        OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
+                FALSE
+            ) AS surrounds,
+            coalesce(regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b'), FALSE) AS in_double,
+            coalesce(regexp_matches(frames.function, 'c10::Half|fp16'), FALSE) AS in_half
+        FROM _stack_frames AS frames
+        CROSS JOIN constants
+        WHERE frames.frame = 0
+    ),
+    sums AS (
+        SELECT
+            samples.recording,
+            samples.pid,
+            samples.tid,
+            count(*) AS samples,
+            sum(samples.ns) AS ns,
+            sum(CASE WHEN frames.computes THEN samples.ns ELSE 0 END) AS arithmetic_ns,
+            sum(CASE WHEN frames.surrounds THEN samples.ns ELSE 0 END) AS around_ns,
+            sum(CASE WHEN frames.in_double THEN samples.ns ELSE 0 END) AS double_ns,
+            sum(CASE WHEN frames.in_half THEN samples.ns ELSE 0 END) AS half_ns
+        FROM _step_samples AS samples
+        JOIN frames ON frames.id = samples.id
+        GROUP BY samples.recording, samples.pid, samples.tid
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    samples, -- samples
+    arithmetic_ns / ns AS arithmetic_share, -- share in the arithmetic of operators, 0 to 1
+    around_ns / ns AS around_share, -- share in what surrounds them, 0 to 1
+    double_ns / ns AS double_share, -- share that computes in double precision, at least
+    half_ns / ns AS half_share -- share that computes in half precision, at least
+FROM sums
+ORDER BY recording, pid, tid

@@ -1,0 +1,43 @@
+-- In which lines training threads spend their steps, most time first: on a CPU by samples, and blocked.
+--
+-- Steps of kind train. What a line calls is the call that holds most of its time.
+--
+-- needs: line_times, step_mean
+CREATE VIEW step_lines AS
+WITH
+    calls AS (
+        SELECT recording, pid, tid, line, called, own, sum(ns) AS ns, count(*) AS events
+        FROM line_times
+        WHERE thread = 'training' AND step_kind = 'train'
+        GROUP BY ALL
+    ),
+    lines AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            line,
+            bool_or(own) AS own,
+            arg_max(called, (ns, called)) AS called,
+            sum(ns) AS ns,
+            sum(events) AS events
+        FROM calls
+        GROUP BY recording, pid, tid, line
+    )
+SELECT
+    lines.recording, -- recording
+    lines.pid, -- process
+    lines.tid, -- training thread
+    lines.line, -- where: `train.py:88 log_loss`
+    lines.called, -- what it called most of that time; NULL where the thread was in the line itself
+    lines.own, -- whether the line is of the user's own code
+    CAST(lines.events AS BIGINT) AS events, -- samples and calls that this rests on
+    lines.ns / step_mean.steps AS line_ns, -- [ns] of a mean step in that line
+    least(lines.ns / step_mean.steps / step_mean.step_ns, 1) AS share, -- of a mean step, 0 to 1
+    concat_ws(' -> ', lines.line, lines.called) AS place -- the line and what it called, in one text
+FROM lines
+JOIN step_mean
+    ON step_mean.recording = lines.recording
+    AND step_mean.pid = lines.pid
+    AND step_mean.tid = lines.tid
+ORDER BY lines.recording, lines.pid, lines.tid, lines.ns DESC, lines.line

@@ -1,0 +1,143 @@
+package io.dyber.zernel.analyze;
+
+import static io.dyber.zernel.analyze.RecordingFixture.recording;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What findings say of processes of which nothing tells steps.
+class WithoutStepsTest {
+    private static final String LOOP = "<module> (/me/serve.py:50);"
+            + "BaseEventLoop._run_once (/usr/lib/python3.12/asyncio/base_events.py:1);";
+    private static final String HANDLER = LOOP + "Handle._run (/usr/lib/python3.12/asyncio/events.py:1);features (/me/serve.py:15)";
+    private static final String COMPILER = "<module> (/me/jaxed.py:15);cache.<locals>.miss (/v/site-packages/jax/_src/pjit.py:1);"
+            + "backend_compile (/v/site-packages/jax/_src/compiler.py:1)";
+    private static final String TORCH = "<module> (/me/train.py:17);OptimizedModule.__call__ (/v/site-packages/torch/_dynamo/eval_frame.py:1);"
+            + "_compile (/v/site-packages/torch/_dynamo/convert_frame.py:1)";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void eventLoopBlockedFiresForACallThatBlocksItInAHandler() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 20; i++) {
+            fixture.blocked("wait", "recvfrom", i * 100, 40, HANDLER + ";recv (libc.so.6)", "object = 'socket:[7] tcp'")
+                    .blocked("wait", "epoll_wait", i * 100 + 50, 50, LOOP + "EpollSelector.select (/usr/lib/python3.12/selectors.py:1)");
+        }
+        List<Finding> findings = run("event_loop_blocked", fixture);
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.severity()).isEqualTo("high");
+            assertThat(finding.value()).isEqualTo(40.0);
+            assertThat(finding.evidence()).isEqualTo("thread 100: 0.80 s of 2.00 s blocked in 20 calls of 40.0 ms (median), at most 40.0 ms, "
+                    + "below the loop; meanwhile the loop serves nothing else");
+            assertThat(finding.advice()).contains("asyncio.to_thread");
+            assertThat(finding.lines().getFirst().place()).isEqualTo("serve.py:15 features -> recv");
+        });
+    }
+
+    @Test
+    void eventLoopBlockedIsSilentForTheLoopsOwnWaitAndForWork() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 20; i++) {
+            fixture.blocked("wait", "epoll_wait", i * 100, 50, LOOP + "EpollSelector.select (/usr/lib/python3.12/selectors.py:1)")
+                    .sample(i * 100 + 70, HANDLER)
+                    .on(100, 101, "pool").blocked("wait", "recvfrom", i * 100, 90, "work (/me/serve.py:9)", "object = 'socket:[7] tcp'")
+                    .on(100, 100, "python3");
+        }
+        assertThat(run("event_loop_blocked", fixture)).isEmpty();
+    }
+
+    /// Three threads that take turns: each waits for 20 of 30 ms.
+    private static RecordingFixture inLine(String stack, long lock, int waker) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 60; i++) {
+            int tid = 101 + i % 3;
+            fixture.on(100, tid, "server")
+                    .blocked("wait", "futex", i * 10, 20, stack, "object = 'futex', addr = " + lock)
+                    .event("sched", "off-cpu", i * 10 + 1, 19.0, "state = 'sleeping', waker_tid = " + (waker == 0 ? 101 + (i + 2) % 3 : waker))
+                    .blocked("wait", "recvfrom", i * 10 + 20, 9, "get (/me/cache.py:12);fetch (/me/cache.py:9)", "object = 'socket:[7] tcp'")
+                    .on(100, 109, "idle").blocked("wait", "futex", i * 10, 9, "gomp_thread_start (libgomp.so.1)", "object = 'futex', addr = 8");
+        }
+        return fixture;
+    }
+
+    @Test
+    void lockContentionFiresForThreadsThatHandALockToEachOther() {
+        Finding finding = run("lock_contention", inLine("get (/me/cache.py:12)", 4096, 0)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(1.939, within(0.001));
+        assertThat(finding.evidence()).isEqualTo("3 threads waited 1.20 s together in 0.62 s, in 60 waits of 20.0 ms (median), "
+                + "for a lock that they hand to each other");
+        assertThat(finding.advice()).startsWith("hold the lock for less time: ");
+        assertThat(finding.lines().stream().map(FindingLine::text)).containsExactly(
+                "100 % of the waits: cache.py:12 get -> futex",
+                "100 % of what is done meanwhile by the thread that has it: cache.py:9 fetch -> recvfrom");
+    }
+
+    @Test
+    void lockContentionFiresForPythonsLock() {
+        RecordingFixture fixture = inLine("get (/me/cache.py:12)", 4096, 900)
+                .footer("zernel.stacks", "{\"pythons\":[{\"file\":\"python3\",\"runtimes\":[{\"address\":4000,\"bytes\":97}]}]}");
+        Finding finding = run("lock_contention", fixture).getFirst();
+        assertThat(finding.unit()).isEqualTo("threads wait for Python's lock (GIL), on average");
+        assertThat(finding.advice()).startsWith("Python code runs in one thread at a time: ");
+    }
+
+    @Test
+    void lockContentionIsSilentForThreadsThatWaitForWorkAndForThoseOfOpenMp() {
+        assertThat(run("lock_contention", inLine("get (/me/queue.py:12)", 4096, 100))).isEmpty();
+        assertThat(run("lock_contention", inLine("gomp_barrier_wait (libgomp.so.1)", 4096, 0))).isEmpty();
+    }
+
+    @Test
+    void compilesAgainFiresForACompilerThatNeverRests() {
+        Finding finding = run("compiles_again", compiling(100)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(70.0);
+        assertThat(finding.evidence())
+                .isEqualTo("thread 100: 3.50 s of the last 5.00 s in the compiler of JAX");
+        assertThat(finding.advice()).startsWith("pad inputs to few shapes");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("jaxed.py:15 <module> -> backend_compile");
+    }
+
+    @Test
+    void compilesAgainFiresForAModelThatIsCompiledInEachStep() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 50; i++) {
+            double at = i * 100;
+            fixture.sample(at + 10, TORCH).sample(at + 30, TORCH).sample(at + 50, "<module> (/me/train.py:18)")
+                    .backward(at + 60, 20).region(RecordingFixture.STEP, at + 90, 10);
+        }
+        Finding finding = run("compiles_again", fixture).getFirst();
+        assertThat(finding.lostMillisPerStep()).isCloseTo(40, within(2.0));
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.advice()).startsWith("torch.compile(dynamic=True)");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("train.py:17 <module> -> OptimizedModule.__call__");
+    }
+
+    @Test
+    void compilesAgainIsSilentForWhatIsCompiledAtTheStart() {
+        assertThat(run("compiles_again", compiling(60))).isEmpty();
+    }
+
+    /// Ten seconds of rounds of 100 ms: the first so many of them compile for 70 ms.
+    private static RecordingFixture compiling(int rounds) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 100; i++) {
+            if (i < rounds) {
+                fixture.blocked("wait", "futex", i * 100, 70, COMPILER, "object = 'futex'");
+            }
+            fixture.sample(i * 100 + 90, "<module> (/me/jaxed.py:16)").event("io", "read", i * 100 + 95, 5.0, "bytes = 1");
+        }
+        return fixture;
+    }
+
+    private List<Finding> run(String finding, RecordingFixture fixture) {
+        return fixture.findings(finding, folder);
+    }
+}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models that answer requests: nothing tells steps, as nothing is trained."""
+
+import asyncio
+import socket
+import socketserver
+import threading
+import time
+
+import torch
+
+REQUEST_BYTES = 64
+
+
+class Store(socketserver.BaseRequestHandler):
+    """A server of features, which takes its time."""
+
+    def handle(self):
+        while self.request.recv(REQUEST_BYTES):
+            time.sleep(0.008)
+            self.request.sendall(b"f" * REQUEST_BYTES)
+
+
+def event_loop(run):
+    """Requests are served by asyncio; each asks another server for its features, which blocks the loop."""
+    torch.set_num_threads(1)
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Store)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    store = socket.create_connection(server.server_address)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 2048), torch.nn.ReLU(), torch.nn.Linear(2048, 10)).eval()
+
+    def features():
+        store.sendall(b"k")
+        store.recv(REQUEST_BYTES)  # planted: event-loop
+
+    async def answer():
+        if run.planted:
+            features()
+        else:
+            await asyncio.sleep(0.008)
+        with torch.no_grad():
+            model(torch.rand(64, 64)).argmax(1).tolist()
+        run.tick()
+
+    async def client():
+        for _ in range(run.steps // 8):
+            await answer()
+
+    async def serve():
+        await asyncio.gather(*[client() for _ in range(8)])
+
+    asyncio.run(serve())
+    store.close()
+    server.shutdown()
+    server.server_close()
+
+
+def locked_cache(run):
+    """Threads answer requests; what is not in their cache they fetch from another server, with the cache's lock held."""
+    torch.set_num_threads(1)
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Store)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    model = torch.nn.Sequential(torch.nn.Linear(64, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10)).eval()
+    lock, ticks = threading.Lock(), threading.Lock()
+
+    def fetch(store):
+        store.sendall(b"k")
+        return store.recv(REQUEST_BYTES)
+
+    def features(store):
+        if not run.planted:
+            return fetch(store)
+        with lock:  # planted: locked-cache
+            return fetch(store)
+
+    def serve():
+        with socket.create_connection(server.server_address) as store:
+            for _ in range(run.steps // 4):
+                features(store)
+                with torch.no_grad():
+                    model(torch.rand(16, 64)).argmax(1).tolist()
+                with ticks:
+                    run.tick()
+
+    threads = [threading.Thread(target=serve) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    server.shutdown()
+    server.server_close()
+
+
+def compiled_lengths(run):
+    """Each request has another length, and a compiled model of static shapes is compiled again for it."""
+    torch._dynamo.config.recompile_limit = 10_000
+    torch._dynamo.config.accumulated_recompile_limit = 10_000
+    model = torch.compile(torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10)).eval(), dynamic=False)
+    for step in range(run.steps):
+        length = 16 + (step if run.planted else step % 2)
+        with torch.no_grad():
+            for _ in range(200):
+                model(torch.rand(length, 64))  # planted: compiled-lengths
+        run.tick()
