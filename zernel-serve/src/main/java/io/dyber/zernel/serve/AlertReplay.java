@@ -7,6 +7,7 @@ import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.analysis.Analysis;
 import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.live.SeriesPolicy;
+import io.dyber.zernel.serve.metric.FleetMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import io.dyber.zernel.serve.source.EventBatch;
@@ -16,12 +17,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Reads events to their end without serving them, to see which alerts fire and when. Nobody is told.
 public final class AlertReplay {
     /// What is found, and when, depends on how long the analyzer takes; the others count what a server does.
-    private static final Set<Metric> SERVED_ONLY = Set.of(Metrics.FINDING_INFO, Metrics.FINDING_LOST, Metrics.ALERTS,
-            Metrics.ALERT_NOTIFICATIONS, Metrics.OTLP_FAILURES);
+    private static final Set<Metric> SERVED_ONLY = Stream.concat(
+                    FleetMetrics.ALL.stream(),
+                    Stream.of(Metrics.FINDING_INFO, Metrics.FINDING_LOST, Metrics.ALERTS, Metrics.ALERT_NOTIFICATIONS,
+                            Metrics.OTLP_FAILURES))
+            .collect(Collectors.toUnmodifiableSet());
 
     private AlertReplay() {}
 

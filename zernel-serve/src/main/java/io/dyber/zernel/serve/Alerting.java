@@ -5,6 +5,7 @@ import io.dyber.zernel.serve.alert.AlertEngine;
 import io.dyber.zernel.serve.alert.AlertRule;
 import io.dyber.zernel.serve.alert.AlertRules;
 import io.dyber.zernel.serve.alert.AlertsPage;
+import io.dyber.zernel.serve.alert.Readings;
 import io.dyber.zernel.serve.alert.Webhook;
 import io.dyber.zernel.serve.live.LiveMetrics;
 import io.dyber.zernel.serve.live.SeriesTable;
@@ -41,7 +42,12 @@ public final class Alerting implements LiveMetrics.Watcher, AutoCloseable {
 
     @Override
     public void second(LiveMetrics.View view) {
-        engine.evaluate(view.nowNanos(), view);
+        evaluate(view.nowNanos(), view);
+    }
+
+    /// Looks at the values of the event time `nowNanos`.
+    void evaluate(long nowNanos, Readings readings) {
+        engine.evaluate(nowNanos, readings);
     }
 
     @Override

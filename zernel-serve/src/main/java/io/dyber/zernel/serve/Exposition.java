@@ -7,6 +7,7 @@ import io.dyber.zernel.serve.metric.CommonLabels;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// Writes the series as Prometheus reads them. Families without a series are left out.
@@ -42,8 +43,13 @@ final class Exposition {
     }
 
     static String of(LiveMetrics.View view, Format format) {
-        Exposition exposition = new Exposition(format, view.policy().labels());
-        Family.all(view).forEach(exposition::family);
+        return of(Family.all(view), view.policy().labels(), format);
+    }
+
+    /// @param common labels of all series
+    static String of(Stream<Family> families, CommonLabels common, Format format) {
+        Exposition exposition = new Exposition(format, common);
+        families.forEach(exposition::family);
         if (format == Format.OPEN_METRICS) {
             exposition.text.append("# EOF\n");
         }

@@ -146,6 +146,12 @@ final class AttackTest {
     }
 
     @Test
+    void aServerOfARecordingTakesNoFiles() throws Exception {
+        assertThat(answer("PUT /digests/a.digest.parquet HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nConnection: close\r\n\r\nPAR1"))
+                .startsWith("HTTP/1.1 404 ");
+    }
+
+    @Test
     void aRefusedHandshakeSaysWhy() throws Exception {
         try (RawClient client = new RawClient(server.webSocketPort())) {
             assertThat(client.handshake("Host: evil.example\r\n")).startsWith("HTTP/1.1 403 ");

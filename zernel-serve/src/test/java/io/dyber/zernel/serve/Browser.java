@@ -11,9 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -146,7 +149,18 @@ final class Browser implements AutoCloseable {
     @Override
     public void close() {
         tab.close();
+        // Its own processes outlive it for a moment, and write into the folder that is about to be deleted.
+        List<ProcessHandle> all = Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
         process.destroy();
-        process.onExit().orTimeout(10, TimeUnit.SECONDS).exceptionally(_ -> process.destroyForcibly()).join();
+        all.forEach(Browser::awaitEnd);
+    }
+
+    private static void awaitEnd(ProcessHandle process) {
+        try {
+            process.onExit().get(10, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException _) {
+            process.destroyForcibly();
+            process.onExit().join();
+        }
     }
 }

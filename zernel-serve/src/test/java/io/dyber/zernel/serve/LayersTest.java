@@ -32,6 +32,7 @@ final class LayersTest {
                 .layer("otlp").definedBy(ROOT + ".otlp")
                 .layer("live").definedBy(ROOT + ".live")
                 .layer("analysis").definedBy(ROOT + ".analysis")
+                .layer("fleet").definedBy(ROOT + ".fleet")
                 .layer("source").definedBy(ROOT + ".source")
                 .whereLayer("cli").mayNotBeAccessedByAnyLayer()
                 .whereLayer("serve").mayOnlyBeAccessedByLayers("cli")
@@ -43,7 +44,8 @@ final class LayersTest {
                 .whereLayer("otlp").mayOnlyBeAccessedByLayers("cli", "serve")
                 .whereLayer("live").mayOnlyBeAccessedByLayers("cli", "serve", "otlp")
                 .whereLayer("metric").mayOnlyBeAccessedByLayers("cli", "serve", "live", "alert", "otlp")
-                .whereLayer("analysis").mayOnlyBeAccessedByLayers("cli", "serve", "live", "otlp")
+                .whereLayer("fleet").mayOnlyBeAccessedByLayers("cli", "serve")
+                .whereLayer("analysis").mayOnlyBeAccessedByLayers("cli", "serve", "live", "otlp", "fleet")
                 .whereLayer("source").mayOnlyBeAccessedByLayers("cli", "serve", "live", "analysis")
                 .check(CLASSES);
     }
@@ -61,7 +63,7 @@ final class LayersTest {
     @Test
     void onlySourcesReadRecordings() {
         noClasses()
-                .that().resideOutsideOfPackages(ROOT + ".source", ROOT + ".analysis", ROOT + ".mcp", ROOT + ".cli")
+                .that().resideOutsideOfPackages(ROOT + ".source", ROOT + ".analysis", ROOT + ".fleet", ROOT + ".mcp", ROOT + ".cli")
                 .should().dependOnClassesThat()
                 .resideInAnyPackage("io.dyber.zernel.analyze..", "org.apache.arrow..", "org.duckdb..", "java.sql..")
                 .check(CLASSES);

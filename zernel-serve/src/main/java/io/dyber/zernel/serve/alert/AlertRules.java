@@ -34,9 +34,18 @@ public record AlertRules(List<AlertRule> rules, Optional<Webhook.Options> webhoo
 
     /// The rules of those who give none.
     public static AlertRules defaults() {
-        try (InputStream file = AlertRules.class.getResourceAsStream("default-rules.yaml")) {
+        return shipped("default-rules.yaml");
+    }
+
+    /// The rules of those who serve a fleet and give none.
+    public static AlertRules fleetDefaults() {
+        return shipped("fleet-rules.yaml");
+    }
+
+    private static AlertRules shipped(String name) {
+        try (InputStream file = AlertRules.class.getResourceAsStream(name)) {
             byte[] text = Objects.requireNonNull(file).readAllBytes();
-            return RuleFile.parse("default-rules.yaml", new String(text, StandardCharsets.UTF_8));
+            return RuleFile.parse(name, new String(text, StandardCharsets.UTF_8));
         } catch (IOException | RuleFileException e) {
             throw new IllegalStateException(e);
         }

@@ -4,6 +4,7 @@ import io.dyber.zernel.serve.alert.AlertRule.Action;
 import io.dyber.zernel.serve.alert.AlertRule.Comparison;
 import io.dyber.zernel.serve.alert.AlertRule.Severity;
 import io.dyber.zernel.serve.alert.AlertRules.RuleFileException;
+import io.dyber.zernel.serve.metric.FleetMetrics;
 import io.dyber.zernel.serve.metric.Metric;
 import io.dyber.zernel.serve.metric.Metrics;
 import java.net.URI;
@@ -18,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
@@ -88,11 +90,11 @@ final class RuleFile {
 
     private Optional<Metric> metric(@Nullable Node node) {
         String name = yaml.text(node);
-        Optional<Metric> metric =
-                Metrics.ALL.stream().filter(one -> one.name().equals(name)).findFirst();
+        List<Metric> all = Stream.concat(Metrics.ALL.stream(), FleetMetrics.ALL.stream()).toList();
+        Optional<Metric> metric = all.stream().filter(one -> one.name().equals(name)).findFirst();
         if (node != null && metric.isEmpty()) {
             yaml.fault(node, "no metric is called '" + name + "'"
-                    + YamlFile.meant(name, Metrics.ALL.stream().map(Metric::name).toList()));
+                    + YamlFile.meant(name, all.stream().map(Metric::name).toList()));
         }
         return metric;
     }

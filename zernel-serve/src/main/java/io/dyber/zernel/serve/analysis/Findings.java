@@ -8,6 +8,7 @@ import io.dyber.zernel.analyze.report.data.Report;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /// What the analyzer finds in a recording, as of one moment.
@@ -20,7 +21,7 @@ public record Findings(long asOfMs, String recording, String note, List<Found> f
     private static final int MOST = 20;
     private static final int MOST_LINES = 3;
 
-    static final Findings NONE = new Findings(0, "", "not analyzed", List.of(), List.of());
+    public static final Findings NONE = new Findings(0, "", "not analyzed", List.of(), List.of());
 
     /// One thing to fix, in the words of `zernel-analyze findings`.
     ///
@@ -45,9 +46,21 @@ public record Findings(long asOfMs, String recording, String note, List<Found> f
 
     static Findings of(Database database, String recording) {
         long began = System.currentTimeMillis();
-        Diagnosis diagnosis = Report.diagnose(database);
-        return new Findings(began, recording, diagnosis.skippedText(),
-                diagnosis.findings().stream().limit(MOST).map(Found::of).toList(), TopLine.of(database));
+        return of(Report.diagnose(database), began, recording, TopLine.of(database));
+    }
+
+    /// The worst of a diagnosis.
+    public static Findings of(Diagnosis diagnosis, long asOfMs, String recording, List<TopLine> lines) {
+        return new Findings(asOfMs, recording, diagnosis.skippedText(),
+                diagnosis.findings().stream().limit(MOST).map(Found::of).toList(), lines);
+    }
+
+    /// The same, with other next commands.
+    public Findings commands(UnaryOperator<String> change) {
+        return new Findings(asOfMs, recording, note, findings.stream()
+                .map(found -> new Found(found.name(), found.title(), found.subject(), found.severity(), found.lostMsPerStep(),
+                        found.maxSpeedup(), found.evidence(), found.advice(), change.apply(found.nextCommand()), found.lines()))
+                .toList(), lines);
     }
 
     /// Of one finding about one subject the first, which is the worst.

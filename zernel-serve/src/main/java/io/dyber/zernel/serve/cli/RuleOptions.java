@@ -74,6 +74,11 @@ final class RuleOptions {
         return rules == null ? AlertRules.defaults() : read(rules);
     }
 
+    /// Those of a fleet.
+    AlertRules fleetRules() throws Failure {
+        return rules == null ? AlertRules.fleetDefaults() : read(rules);
+    }
+
     /// Prints at which second of the recording the rules fire.
     int replay(EventSource source, SeriesPolicy policy) throws Failure, IOException, InterruptedException {
         AtomicInteger fired = new AtomicInteger();

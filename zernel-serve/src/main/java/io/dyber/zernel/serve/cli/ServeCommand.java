@@ -1,7 +1,10 @@
 package io.dyber.zernel.serve.cli;
 
 import io.dyber.zernel.serve.Alerting;
+import io.dyber.zernel.serve.FleetServer;
 import io.dyber.zernel.serve.MetricsServer;
+import io.dyber.zernel.serve.alert.AlertRules;
+import io.dyber.zernel.serve.fleet.FleetAnalysis;
 import io.dyber.zernel.serve.http.AccessToken;
 import io.dyber.zernel.serve.live.SeriesPolicy;
 import io.dyber.zernel.serve.otlp.OtlpTarget;
@@ -49,13 +52,15 @@ import picocli.CommandLine;
             "",
             "Examples:",
             "  zernel serve run.parquet --speed 10x",
-            "  zernel serve run.parquet --rules rules.yaml --alerts-only --speed max",
             "  zernel serve --follow /var/recordings --otlp http://collector:4318",
-            "  zernel serve --generate prometheus-rules",
+            "  zernel serve --fleet /shared/digests --token-file token",
             "",
             "Then: zernel watch"
         })
 final class ServeCommand implements Callable<Integer> {
+    private static final List<String> OF_RECORDINGS = List.of("--speed", "--loop", "--from", "--to", "--exit-at-end", "--ws-port",
+            "--interval", "--no-findings", "--alerts-only", "--otlp", "--max-pids", "--workers-apart", "--histograms");
+
     @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
@@ -71,6 +76,10 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--simulate", paramLabel = "SCENARIO", arity = "0..1", fallbackValue = "healthy",
             description = "A simulation, for ever; a bad name lists them.")
     private @Nullable String simulate;
+
+    @Option(names = "--fleet", paramLabel = "DIR",
+            description = "The digests of many machines that arrive here.")
+    private @Nullable Path fleet;
 
     @Option(names = "--speed", paramLabel = "N", defaultValue = "1x", converter = SpeedConverter.class,
             description = "Replay N times as fast: 10x, 0.5x, max. Default: ${DEFAULT-VALUE}")
@@ -139,6 +148,9 @@ final class ServeCommand implements Callable<Integer> {
         }
         check();
         SeriesPolicy policy = series.policy();
+        if (fleet != null) {
+            return serveFleet(fleet, policy);
+        }
         if (rules.alertsOnly()) {
             try (EventSource source = open(false)) {
                 return rules.replay(source, policy);
@@ -150,21 +162,50 @@ final class ServeCommand implements Callable<Integer> {
             err.flush();
         });
         Optional<AccessToken> token = token();
-        if (!listen.isLoopbackAddress()) {
-            err.println("zernel serve: warning: " + (token.isEmpty()
-                    ? "anybody who reaches " + listen.getHostAddress() + " can read these metrics; --token-file FILE asks for a token"
-                    : "the token and the metrics go unencrypted: whatever is on the way can read them"));
-        }
-        Alerting alerting = new Alerting(rules.rules(), alert -> {
-            err.println("zernel serve: alert: " + RuleOptions.line(alert));
-            err.flush();
-        }, policy.labels());
+        warn(token, err);
+        Alerting alerting = alerting(rules.rules(), policy, err);
         try (EventSource source = open(loop || simulate != null);
                 MetricsServer server = start(source, policy, token, target, alerting)) {
             Runtime.getRuntime().addShutdownHook(new Thread(server::close, "zernel-stop"));
             greet(server, target, err);
             return waitFor(server, err);
         }
+    }
+
+    private int serveFleet(Path folder, SeriesPolicy policy) throws Failure, IOException, InterruptedException {
+        PrintWriter err = spec.commandLine().getErr();
+        Optional<AccessToken> token = token();
+        warn(token, err);
+        FleetServer.Options options = new FleetServer.Options(
+                folder, FleetAnalysis.Pace.USUAL, listen, metricsPort, policy.labels(), token, Set.copyOf(names));
+        try (FleetServer server = FleetServer.start(options, alerting(rules.fleetRules(), policy, err))) {
+            Runtime.getRuntime().addShutdownHook(new Thread(server::close, "zernel-stop"));
+            String http = "http://" + host() + ":" + server.port();
+            err.println("Serving the digests that arrive in " + folder + ". Ctrl-C stops.");
+            err.println("  web page    " + http + "/");
+            err.println("  Prometheus  " + http + "/metrics");
+            err.println("  pushes      " + (token.isEmpty() ? "none: they need --token-file" : "zernel-analyze digest --follow RECORDING --push " + http));
+            err.flush();
+            new CountDownLatch(1).await();
+            return 0;
+        } catch (MetricsServer.PortException e) {
+            throw taken(e);
+        }
+    }
+
+    private void warn(Optional<AccessToken> token, PrintWriter err) {
+        if (!listen.isLoopbackAddress()) {
+            err.println("zernel serve: warning: " + (token.isEmpty()
+                    ? "anybody who reaches " + listen.getHostAddress() + " can read these metrics; --token-file FILE asks for a token"
+                    : "the token and the metrics go unencrypted: whatever is on the way can read them"));
+        }
+    }
+
+    private static Alerting alerting(AlertRules rules, SeriesPolicy policy, PrintWriter err) {
+        return new Alerting(rules, alert -> {
+            err.println("zernel serve: alert: " + RuleOptions.line(alert));
+            err.flush();
+        }, policy.labels());
     }
 
     private EventSource open(boolean again) throws Failure, IOException, InterruptedException {
@@ -189,9 +230,14 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private void check() {
-        if (Stream.of(recording, follow, simulate).filter(Objects::nonNull).count() != 1) {
+        if (Stream.of(recording, follow, simulate, fleet).filter(Objects::nonNull).count() != 1) {
             throw new CommandLine.ParameterException(
-                    spec.commandLine(), "say what to serve: one of RECORDING, --follow DIR and --simulate");
+                    spec.commandLine(), "say what to serve: one of RECORDING, --follow DIR, --fleet DIR and --simulate");
+        }
+        if (fleet != null) {
+            OF_RECORDINGS.stream().filter(option -> spec.commandLine().getParseResult().hasMatchedOption(option)).findFirst().ifPresent(option -> {
+                throw new CommandLine.ParameterException(spec.commandLine(), option + " is not for --fleet");
+            });
         }
         if (interval < 0.05 || interval > 3600) {
             throw new CommandLine.ParameterException(
@@ -217,14 +263,22 @@ final class ServeCommand implements Callable<Integer> {
         try {
             return MetricsServer.start(source, options, alerting);
         } catch (MetricsServer.PortException e) {
-            throw new Failure(
-                    "listening on " + listen.getHostAddress() + " port " + e.port() + ": " + e.getMessage(),
-                    "choose another with " + e.option());
+            throw taken(e);
         }
     }
 
+    private Failure taken(MetricsServer.PortException e) {
+        return new Failure(
+                "listening on " + listen.getHostAddress() + " port " + e.port() + ": " + e.getMessage(),
+                "choose another with " + e.option());
+    }
+
+    private String host() {
+        return listen.isAnyLocalAddress() || listen.isLoopbackAddress() ? "localhost" : listen.getHostAddress();
+    }
+
     private void greet(MetricsServer server, Optional<OtlpTarget> target, PrintWriter err) {
-        String host = listen.isAnyLocalAddress() || listen.isLoopbackAddress() ? "localhost" : listen.getHostAddress();
+        String host = host();
         String http = "http://" + host + ":" + server.metricsPort();
         SourceState state = server.state();
         err.println((state.mode().equals("replay") ? "Replaying at " + speed + " " : "Following ")

@@ -22,6 +22,13 @@ public final class PageFiles {
             CHARTS + "charts.css", "text/css; charset=utf-8",
             CHARTS + "charts.js", "text/javascript; charset=utf-8");
 
+    private static final Map<String, String> FLEET_TYPES = Map.of(
+            FOLDER + "fleet.html", "text/html; charset=utf-8",
+            FOLDER + "page.css", "text/css; charset=utf-8",
+            FOLDER + "fleet.css", "text/css; charset=utf-8",
+            FOLDER + "fleet.js", "text/javascript; charset=utf-8",
+            CHARTS + "charts.css", "text/css; charset=utf-8");
+
     private PageFiles() {}
 
     private record File(HttpEndpoint.Answer content) implements HttpEndpoint.Page {
@@ -40,11 +47,21 @@ public final class PageFiles {
     ///
     /// @param webSocketPort where the script finds the snapshots
     public static Map<String, HttpEndpoint.Page> load(int webSocketPort) throws IOException {
+        return load(TYPES, "/index.html", Integer.toString(webSocketPort));
+    }
+
+    /// The pages of a fleet by path.
+    public static Map<String, HttpEndpoint.Page> fleet() throws IOException {
+        return load(FLEET_TYPES, "/fleet.html", "");
+    }
+
+    private static Map<String, HttpEndpoint.Page> load(Map<String, String> types, String first, String webSocketPort)
+            throws IOException {
         Map<String, HttpEndpoint.Page> pages = new LinkedHashMap<>();
-        for (Map.Entry<String, String> file : TYPES.entrySet()) {
-            String text = read(file.getKey()).replace(PORT_MARK, Integer.toString(webSocketPort));
+        for (Map.Entry<String, String> file : types.entrySet()) {
+            String text = read(file.getKey()).replace(PORT_MARK, webSocketPort);
             String path = file.getKey().substring(file.getKey().lastIndexOf('/'));
-            pages.put(path.equals("/index.html") ? "/" : path, new File(new HttpEndpoint.Answer(200, file.getValue(), text)));
+            pages.put(path.equals(first) ? "/" : path, new File(new HttpEndpoint.Answer(200, file.getValue(), text)));
         }
         return pages;
     }

@@ -62,6 +62,11 @@ public final class SeriesTable {
         }
     }
 
+    /// Of metrics without durations.
+    public static SeriesTable of(List<Metric> metrics) {
+        return new SeriesTable(metrics, SERIES_PER_METRIC);
+    }
+
     public Sum number(Metric metric, List<String> labels) {
         Map<List<String>, Sum> series = numbers(metric);
         Sum known = series.get(labels);

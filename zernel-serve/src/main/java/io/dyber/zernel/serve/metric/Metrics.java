@@ -254,6 +254,13 @@ public final class Metrics {
             Map.entry("severity", "of an alert `info`, `warning` or `critical`; of a finding `low`, `medium` or `high`"),
             Map.entry("signal", "`metrics` or `logs`"),
             Map.entry("result", "`sent`, `failed` or `dropped`: the queue was full, or, of log records, they were refused"),
+            Map.entry("state", "of machines: `sending`; or `silent`, a minute after the newest digest of all without one of its own"),
+            Map.entry("rank_group", "`all`, the mean of all ranks, or `longest`, the rank with the longest"),
+            Map.entry("which", "`newest` or `oldest`"),
+            Map.entry("fate", "of a digest: `read`; or left out: `damaged`, `foreign`, `newer` (of a later version), `duplicate`, "
+                    + "`late` (a newer one of the machine was there), `too_large`, `dropped` (too many machines or files); "
+                    + "of pushes `refused`"),
+            Map.entry("outcome", "`done` or `failed`"),
             Map.entry("kind", "kind of event, as in the recording"));
 
     /// Metrics of one subject.

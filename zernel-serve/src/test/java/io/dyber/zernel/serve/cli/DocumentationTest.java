@@ -96,7 +96,9 @@ final class DocumentationTest {
         boolean answers = words.stream().anyMatch(List.of("--alerts-only", "--check-rules", "--generate", "--help")::contains);
         return switch (words.getFirst()) {
             case "zernel-record" -> words.stream().anyMatch(word -> word.startsWith("--simulate")) ? "" : "records";
-            case "zernel-analyze" -> command.equals("sql") && words.size() == 3 ? "reads a terminal" : "";
+            case "zernel-analyze" -> command.equals("sql") && words.size() == 3
+                    ? "reads a terminal"
+                    : words.contains("--follow") ? "follows a recording that is being written" : "";
             default -> answers ? "" : command.equals("watch") ? "watches a server" : "goes on until Ctrl-C, or records";
         };
     }

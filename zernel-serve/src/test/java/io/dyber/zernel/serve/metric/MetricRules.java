@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /// What every metric keeps to: the recipe of CONTRIBUTING.md.
 ///
@@ -15,16 +16,18 @@ import java.util.TreeMap;
 record MetricRules(Map<String, Metric> constants, List<Metrics.Group> groups, Map<String, String> labels, String page) {
     static MetricRules shipped(String page) {
         Map<String, Metric> constants = new TreeMap<>();
-        for (Field field : Metrics.class.getFields()) {
+        List<Field> fields = Stream.of(Metrics.class, FleetMetrics.class).flatMap(type -> Stream.of(type.getFields())).toList();
+        for (Field field : fields) {
             try {
                 if (field.get(null) instanceof Metric metric) {
-                    constants.put(field.getName(), metric);
+                    String of = field.getDeclaringClass() == Metrics.class ? "" : field.getDeclaringClass().getSimpleName() + ".";
+                    constants.put(of + field.getName(), metric);
                 }
             } catch (IllegalAccessException e) {
                 throw new IllegalStateException(e);
             }
         }
-        return new MetricRules(constants, Metrics.GROUPS, Metrics.LABELS, page);
+        return new MetricRules(constants, MetricsReference.groups(), Metrics.LABELS, page);
     }
 
     /// What is left out.

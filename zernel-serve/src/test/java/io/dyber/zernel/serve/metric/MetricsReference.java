@@ -4,10 +4,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Writes the tables of docs/metrics.md from the list.
 final class MetricsReference {
     private MetricsReference() {}
+
+    /// All that there are.
+    static List<Metrics.Group> groups() {
+        return Stream.concat(Metrics.GROUPS.stream(), Stream.of(FleetMetrics.GROUP)).toList();
+    }
 
     /// Markdown: a table for each subject, then one of the labels.
     static String markdown(List<Metrics.Group> groups, Map<String, String> labels) {
