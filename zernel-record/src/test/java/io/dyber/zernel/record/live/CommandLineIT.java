@@ -228,7 +228,9 @@ class CommandLineIT {
 
     @Test
     void aRecordingWithoutEventsIsAFileWithoutRows() {
-        Recorder.recordTo(file(), "--kinds", "region", "-d", "100ms", "-p", "1").runWell();
+        try (Running target = Running.start("sleep", "60")) {
+            Recorder.recordTo(file(), "--kinds", "region", "-d", "100ms", "-p", Long.toString(target.pid())).runWell();
+        }
         try (Recording recording = Recording.open(file())) {
             assertThat(recording.number("SELECT count(*) FROM events WHERE kind = 'region'")).isZero();
             assertThat(recording.footer("zernel.recording").path("stop").asString()).isEqualTo("duration");
