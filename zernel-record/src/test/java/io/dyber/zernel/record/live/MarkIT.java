@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,12 +24,22 @@ class MarkIT {
     /// The start of a process is known to a hundredth of a second.
     private static final long CLOCK_ERROR_NANOS = 15_000_000;
 
+    /// What is recorded: a process that does nothing.
+    @SuppressWarnings("NullAway.Init") // before all tests
+    private static Running asleep;
+
     @TempDir
     private Path directory = Path.of("");
 
     @BeforeAll
-    static void needs() {
+    static void start() {
         Needs.bpf();
+        asleep = Running.start("sleep", "600");
+    }
+
+    @AfterAll
+    static void end() {
+        asleep.close();
     }
 
     private Recorder recordTo(String name, String... arguments) {
@@ -42,8 +53,8 @@ class MarkIT {
 
     @Test
     void aMarkIsInBothRunningRecordingsAtTheTimeOfTheCall() {
-        try (Running first = recordTo("a.parquet", "-p", "1").startRecording();
-                Running second = recordTo("b.parquet", "-p", "1", "--kinds", "io").startRecording()) {
+        try (Running first = recordTo("a.parquet", "-p", Long.toString(asleep.pid())).startRecording();
+                Running second = recordTo("b.parquet", "-p", Long.toString(asleep.pid()), "--kinds", "io").startRecording()) {
             long before = System.nanoTime();
             // The command needs a second to come to itself, as a JVM on a busy machine may.
             Running.Outcome outcome = mark("loss = NaN").under("sh", "-c", "sleep 1; exec \"$@\"", "sh").run();
@@ -85,7 +96,7 @@ class MarkIT {
 
     @Test
     void theRecordingsAreListedAsJson() {
-        try (Running recorder = recordTo("a.parquet", "-p", "1").startRecording()) {
+        try (Running recorder = recordTo("a.parquet", "-p", Long.toString(asleep.pid())).startRecording()) {
             Running.Outcome outcome = mark("--json", "x").runWell();
             JsonNode taken = JsonMapper.shared().readTree(String.join("\n", outcome.out()));
             assertThat(taken.size()).isEqualTo(1);
@@ -97,7 +108,7 @@ class MarkIT {
 
     @Test
     void theTextIsWhatWasTypedInAnyLocale() {
-        try (Running recorder = recordTo("a.parquet", "-p", "1").startRecording()) {
+        try (Running recorder = recordTo("a.parquet", "-p", Long.toString(asleep.pid())).startRecording()) {
             Running.Outcome outcome = mark("--json")
                     .environment("LC_ALL", "C")
                     .under("sh", "-c", "exec \"$@\" \"$(printf 'gr\\303\\266\\303\\237e')\"", "sh")
@@ -127,7 +138,7 @@ class MarkIT {
 
     @Test
     void aRecorderThatWasKilledIsNotCounted() throws IOException {
-        try (Running recorder = recordTo("a.parquet", "-p", "1").startRecording()) {
+        try (Running recorder = recordTo("a.parquet", "-p", Long.toString(asleep.pid())).startRecording()) {
             recorder.signal("KILL");
             recorder.await();
             CommandLineTest.assertOneLine(mark("x").run(), "no recording is running");
@@ -138,7 +149,7 @@ class MarkIT {
     @Test
     void underSudoTheSocketIsTheUsers() throws IOException {
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
-        try (Running _ = recordTo("a.parquet", "-p", "1")
+        try (Running _ = recordTo("a.parquet", "-p", Long.toString(asleep.pid()))
                         .environment("SUDO_UID", "65534")
                         .environment("SUDO_GID", "65534")
                         .startRecording();

@@ -82,8 +82,9 @@ class OverheadIT {
     /// The calls that were made for the measurement are in no row, no count and no ring.
     @Test
     void measuringLeavesNoTrace() {
-        Recorder.recordTo(file(), "-p", "1", "--kinds", "region,call", "-d", "300ms")
+        Recorder.recordTo(file(), "--kinds", "region,call")
                 .with("--probe", Programs.built("libcalls.so") + ":calls_push(number=arg1)")
+                .with("--", "sleep", "0.3")
                 .runWell();
         try (Recording recording = Recording.open(file())) {
             assertThat(recording.number("SELECT count(*) FROM events WHERE kind IN ('call', 'region', 'lost')")).isZero();
