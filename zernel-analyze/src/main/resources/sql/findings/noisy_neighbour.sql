@@ -1,7 +1,7 @@
 -- Another program takes the CPUs of the training. Its threads ran where the training thread was ready to run.
 --
--- Lost is the time in which the thread was ready while a process that is no part of the training had its CPU, at most
--- as the GPU is idle by the driver's samples.
+-- Lost is the time in which the thread was ready while a process that is no part of the training had its CPU, and that
+-- in which it waits on one for threads of its pool that have none, at most as the GPU is idle by the driver's samples.
 -- One program is told to go where its processes had the CPU for half of that time; else there are many, and the one
 -- named, often a thread of the kernel that ran shortly at the end of a wait, is not to blame.
 -- A program that the training started itself is said to be that. A training that is bound to few CPUs while others are
@@ -17,6 +17,7 @@ WITH
         SELECT
             5 AS min_steps, -- steps
             0.03 AS min_share, -- what can be saved, as a share of step time
+            0.01 AS least_pool, -- of the step, waiting for a pool without a CPU, that is told
             1.0 AS min_idle_cpus, -- CPUs of the machine that were idle while it was bound to others
             0.5 AS one -- of the time of such processes that one must have had to be the neighbour
     ),
@@ -32,7 +33,7 @@ SELECT
     round(100 * delay_ns / step_ns, 1) AS value, -- share of wall time, ready while such a process had the CPU
     '% of wall time' AS unit, -- unit of value
     step_ns, -- [ns] step
-    lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
+    lost_ns, -- [ns] ready without a CPU, or waiting for a pool that has none, at most as the GPU is idle
     bound_ns, -- [ns] saved at most, when a CPU is always free
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
@@ -59,6 +60,12 @@ SELECT
             ELSE '; the training started it itself'
         END
         || format('; {} waits of it and of threads that launch for it, longest {}; ', spans, ms(max_ns))
+        || CASE
+            WHEN pool_ns >= least_pool * step_ns
+                THEN format('in {} more it has a CPU and waits there for threads of its pool that have none; ',
+                    ms(pool_ns))
+            ELSE ''
+        END
         || coalesce(format('it may run on {} of {} CPUs, and {:.1f} of all were idle; ',
             bound_cpus, usage.cpus, greatest(usage.cpus - busy_cpus, 0)), '')
         || CASE

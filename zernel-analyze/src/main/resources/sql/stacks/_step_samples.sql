@@ -34,6 +34,7 @@ SELECT
     trained.pid, -- process
     trained.tid, -- training thread
     trained.id, -- number of the stack
+    trained.middle_ns, -- [ns] middle of that time
     trained.ns, -- [ns] time that it stands for
     pieces.part -- part of the step: forward, backward, ..., or unknown
 FROM trained

@@ -6,8 +6,9 @@
 -- it runs, counts as neither. Where many small operators run, more is around them than in them.
 --
 -- Data types are told by names of functions, so only where these have them: `dgemm` computes in double precision.
+-- Operators use one thread where OpenMP is in no sample of the training thread, and no other thread computes.
 --
--- needs: _step_samples, _stack_frames
+-- needs: _step_samples, _stack_frames, _other_threads, host_usage
 CREATE VIEW operator_samples AS
 WITH
     constants AS (
@@ -40,6 +41,12 @@ WITH
         CROSS JOIN constants
         WHERE frames.frame = 0
     ),
+    pools AS (
+        SELECT DISTINCT frames.id
+        FROM _stack_frames AS frames
+        CROSS JOIN constants
+        WHERE frames.native AND regexp_matches(frames.file, constants.pools)
+    ),
     sums AS (
         SELECT
             samples.recording,
@@ -50,19 +57,26 @@ WITH
             sum(CASE WHEN frames.computes THEN samples.ns ELSE 0 END) AS arithmetic_ns,
             sum(CASE WHEN frames.surrounds THEN samples.ns ELSE 0 END) AS around_ns,
             sum(CASE WHEN frames.in_double THEN samples.ns ELSE 0 END) AS double_ns,
-            sum(CASE WHEN frames.in_half THEN samples.ns ELSE 0 END) AS half_ns
+            sum(CASE WHEN frames.in_half THEN samples.ns ELSE 0 END) AS half_ns,
+            count(pools.id) AS pooled
         FROM _step_samples AS samples
         JOIN frames ON frames.id = samples.id
+        LEFT JOIN pools ON pools.id = samples.id
         GROUP BY samples.recording, samples.pid, samples.tid
     )
 SELECT
-    recording, -- recording
-    pid, -- process
-    tid, -- training thread
-    samples, -- samples
-    arithmetic_ns / ns AS arithmetic_share, -- share in the arithmetic of operators, 0 to 1
-    around_ns / ns AS around_share, -- share in what surrounds them, 0 to 1
-    double_ns / ns AS double_share, -- share that computes in double precision, at least
-    half_ns / ns AS half_share -- share that computes in half precision, at least
+    sums.recording, -- recording
+    sums.pid, -- process
+    sums.tid, -- training thread
+    sums.samples, -- samples
+    sums.arithmetic_ns / sums.ns AS arithmetic_share, -- share in the arithmetic of operators, 0 to 1
+    sums.around_ns / sums.ns AS around_share, -- share in what surrounds them, 0 to 1
+    sums.double_ns / sums.ns AS double_share, -- share that computes in double precision, at least
+    sums.half_ns / sums.ns AS half_share, -- share that computes in half precision, at least
+    sums.pooled = 0 AND coalesce(others.helpers, 0) = 0 AS one_thread, -- whether its operators use one thread
+    usage.idle_cpus / count(*) OVER (PARTITION BY sums.recording)
+        AS idle_cpus -- mean CPUs that it may use and nothing did, shared by the training threads; NULL if not measured
 FROM sums
-ORDER BY recording, pid, tid
+LEFT JOIN _other_threads AS others ON others.recording = sums.recording AND others.pid = sums.pid
+LEFT JOIN host_usage AS usage ON usage.recording = sums.recording AND usage.pid = sums.pid
+ORDER BY sums.recording, sums.pid, sums.tid

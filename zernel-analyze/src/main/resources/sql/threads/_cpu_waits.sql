@@ -1,6 +1,63 @@
+-- How long training threads are on a CPU while other threads of their process are ready and have none.
+--
+-- Operators share their work with the threads of a pool, and a thread that has done its part waits for theirs on the
+-- CPU (OpenMP): while one of the pool has no CPU, all of that time is lost, though the training thread has one.
+--
+-- needs: _step_samples, _stack_frames, _switches, _launching_threads, training_threads
+-- digest: kept
+CREATE TABLE _pool_waits AS
+WITH
+    computing AS (
+        SELECT
+            samples.recording,
+            samples.pid,
+            samples.tid,
+            samples.middle_ns AS at_ns,
+            samples.ns,
+            coalesce(regexp_matches(frames.file, '^lib(gomp|iomp|omp)'), FALSE) AS waits
+        FROM _step_samples AS samples
+        LEFT JOIN _stack_frames AS frames ON frames.id = samples.id AND frames.frame = 0
+    ),
+    -- Of a process with stacks, that trains: threads that are no training thread, and launch for none.
+    ready AS (
+        SELECT
+            switches.recording,
+            switches.pid,
+            switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) - switches.runq_ns AS from_ns,
+            switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) AS until_ns
+        FROM _switches AS switches
+        SEMI JOIN computing ON computing.recording = switches.recording AND computing.pid = switches.pid
+        ANTI JOIN training_threads AS training
+            ON training.recording = switches.recording
+            AND training.pid = switches.pid
+            AND training.tid = switches.tid
+        ANTI JOIN _launching_threads AS launching
+            ON launching.recording = switches.recording
+            AND launching.pid = switches.pid
+            AND launching.tid = switches.tid
+        WHERE switches.runq_ns > 0
+    ),
+    -- Several may be ready at once.
+    met AS (
+        SELECT DISTINCT recording, pid, tid, at_ns, ns, waits
+        FROM in_spans(computing, ready)
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    sum(ns) AS beside_ns, -- [ns] on a CPU, while another thread of its process was ready and had none
+    sum(CASE WHEN waits THEN ns ELSE 0 END) AS waited_ns -- [ns] of it, waiting for its pool of threads
+FROM met
+GROUP BY recording, pid, tid;
+
 -- What it costs that training threads are ready to run and have no CPU, whatever rank is late by it.
 --
--- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy
+-- Where programs beside the job have the CPUs, the time counts, too, in which the thread has one and waits there for
+-- threads of its pool that have none. At most it is all time in which the thread, or another of its process, is ready
+-- and has none, whoever has it: without these programs, the recorder has a CPU of its own, too.
+--
+-- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _pool_waits
 -- digest: kept
 CREATE TABLE _cpu_waits AS
 WITH
@@ -40,17 +97,29 @@ WITH
             (held.others OR held.squeezed) AND NOT held.limited AS by_others,
             held.wall_ns / held.steps AS step_ns,
             CASE
+                WHEN (held.others OR held.squeezed) AND NOT held.limited THEN coalesce(pools.waited_ns, 0)
+                ELSE 0
+            END / held.steps AS pool_ns,
+            CASE
+                WHEN (held.others OR held.squeezed) AND NOT held.limited
+                    THEN held.runq_ns + coalesce(pools.beside_ns, 0)
+            END / held.steps AS most_ns,
+            CASE
                 WHEN held.squeezed AND NOT held.limited THEN held.others_ns + held.threads_ns
                 WHEN held.others AND NOT held.limited THEN held.others_ns
                 ELSE held.runq_ns - held.recorder_ns
             END / held.steps AS delay_ns
         FROM held
+        LEFT JOIN _pool_waits AS pools
+            ON pools.recording = held.recording
+            AND pools.pid = held.pid
+            AND pools.tid = held.tid
     ),
     costs AS (
         SELECT
             delays.*,
-            least(delays.delay_ns, busy.idle_ns) AS lost_ns,
-            least(delays.delay_ns, busy.most_idle_ns) AS bound_ns,
+            least(delays.delay_ns + delays.pool_ns, busy.idle_ns) AS lost_ns,
+            least(coalesce(delays.most_ns, delays.delay_ns), busy.most_idle_ns) AS bound_ns,
             busy.idle_ns,
             busy.least_idle_ns
         FROM delays
@@ -63,6 +132,7 @@ SELECT
     costs.steps, -- steps
     costs.step_ns, -- [ns] mean step
     costs.delay_ns, -- [ns] of it, ready without a CPU
+    costs.pool_ns, -- [ns] of it, on a CPU, where it waits for threads of its pool that have none
     costs.lost_ns, -- [ns] of it, what a step can lose of its length
     costs.bound_ns, -- [ns] the same, at the very most
     costs.idle_ns, -- [ns] of it, in which the GPU had nothing to do; NULL when not known

@@ -779,6 +779,24 @@ class GpuFindingsTest {
     }
 
     @Test
+    void noisyNeighbourCountsWhereThePoolOfTheTrainingHasNoCpu() {
+        RecordingFixture fixture = recording().training(10, 15);
+        for (int i = 0; i < 10; i++) {
+            waitsForCpu(fixture, i, 4711, "stress");
+            fixture.on(100, 107, "python3").event("sched", "off-cpu", i * 50 + 33, 12.0, "runq_ns = 12000000");
+            fixture.on(100, 100, "python3");
+            String innermost = i % 3 == 0 ? "at::native::add (libtorch_cpu.so)" : "[libgomp.so.1]";
+            fixture.sample(i * 50 + 40, "main (/train.py:9);" + innermost);
+        }
+        Finding finding = only("noisy_neighbour", fixture);
+        assertThat(finding.evidence())
+                .isEqualTo("mean of 9 steps: 10.0 ms of 50.0 ms ready without a CPU while stress (pid 4711) or others had it; 9 waits "
+                        + "of it and of threads that launch for it, longest 10.0 ms; in 13.3 ms more it has a CPU and waits there for "
+                        + "threads of its pool that have none; saves at most 30.0 ms: 50.0 / (50.0 - 30.0) = 2.50x");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(23.333);
+    }
+
+    @Test
     void noisyNeighbourSaysThatTheTrainingStartedIt() {
         RecordingFixture fixture = recording().training(10, 15);
         for (int i = 0; i < 10; i++) {

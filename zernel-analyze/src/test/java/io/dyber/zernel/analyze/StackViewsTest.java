@@ -197,6 +197,16 @@ class StackViewsTest {
         }
         assertThat(rows(fixture, "SELECT samples, arithmetic_share, around_share, double_share, half_share FROM operator_samples"))
                 .containsExactly("10 0.3 0.4 0.1 0.1");
+        assertThat(rows(fixture, "SELECT one_thread, idle_cpus FROM operator_samples")).containsExactly("false null");
+    }
+
+    @Test
+    void operatorsUseOneThreadWhereNoPoolIsSeen() {
+        RecordingFixture fixture = recording().training(12, 15);
+        for (int i = 0; i < 10; i++) {
+            fixture.sample(50 * (i + 2) - 20, MAIN + ";mkl_blas_avx512_sgemm_kernel (libtorch_cpu.so)");
+        }
+        assertThat(rows(fixture, "SELECT one_thread, arithmetic_share FROM operator_samples")).containsExactly("true 1.0");
     }
 
     @Test

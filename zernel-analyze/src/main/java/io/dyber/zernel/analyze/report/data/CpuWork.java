@@ -4,6 +4,7 @@ import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.table.Quantity;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /// What a verdict says of how a job computes on CPUs: by the functions in which samples of its steps are.
 final class CpuWork {
@@ -14,6 +15,15 @@ final class CpuWork {
     private static final double MUCH_AROUND = 0.33;
 
     private static final double MUCH_OF_A_TYPE = 0.25;
+
+    /// Of the samples, in arithmetic, from which on more threads may gain much.
+    private static final double MUCH_ARITHMETIC = 0.5;
+
+    /// As much arithmetic for what is around it has an operator that is large enough for several threads.
+    private static final double LARGE_OPERATORS = 4;
+
+    /// Of a CPU: a thread more finds one.
+    private static final double AN_IDLE_CPU = 0.75;
 
     private CpuWork() {}
 
@@ -51,6 +61,13 @@ final class CpuWork {
                     + " surrounds operators (dispatch, autograd, memory, the interpreter), " + Quantity.percent(arithmetic)
                     + " in their arithmetic; fewer and larger ones cost less, as by batching or torch.compile.");
         }
+        long more = Math.round(idle(row));
+        if (arithmetic >= MUCH_ARITHMETIC && arithmetic >= LARGE_OPERATORS * around && isOneThread(row) && idle(row) >= AN_IDLE_CPU) {
+            known.add("Its operators compute with one thread, which has " + Quantity.percent(arithmetic) + " of the samples of a step in their"
+                    + " arithmetic, while " + String.format(Locale.ROOT, "%.1f", idle(row)) + " CPUs are idle: torch.set_num_threads(" + (1 + more)
+                    + ") or OMP_NUM_THREADS=" + (1 + more) + ", which torchrun sets to 1, may gain up to "
+                    + String.format(Locale.ROOT, "%.2fx", 1 / (1 - arithmetic + arithmetic / (1 + more))) + ".");
+        }
         type(row, "double_share", "double precision (float64)", known);
         type(row, "half_share", "half precision (float16)", known);
         return known;
@@ -61,6 +78,16 @@ final class CpuWork {
             known.add("At least " + Quantity.percent(share(row, column)) + " of the samples of a step on a CPU compute in " + type
                     + "; see whether float32 does.");
         }
+    }
+
+    private static boolean isOneThread(Table.Row row) {
+        return "true".equals(row.text("one_thread"));
+    }
+
+    /// CPUs that it may use and nothing did; 0 where that was not measured.
+    private static double idle(Table.Row row) {
+        String idle = row.text("idle_cpus");
+        return idle == null ? 0 : Double.parseDouble(idle);
     }
 
     private static double share(Table.Row row, String column) {
