@@ -206,9 +206,13 @@ CREATE MACRO listed(ranks) AS CASE
 END;
 
 -- What data workers did, as text: '2 workers: 10 % waiting for an index, 80 % blocked elsewhere, ...'.
-CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu) AS
+CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu, copying) AS
     format('{} worker{}: {} waiting for an index, {} blocked elsewhere, {} in reads, at most {} on the CPU',
-        workers, CASE WHEN workers = 1 THEN '' ELSE 's' END, pct(waiting), pct(blocked), pct(reading), pct(on_cpu));
+        workers, CASE WHEN workers = 1 THEN '' ELSE 's' END, pct(waiting), pct(blocked), pct(reading), pct(on_cpu))
+    || CASE WHEN copying >= 0.01 THEN format(', {} of all copying files that are in memory', pct(copying)) ELSE '' END;
+
+-- Whether reads of files copy what is in memory, which is work on a CPU, by how long they are blocked.
+CREATE MACRO _copies(blocked_ns, read_ns) AS blocked_ns < 0.2 * read_ns;
 
 -- CPUs that a job could have and nothing uses, as text that says whether they were measured.
 CREATE MACRO _cpus_text(idle, cpus, measured) AS CASE

@@ -49,6 +49,27 @@ def shards(run, **options):
     return DataLoader(Shards(run, run.steps * SAMPLES, cold=run.planted), SAMPLES, **options)
 
 
+def warm_2(run):
+    """Each sample is a slice of a large file that is read whole; the files are in the page cache, from which a CPU copies them."""
+
+    class Slices(Dataset):
+        def __len__(self):
+            return run.steps * SAMPLES
+
+        def __getitem__(self, index):
+            with open(files[index % len(files)], "rb", buffering=0) as file:
+                data = bytearray(file.read(size)[:3 * 64 * 64])  # planted: warm
+            return torch.frombuffer(data, dtype=torch.uint8).view(3, 64, 64) / 255, index % 10
+
+    size = 8 * FILE_BYTES if run.planted else 3 * 64 * 64
+    files = [os.path.join(run.folder, f"{number}.bin") for number in range(8)]
+    for path in files:
+        with open(path, "wb") as file:
+            file.write(os.urandom(8 * FILE_BYTES))
+    os.sync()
+    fit(run, DataLoader(Slices(), SAMPLES, num_workers=2), wide())
+
+
 def wide(width=24):
     model = network(width)
     return model[:-1].append(torch.nn.Linear(4 * model[-1].in_features, 10))

@@ -56,7 +56,7 @@ SELECT
             WHEN cause = 'unseen' AND state = 'trace' THEN 'a trace does not show the workers'
             WHEN cause = 'unseen' THEN 'no data worker was seen'
             WHEN loads_in_process THEN 'the training thread loads the data itself (num_workers=0)'
-            ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
+            ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share, copied_share)
         END
         || CASE WHEN cause = 'unseen' THEN '' ELSE _cpus_text(idle_cpus, cpus, idle_measured) END
         || CASE

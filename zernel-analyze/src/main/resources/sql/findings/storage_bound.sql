@@ -50,9 +50,8 @@ GROUP BY recording, training_pid;
 -- With workers, that is their share of active time (not waiting for work) inside reads and faults on mapped files, and
 -- the whole wait is lost: they would be ready in time. Without workers, it is the time in reads inside `__next__`, and
 -- so much of the wait is lost. At most as much is lost as the GPU is idle by the driver's samples.
--- Does not apply to reads in the training process that hardly block: they copy files in the page cache; nor to reads
--- through libraries that do not use system calls (an object store's client waits on a socket), nor to one late rank of
--- several (nccl_straggler).
+-- Does not apply to reads that hardly block: they copy files in the page cache; nor to reads through libraries that do
+-- not use system calls (an object store's client waits on a socket), nor to one late rank of several (nccl_straggler).
 --
 -- needs: data_wait_causes, _loaded_files
 -- severity: high from 25 % of step time, medium from 10 %

@@ -39,7 +39,7 @@ SELECT
             WHEN loads_in_process
                 THEN format('the training thread loads the data itself (num_workers=0), {} of it on the CPU; '
                     || 'getting a batch from a worker is assumed to take 0.3 ms', pct(load_cpu_share))
-            ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share)
+            ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share, copied_share)
         END
         || _cpus_text(idle_cpus, cpus, idle_measured)
         || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns)

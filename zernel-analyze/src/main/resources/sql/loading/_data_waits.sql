@@ -161,10 +161,9 @@ SELECT
     named.asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     CASE WHEN reading.read_ns > 0 THEN least((reading.read_ns + coalesce(faulting.fault_ns, 0)) / waits.wait_ns, 1) END
         AS reading, -- share of its waits for data in reads of files; NULL where it has none
-    CASE
-        WHEN reading.disk_ns IS NOT NULL
-            THEN greatest(reading.disk_ns, coalesce(spans.data_off_ns - spans.data_runq_ns, 0)) / reading.read_ns
-    END AS read_blocked, -- share of these reads, or more, blocked; NULL where the recording does not say
+    reading.disk_ns IS NOT NULL
+        AND _copies(greatest(reading.disk_ns, coalesce(spans.data_off_ns - spans.data_runq_ns, 0)), reading.read_ns)
+        AS copies, -- whether these reads copy what is in memory; not where the recording does not say
     coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
     coalesce(spans.data_off_ns, 0) / threads.steps AS data_off_ns, -- [ns] of it, while it waits for data
     coalesce(spans.data_runq_ns, 0) / threads.steps AS data_runq_ns -- [ns] of that, ready to run, without a CPU
@@ -393,7 +392,6 @@ WITH
         SELECT
             0.5 AS idle_share, -- workers are idle from this share of waiting for indices
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
-            0.2 AS copying_share, -- of these reads blocked, below which they copy what is in memory
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
@@ -434,7 +432,8 @@ WITH
                 WHEN threads.loads_in_process THEN own.reading
                 ELSE crews.io_share / nullif(1 - crews.idle_share, 0)
             END AS reading,
-            own.read_blocked,
+            coalesce(own.copies AND threads.loads_in_process, FALSE) AS copies,
+            crews.copied_share,
             fetches.fetches,
             fetches.usual_ns AS usual_fetch_ns,
             fetches.long_fetches,
@@ -592,7 +591,7 @@ WITH
                 0
             ) AS most_few_ns,
             CASE
-                WHEN loads_in_process AND reading >= reading_share AND (read_blocked < copying_share) IS NOT TRUE
+                WHEN loads_in_process AND reading >= reading_share AND NOT copies
                     THEN reading * rest_ns
                 ELSE rest_ns
             END AS slow_ns,
@@ -614,7 +613,7 @@ WITH
                     AND long_share * step_ns >= constants.uneven_share * rest_ns
                     THEN 'uneven'
                 WHEN NOT loads_in_process AND waiting_share >= constants.idle_share THEN 'idle'
-                WHEN reading >= constants.reading_share AND (read_blocked < constants.copying_share) IS NOT TRUE
+                WHEN reading >= constants.reading_share AND NOT copies
                     THEN 'storage'
                 WHEN names IS NOT NULL THEN 'named'
                 WHEN cpus IS NULL THEN 'unmeasured'
@@ -653,6 +652,7 @@ SELECT
     blocked_share, -- share blocked on something else but files
     io_share, -- share in reads of files
     cpu_share, -- share of the rest: on a CPU, at most
+    copied_share, -- share of that, in reads of what is in memory
     reading, -- share of loading that is reading, 0 to 1
     bytes_per_s, -- [bytes] per second of reading
     load_ns, -- [ns] of workers' time that loading a step's data takes

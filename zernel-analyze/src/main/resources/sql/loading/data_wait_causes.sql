@@ -67,6 +67,7 @@ SELECT
     blocked_share, -- share blocked on something else but files
     io_share, -- share in reads of files
     cpu_share, -- share of the rest: on a CPU, at most
+    copied_share, -- share of that, in reads of what is in memory
     reading, -- share of loading that is reading, 0 to 1
     bytes_per_s, -- [bytes] per second of reading
     saved_ns, -- [ns] of the wait, that workers could take off the training thread: without its sampler and a hand-over

@@ -74,7 +74,8 @@ GROUP BY recording, pid;
 -- A loader without persistent workers starts new ones for every pass, so there can be more processes than workers.
 -- The number at once is the median, over the workers, of how many were alive in the middle of the worker's life.
 -- Evaluation loops are left out. So are workers that were forked together, those of one loader, if they load next to
--- nothing in the time that is left while others load: such as those that stay for the next evaluation.
+-- nothing in the time that is left while others load: such as those that stay for the next evaluation. Reads that
+-- hardly block copy files in the page cache, which is work on a CPU.
 --
 -- needs: workers, data_wait, _worker_evaluations
 -- digest: kept
@@ -104,6 +105,8 @@ WITH
             greatest(crews.idle_ns - coalesce(evaluations.idle_ns, 0), 0) AS idle_ns,
             greatest(crews.blocked_ns - coalesce(evaluations.blocked_ns, 0), 0) AS blocked_ns,
             greatest(crews.io_ns - coalesce(evaluations.io_ns, 0), 0) AS io_ns,
+            crews.io_ns AS all_io_ns,
+            crews.disk_ns,
             greatest(crews.runq_ns - coalesce(evaluations.runq_ns, 0), 0) AS runq_ns,
             greatest(crews.read_bytes - coalesce(evaluations.read_bytes, 0), 0) AS read_bytes
         FROM crews
@@ -149,6 +152,7 @@ WITH
             sum(loading.idle_ns) AS idle_ns,
             sum(loading.blocked_ns) AS blocked_ns,
             sum(loading.io_ns) AS io_ns,
+            coalesce(_copies(sum(loading.disk_ns), sum(loading.all_io_ns)), FALSE) AS copies,
             sum(loading.runq_ns) AS runq_ns,
             sum(greatest(window_ns - idle_ns - blocked_ns - io_ns - runq_ns, 0)) AS cpu_ns,
             sum(loading.read_bytes) AS read_bytes
@@ -164,8 +168,9 @@ SELECT
     CAST(window_ns AS BIGINT) AS window_ns, -- [ns] their lives together
     idle_ns / all_ns AS idle_share, -- share waiting for an index, 0 to 1; NULL, as all shares, where they only evaluate
     blocked_ns / all_ns AS blocked_share, -- share blocked on something else but files
-    io_ns / all_ns AS io_share, -- share in read calls of files
-    cpu_ns / all_ns AS cpu_share, -- share of the rest: on a CPU, at most
+    CASE WHEN copies THEN 0 ELSE io_ns END / all_ns AS io_share, -- share in read calls of files
+    (cpu_ns + CASE WHEN copies THEN io_ns ELSE 0 END) / all_ns AS cpu_share, -- share of the rest: on a CPU, at most
+    CASE WHEN copies THEN io_ns ELSE 0 END / all_ns AS copied_share, -- share of that, in reads of what is in memory
     runq_ns / all_ns AS runq_share, -- share ready to run, without a CPU, 0 to 1
     CAST(read_bytes AS BIGINT) AS read_bytes -- [bytes] read
 FROM sums

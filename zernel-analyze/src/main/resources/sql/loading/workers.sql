@@ -60,6 +60,7 @@ WITH
                     - greatest(events.ts_ns, windows.start_ns),
                 0
             )) AS io_ns,
+            CASE WHEN count(events.io_ns) = count(*) THEN sum(events.io_ns) END AS disk_ns,
             count(*) AS reads,
             sum(events.bytes) AS read_bytes
         FROM events
@@ -100,6 +101,7 @@ WITH
             pid,
             sum(CASE WHEN state = 'pipe' THEN blocked_ns ELSE 0 END) AS idle_ns,
             sum(CASE WHEN state NOT IN ('pipe', 'storage', 'runnable') THEN blocked_ns ELSE 0 END) AS blocked_ns,
+            sum(CASE WHEN state = 'storage' THEN blocked_ns ELSE 0 END) AS storage_ns,
             sum(runq_ns) AS runq_ns
         FROM inside
         GROUP BY ALL
@@ -110,6 +112,8 @@ WITH
             CAST(coalesce(states.idle_ns, 0) AS BIGINT) AS idle_ns,
             CAST(coalesce(states.blocked_ns, 0) AS BIGINT) AS blocked_ns,
             CAST(coalesce(file_reads.io_ns, 0) AS BIGINT) AS io_ns,
+            CASE WHEN file_reads.disk_ns IS NOT NULL THEN greatest(file_reads.disk_ns, states.storage_ns) END
+                AS disk_ns,
             coalesce(file_reads.reads, 0) AS reads,
             CAST(coalesce(file_reads.read_bytes, 0) AS BIGINT) AS read_bytes,
             CAST(coalesce(states.runq_ns, 0) AS BIGINT) AS runq_ns
@@ -128,6 +132,7 @@ SELECT
     idle_ns, -- [ns] waiting for an index
     blocked_ns, -- [ns] blocked on something else than an index and files: a socket, a sleep, a thread, or not known
     io_ns, -- [ns] in read calls of files
+    CAST(disk_ns AS BIGINT) AS disk_ns, -- [ns] of it, or more, blocked; NULL where the recording does not say
     reads, -- read calls of files
     read_bytes, -- [bytes] read by them
     runq_ns, -- [ns] ready to run, without a CPU

@@ -374,6 +374,19 @@ class FindingsTest {
     }
 
     @Test
+    void storageBoundIsSilentForReadsOfWorkersThatAreNotBlocked() {
+        RecordingFixture fixture = recording().training(11, 15).fork(0, 200).on(200, 200, "pt_data_worker");
+        for (int i = 0; i < 11; i++) {
+            fixture.event("io", "read", i * 50, 40.0, "fd = 3, bytes = 8000000, status = 0, io_ns = " + (i == 5 ? 40_000_000 : 1000));
+        }
+        fixture.region("x", 549, 1);
+        assertThat(run("storage_bound", fixture)).isEmpty();
+        assertThat(only("too_few_workers", fixture).evidence())
+                .startsWith("mean of 10 steps: 15.0 ms waiting of 50.0 ms; 1 worker: 0 % waiting for an index, 0 % blocked elsewhere, "
+                        + "0 % in reads, at most 100 % on the CPU, 80 % of all copying files that are in memory");
+    }
+
+    @Test
     void storageBoundAdvisesByWhatIsReadAndByWhom() {
         assertThat(only("storage_bound", reading("page_fault", false)).advice())
                 .startsWith("read the mapped file in larger pieces: shuffle by chunks of rows that lie together, ")
