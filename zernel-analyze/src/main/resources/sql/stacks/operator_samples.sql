@@ -8,7 +8,7 @@
 -- Data types are told by names of functions, so only where these have them: `dgemm` computes in double precision.
 -- Operators use one thread where OpenMP is in no sample of the training thread, and no other thread computes.
 --
--- needs: _step_samples, _stack_frames, _other_threads, host_usage
+-- needs: _step_samples, _stack_frames, _other_threads, host_usage, _process_info
 CREATE VIEW operator_samples AS
 WITH
     constants AS (
@@ -75,8 +75,11 @@ SELECT
     sums.half_ns / sums.ns AS half_share, -- share that computes in half precision, at least
     sums.pooled = 0 AND coalesce(others.helpers, 0) = 0 AS one_thread, -- whether its operators use one thread
     usage.idle_cpus / count(*) OVER (PARTITION BY sums.recording)
-        AS idle_cpus -- mean CPUs that it may use and nothing did, shared by the training threads; NULL if not measured
+        AS idle_cpus, -- mean CPUs that it may use and nothing did, shared by the training threads; NULL if not measured
+    info.omp_threads -- OMP_NUM_THREADS that it was started with; NULL without, or if not known
 FROM sums
 LEFT JOIN _other_threads AS others ON others.recording = sums.recording AND others.pid = sums.pid
 LEFT JOIN host_usage AS usage ON usage.recording = sums.recording AND usage.pid = sums.pid
+LEFT JOIN (SELECT recording, pid, any_value(omp_threads) AS omp_threads FROM _process_info GROUP BY ALL) AS info
+    ON info.recording = sums.recording AND info.pid = sums.pid
 ORDER BY sums.recording, sums.pid, sums.tid

@@ -26,6 +26,7 @@ SELECT
     p.environment['WORLD_SIZE'] AS world_size, -- ranks of the job
     concat_ws(' ', p.environment['MASTER_ADDR'], p.environment['MASTER_PORT'], p.environment['SLURM_JOB_ID'])
         AS job, -- where its ranks meet, which is the same for all of them; empty where it was started without
+    p.environment['OMP_NUM_THREADS'] AS omp_threads, -- threads for operators that it was told to use, as text
     p.nice AS nice, -- nice value of its main thread; NULL for 0, and where it is not known
     p.started_ns AS started_ns, -- [ns] when it started, if known
     p.exited_ns AS exited_ns, -- [ns] when it ended, if it did

@@ -206,7 +206,8 @@ class StackViewsTest {
         for (int i = 0; i < 10; i++) {
             fixture.sample(50 * (i + 2) - 20, MAIN + ";mkl_blas_avx512_sgemm_kernel (libtorch_cpu.so)");
         }
-        assertThat(rows(fixture, "SELECT one_thread, arithmetic_share FROM operator_samples")).containsExactly("true 1.0");
+        fixture.footer("zernel.processes", "[{\"pid\":100,\"environment\":{\"OMP_NUM_THREADS\":\"1\"}}]");
+        assertThat(rows(fixture, "SELECT one_thread, arithmetic_share, omp_threads FROM operator_samples")).containsExactly("true 1.0 1");
     }
 
     @Test

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/// The few environment variables that say which part of a job a process is.
+/// The few environment variables that say which part of a job a process is, and with how many threads it computes.
 final class JobEnvironment {
     static final int MOST_BYTES = 1024;
     static final List<String> KEYS = List.of(
@@ -15,6 +15,7 @@ final class JobEnvironment {
             "MASTER_ADDR",
             "MASTER_PORT",
             "CUDA_VISIBLE_DEVICES",
+            "OMP_NUM_THREADS",
             "SLURM_JOB_ID",
             "SLURM_PROCID",
             "OMPI_COMM_WORLD_RANK",

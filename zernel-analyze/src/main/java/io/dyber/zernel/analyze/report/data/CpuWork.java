@@ -5,6 +5,7 @@ import io.dyber.zernel.analyze.report.table.Quantity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /// What a verdict says of how a job computes on CPUs: by the functions in which samples of its steps are.
 final class CpuWork {
@@ -61,12 +62,8 @@ final class CpuWork {
                     + " surrounds operators (dispatch, autograd, memory, the interpreter), " + Quantity.percent(arithmetic)
                     + " in their arithmetic; fewer and larger ones cost less, as by batching or torch.compile.");
         }
-        long more = Math.round(idle(row));
         if (arithmetic >= MUCH_ARITHMETIC && arithmetic >= LARGE_OPERATORS * around && isOneThread(row) && idle(row) >= AN_IDLE_CPU) {
-            known.add("Its operators compute with one thread, which has " + Quantity.percent(arithmetic) + " of the samples of a step in their"
-                    + " arithmetic, while " + String.format(Locale.ROOT, "%.1f", idle(row)) + " CPUs are idle: torch.set_num_threads(" + (1 + more)
-                    + ") or OMP_NUM_THREADS=" + (1 + more) + ", which torchrun sets to 1, may gain up to "
-                    + String.format(Locale.ROOT, "%.2fx", 1 / (1 - arithmetic + arithmetic / (1 + more))) + ".");
+            known.add(moreThreads(arithmetic, idle(row), row.text("omp_threads")));
         }
         type(row, "double_share", "double precision (float64)", known);
         type(row, "half_share", "half precision (float16)", known);
@@ -78,6 +75,15 @@ final class CpuWork {
             known.add("At least " + Quantity.percent(share(row, column)) + " of the samples of a step on a CPU compute in " + type
                     + "; see whether float32 does.");
         }
+    }
+
+    private static String moreThreads(double arithmetic, double idle, @Nullable String told) {
+        long threads = 1 + Math.round(idle);
+        double gain = 1 / (1 - arithmetic + arithmetic / threads);
+        return "Its operators compute with one thread, which has " + Quantity.percent(arithmetic) + " of the samples of a step in their"
+                + " arithmetic, while " + String.format(Locale.ROOT, "%.1f", idle) + " CPUs are idle: "
+                + ("1".equals(told) ? "it was started with OMP_NUM_THREADS=1, as torchrun does; " : "") + "OMP_NUM_THREADS=" + threads
+                + " or torch.set_num_threads(" + threads + ") may gain up to " + String.format(Locale.ROOT, "%.2fx", gain) + ".";
     }
 
     private static boolean isOneThread(Table.Row row) {

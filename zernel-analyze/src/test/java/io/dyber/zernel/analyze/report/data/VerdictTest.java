@@ -162,20 +162,20 @@ class VerdictTest {
 
     @Test
     void largeOperatorsOfOneThreadBesideIdleCpusAreTold() {
-        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, true, 0.9)))
+        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, true, 0.9, "1")))
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Its operators compute with one thread, which has "
-                        + "80.0 % of the samples of a step in their arithmetic, while 0.9 CPUs are idle: torch.set_num_threads(2) or "
-                        + "OMP_NUM_THREADS=2, which torchrun sets to 1, may gain up to 1.67x. Whether it computes well there otherwise, "
+                        + "80.0 % of the samples of a step in their arithmetic, while 0.9 CPUs are idle: it was started with "
+                        + "OMP_NUM_THREADS=1, as torchrun does; OMP_NUM_THREADS=2 or torch.set_num_threads(2) may gain up to 1.67x. Whether it computes well there otherwise, "
                         + "as to data types, memory formats and many small operators, is not judged.");
         String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data types, "
                 + "memory formats and many small operators, is not judged.";
-        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, false, 0.9))).isEqualTo(open); // has a pool
-        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, true, 0.5))).isEqualTo(open); // no CPU is idle
-        assertThat(onCpus(row(300L, 0.6, 0.2, 0.0, 0.0, true, 0.9))).isEqualTo(open); // small operators
+        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, false, 0.9, "1"))).isEqualTo(open); // has a pool
+        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, true, 0.5, "1"))).isEqualTo(open); // no CPU is idle
+        assertThat(onCpus(row(300L, 0.6, 0.2, 0.0, 0.0, true, 0.9, "1"))).isEqualTo(open); // small operators
     }
 
     private static String onCpus(long samples, double arithmetic, double around, double in64, double in16) {
-        return onCpus(row(samples, arithmetic, around, in64, in16, false, 0.0));
+        return onCpus(row(samples, arithmetic, around, in64, in16, false, 0.0, ""));
     }
 
     private static String onCpus(Object[] samples) {
@@ -183,7 +183,8 @@ class VerdictTest {
                 "step_mean", table(List.of("pid"), 100L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence")),
                 "operator_samples", tableOf(
-                        List.of("samples", "arithmetic_share", "around_share", "double_share", "half_share", "one_thread", "idle_cpus"),
+                        List.of("samples", "arithmetic_share", "around_share", "double_share", "half_share", "one_thread", "idle_cpus",
+                                "omp_threads"),
                         samples),
                 "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false));
         return new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason();
