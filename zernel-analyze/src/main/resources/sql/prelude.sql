@@ -211,6 +211,13 @@ CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu, copying) 
         workers, CASE WHEN workers = 1 THEN '' ELSE 's' END, pct(waiting), pct(blocked), pct(reading), pct(on_cpu))
     || CASE WHEN copying >= 0.01 THEN format(', {} of all copying files that are in memory', pct(copying)) ELSE '' END;
 
+-- What a thread waits for those of its pool that have no CPU, as text; nothing below a hundredth of a step.
+CREATE MACRO _pool_text(pool_ns, step_ns) AS CASE
+    WHEN pool_ns >= 0.01 * step_ns
+        THEN format('in {} more it has a CPU and waits there for threads of its pool that have none; ', ms(pool_ns))
+    ELSE ''
+END;
+
 -- Whether reads of files copy what is in memory, which is work on a CPU, by how long they are blocked.
 CREATE MACRO _copies(blocked_ns, read_ns) AS blocked_ns < 0.2 * read_ns;
 

@@ -1,7 +1,8 @@
 -- The training thread waits for a CPU. It could run, and threads of the job have the CPUs, or a limit forbids it.
 --
--- Lost is the time in which it was ready and not running, at most as the GPU is idle by the driver's samples. Spans
--- below the recorder's threshold are not in it.
+-- Lost is the time in which it was ready and not running, and that in which it waits on a CPU for threads of its pool
+-- that have none, at most as the GPU is idle by the driver's samples. Spans below the recorder's threshold are not in
+-- it.
 -- Does not apply where other programs had these CPUs meanwhile and no limit was used up (noisy_neighbour), threads of
 -- the job that compute for it and are more than the CPUs (too_many_threads), or data workers that have too much to do
 -- (data_bound), nor to one late rank of several (nccl_straggler). Who had a CPU is not known of recordings made before
@@ -25,13 +26,14 @@ SELECT
     round(100 * share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
     step_ns, -- [ns] step
-    lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
+    lost_ns, -- [ns] ready without a CPU, or waiting for a pool that has none, at most as the GPU is idle
     bound_ns, -- [ns] saved at most, when a CPU is always free
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} ready without a CPU; {} waits, {} after losing the CPU to another thread, ',
         steps, ms(delay_ns), ms(step_ns), spans, preempted)
         || format('longest {}; ', ms(max_ns))
+        || _pool_text(pool_ns, step_ns)
         || coalesce(format('it may run on {} of ', bound_cpus), '')
         || format('{} CPUs; ', coalesce(CAST(cpus AS VARCHAR), 'unknown'))
         || CASE

@@ -17,7 +17,6 @@ WITH
         SELECT
             5 AS min_steps, -- steps
             0.03 AS min_share, -- what can be saved, as a share of step time
-            0.01 AS least_pool, -- of the step, waiting for a pool without a CPU, that is told
             1.0 AS min_idle_cpus, -- CPUs of the machine that were idle while it was bound to others
             0.5 AS one -- of the time of such processes that one must have had to be the neighbour
     ),
@@ -60,12 +59,7 @@ SELECT
             ELSE '; the training started it itself'
         END
         || format('; {} waits of it and of threads that launch for it, longest {}; ', spans, ms(max_ns))
-        || CASE
-            WHEN pool_ns >= least_pool * step_ns
-                THEN format('in {} more it has a CPU and waits there for threads of its pool that have none; ',
-                    ms(pool_ns))
-            ELSE ''
-        END
+        || _pool_text(pool_ns, step_ns)
         || coalesce(format('it may run on {} of {} CPUs, and {:.1f} of all were idle; ',
             bound_cpus, usage.cpus, greatest(usage.cpus - busy_cpus, 0)), '')
         || CASE

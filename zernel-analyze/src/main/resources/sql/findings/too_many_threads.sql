@@ -4,8 +4,8 @@
 -- do likewise. Where most samples of the other threads are of Python code, they are threads of the job's own, such as
 -- those of an executor. Where next to none is of OpenMP, BLAS or another pool for operators, they are threads of a
 -- library, such as those that communicate.
--- Lost is the time in which the training thread could run and threads of its own process had the CPU, at most as the
--- GPU is idle by the driver's samples.
+-- Lost is the time in which the training thread could run and threads of its own process had the CPU, and that in which
+-- it waits on a CPU for threads of its pool that have none, at most as the GPU is idle by the driver's samples.
 -- Does not apply to CPUs that other processes have (cpu_preempted, noisy_neighbour), nor to recordings made before they
 -- said who had a CPU. What can be saved at most is not known: threads that have a CPU wait for those that have none,
 -- and OpenMP's do that on the CPU, so that fewer of them gain more than the time without one.
@@ -27,7 +27,7 @@ SELECT
     round(100 * waits.share, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
     step_ns, -- [ns] step
-    lost_ns, -- [ns] ready without a CPU, at most as the GPU is idle
+    lost_ns, -- [ns] ready without a CPU, or waiting for a pool that has none, at most as the GPU is idle
     NULL::DOUBLE AS bound_ns, -- [ns] saved at most: not known
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
@@ -40,6 +40,7 @@ SELECT
                 THEN format('{} of what its other threads run is Python code, by samples', pct(runs.in_python))
             WHEN runs.foreign_code
                 THEN 'what its other threads run is neither Python code nor of OpenMP or BLAS, by samples'
+            WHEN pool_ns >= 0.01 * step_ns THEN _pool_text(pool_ns, step_ns)
             ELSE 'what they lose on the CPU, as in OpenMP where each waits for all, is not in it'
         END AS evidence, -- what it rests on
     CASE

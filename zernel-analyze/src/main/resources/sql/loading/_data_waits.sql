@@ -394,6 +394,7 @@ WITH
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
+            0.05 AS crowded_step, -- of a step, that workers have its CPU, from which on none is left for more of them
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
             0.5 AS uneven_share, -- of the wait, that fetches of many times the usual length must take
             0.5 AS sampler_share, -- of the wait, from which on the sampler is to blame
@@ -617,6 +618,9 @@ WITH
                     THEN 'storage'
                 WHEN names IS NOT NULL THEN 'named'
                 WHEN cpus IS NULL THEN 'unmeasured'
+                WHEN (crowd_ns >= constants.crowded_step * step_ns OR runq_share >= constants.crowded_share)
+                    AND free_cpus < 1
+                    THEN 'transform'
                 WHEN few_ns >= constants.few_share * saved_ns THEN 'few'
                 ELSE 'transform'
             END AS cause

@@ -1,9 +1,10 @@
 -- How long training threads are on a CPU while other threads of their process are ready and have none.
 --
 -- Operators share their work with the threads of a pool, and a thread that has done its part waits for theirs on the
--- CPU (OpenMP): while one of the pool has no CPU, all of that time is lost, though the training thread has one.
+-- CPU (OpenMP): while one of the pool has no CPU, all of that time is lost, though the training thread has one. Time in
+-- which the recorder has the CPU is left out.
 --
--- needs: _step_samples, _stack_frames, _switches, _launching_threads, training_threads
+-- needs: _step_samples, _stack_frames, _switches, _launching_threads, training_threads, recordings
 -- digest: kept
 CREATE TABLE _pool_waits AS
 WITH
@@ -27,6 +28,7 @@ WITH
             switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) AS until_ns
         FROM _switches AS switches
         SEMI JOIN computing ON computing.recording = switches.recording AND computing.pid = switches.pid
+        JOIN recordings ON recordings.recording = switches.recording
         ANTI JOIN training_threads AS training
             ON training.recording = switches.recording
             AND training.pid = switches.pid
@@ -35,7 +37,7 @@ WITH
             ON launching.recording = switches.recording
             AND launching.pid = switches.pid
             AND launching.tid = switches.tid
-        WHERE switches.runq_ns > 0
+        WHERE switches.runq_ns > 0 AND (switches.other_pid = recordings.recorder_pid) IS NOT TRUE
     ),
     -- Several may be ready at once.
     met AS (
@@ -53,9 +55,9 @@ GROUP BY recording, pid, tid;
 
 -- What it costs that training threads are ready to run and have no CPU, whatever rank is late by it.
 --
--- Where programs beside the job have the CPUs, the time counts, too, in which the thread has one and waits there for
--- threads of its pool that have none. At most it is all time in which the thread, or another of its process, is ready
--- and has none, whoever has it: without these programs, the recorder has a CPU of its own, too.
+-- The time counts, too, in which the thread has a CPU and waits there for threads of its pool that have none; at most,
+-- all that it has one while they have none. Where programs beside the job have the CPUs, at most it is all time without
+-- one, whoever has it: without these programs, the recorder has a CPU of its own, too.
 --
 -- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _pool_waits
 -- digest: kept
@@ -96,14 +98,8 @@ WITH
             held.*,
             (held.others OR held.squeezed) AND NOT held.limited AS by_others,
             held.wall_ns / held.steps AS step_ns,
-            CASE
-                WHEN (held.others OR held.squeezed) AND NOT held.limited THEN coalesce(pools.waited_ns, 0)
-                ELSE 0
-            END / held.steps AS pool_ns,
-            CASE
-                WHEN (held.others OR held.squeezed) AND NOT held.limited
-                    THEN held.runq_ns + coalesce(pools.beside_ns, 0)
-            END / held.steps AS most_ns,
+            coalesce(pools.waited_ns, 0) / held.steps AS pool_ns,
+            coalesce(pools.beside_ns, 0) / held.steps AS beside_ns,
             CASE
                 WHEN held.squeezed AND NOT held.limited THEN held.others_ns + held.threads_ns
                 WHEN held.others AND NOT held.limited THEN held.others_ns
@@ -119,7 +115,11 @@ WITH
         SELECT
             delays.*,
             least(delays.delay_ns + delays.pool_ns, busy.idle_ns) AS lost_ns,
-            least(coalesce(delays.most_ns, delays.delay_ns), busy.most_idle_ns) AS bound_ns,
+            least(
+                CASE WHEN delays.by_others THEN delays.runq_ns / delays.steps ELSE delays.delay_ns END
+                    + delays.beside_ns,
+                busy.most_idle_ns
+            ) AS bound_ns,
             busy.idle_ns,
             busy.least_idle_ns
         FROM delays

@@ -1,10 +1,10 @@
 -- What it costs that training threads are ready to run and have no CPU, and who has it.
 --
--- Lost is that time, at most as the GPU is idle by the driver's samples. Where processes that are no part of the
--- training had the CPU for half of it, it is theirs, and only their part counts, but where the quota of its cgroup
--- forbade it to run; so is the time in which a thread of its own had the CPU, where these would have one each without
--- such processes, and that in which it waits on a CPU for threads of its pool (OpenMP) that have none. The recorder's
--- part never counts.
+-- Lost is that time, and that in which it waits on a CPU for threads of its pool (OpenMP) that have none, at most as
+-- the GPU is idle by the driver's samples. Where processes that are no part of the training had the CPU for half of it,
+-- it is theirs, and only their part counts, but where the quota of its cgroup forbade it to run; so is the time in
+-- which a thread of its own had the CPU, where these would have one each without such processes. The recorder's part
+-- never counts.
 --
 -- needs: _cpu_waits, _lateness
 CREATE VIEW cpu_waits AS
@@ -19,7 +19,7 @@ SELECT
     costs.steps, -- steps
     costs.step_ns, -- [ns] mean step
     costs.delay_ns, -- [ns] of it, ready without a CPU
-    costs.pool_ns, -- [ns] of it, on a CPU, where it waits for threads of its pool, which other programs keep from one
+    costs.pool_ns, -- [ns] of it, on a CPU, where it waits for threads of its pool that have none
     costs.lost_ns, -- [ns] of it, what a step can lose of its length
     costs.bound_ns, -- [ns] the same, at the very most
     costs.idle_ns, -- [ns] of it, in which the GPU had nothing to do; NULL when not known

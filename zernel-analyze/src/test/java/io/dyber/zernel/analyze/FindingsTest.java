@@ -193,6 +193,25 @@ class FindingsTest {
         assertThat(run("data_bound", fixture)).hasSize(1);
     }
 
+    /// Half a CPU was idle in the mean, but not when workers could have used it.
+    @Test
+    void tooFewWorkersIsSilentWhereWorkersWaitForACpuAndNoneIsFreeAllTheTime() {
+        assertThat(run("too_few_workers", crowdedWorker(10))).hasSize(1);
+        assertThat(run("too_few_workers", crowdedWorker(100))).isEmpty();
+        assertThat(only("data_bound", crowdedWorker(100)).advice()).startsWith("make the samples cheaper: ");
+    }
+
+    private static RecordingFixture crowdedWorker(int readyMillis) {
+        RecordingFixture fixture = busyWorker().on(200, 200, "pt_data_worker");
+        fixture.event("sched", "off-cpu", 200, (double) readyMillis, "state = 'preempted', runq_ns = " + readyMillis * 1_000_000L);
+        fixture.on(100, 100, "python3");
+        for (int at = 0; at <= 550; at += 50) {
+            fixture.hostSample("cpus", "", at, 2).hostSample("cpu_busy", "", at, at * 1_500_000L)
+                    .hostSample("cpu_idle", "", at, at * 500_000L);
+        }
+        return fixture;
+    }
+
     @Test
     void tooFewWorkersFiresForLoadingInTheTrainingThread() {
         RecordingFixture fixture = recording();

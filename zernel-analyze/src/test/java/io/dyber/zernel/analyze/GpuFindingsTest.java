@@ -704,6 +704,24 @@ class GpuFindingsTest {
     }
 
     @Test
+    void cpuPreemptedFiresForThreadsOfThePoolThatHaveNoCpuButWhereTheRecorderHasIt() {
+        RecordingFixture fixture = poolWithout(900);
+        assertThat(only("cpu_preempted", fixture).lostMillisPerStep()).isEqualTo(30.0);
+        assertThat(only("cpu_preempted", fixture).evidence()).contains("; in 20.0 ms more it has a CPU and waits there for threads of its pool");
+        assertThat(only("cpu_preempted", poolWithout(4242)).lostMillisPerStep()).isEqualTo(10.0);
+    }
+
+    private static RecordingFixture poolWithout(long other) {
+        RecordingFixture fixture = preempted(10).footer("zernel.recording", "{\"cpus\":8,\"recorder_pid\":4242}");
+        for (int i = 0; i < 10; i++) {
+            fixture.on(100, 107, "python3")
+                    .event("sched", "off-cpu", i * 50 + 33, 12.0, "runq_ns = 12000000, other_pid = " + other + ", other_comm = 'x'");
+            fixture.on(100, 100, "python3").sample(i * 50 + 40, "main (/train.py:9);[libgomp.so.1]");
+        }
+        return fixture;
+    }
+
+    @Test
     void cpuPreemptedIsSilentForShortDelays() {
         assertThat(run("cpu_preempted", preempted(0.5))).isEmpty();
     }

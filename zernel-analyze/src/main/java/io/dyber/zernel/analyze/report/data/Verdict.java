@@ -61,8 +61,10 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 .filter(finding -> finding.lostMillisPerStep() == null && !finding.severity().equals("low"))
                 .findFirst();
         if (slow.isPresent() && risk.filter(Verdict::comesFirst).isEmpty()) {
-            boolean littleOnCpus = slow.get().severity().equals("low") && PhaseWords.of(report).onCpuOnly();
-            String lines = littleOnCpus ? " " + CpuWork.known(report) + LongestLines.ofSteps(report) : "";
+            String severity = slow.get().severity();
+            boolean judged = !severity.equals("high") && PhaseWords.of(report).onCpuOnly();
+            String lines = judged ? " " + CpuWork.known(report) : "";
+            lines += judged && severity.equals("low") ? LongestLines.ofSteps(report) : "";
             return new Verdict(
                     Kind.BOTTLENECK, headline(slow.get()), (risk.map(Verdict::also).orElse("") + lines).strip());
         }
