@@ -91,6 +91,15 @@ static __always_inline int is_recorded(struct pt_regs *regs, struct system_call 
 	return s->about != ABOUT_FUTEX || (operation <= 13 && FUTEX_WAITS >> operation & 1);
 }
 
+/*
+ * Whether this is a futex call that only wakes. A pool of threads for operators makes hundreds of thousands of these
+ * a second: neither of the programs does more for them than to see that.
+ */
+static __always_inline int only_wakes(struct pt_regs *regs, struct system_call *s)
+{
+	return s && s->about == ABOUT_FUTEX && !is_recorded(regs, s);
+}
+
 static __always_inline void end_fault(void)
 {
 	struct thread *t;
@@ -106,12 +115,11 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
 	__u32 nr = number;
-	struct system_call *s;
+	struct system_call *s = bpf_map_lookup_elem(&system_calls, &nr);
 	struct thread *t;
 
-	if (!is_target(bpf_get_current_pid_tgid() >> 32))
+	if (only_wakes(regs, s) || !is_target(bpf_get_current_pid_tgid() >> 32))
 		return 0;
-	s = bpf_map_lookup_elem(&system_calls, &nr);
 	if (!s || !s->kind || !is_recorded(regs, s)) {
 		end_fault();
 		return 0;
@@ -294,13 +302,16 @@ static __always_inline void send_wait(struct pt_regs *regs, struct system_call *
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
-	int target = is_target(bpf_get_current_pid_tgid() >> 32);
-	struct system_call *s;
+	__u32 nr = regs->orig_ax;
+	struct system_call *s = bpf_map_lookup_elem(&system_calls, &nr);
 	struct counter *c;
 	struct thread *t;
 	__u64 now;
-	__u32 nr;
+	int target;
 
+	if (only_wakes(regs, s))
+		return 0;
+	target = is_target(bpf_get_current_pid_tgid() >> 32);
 	watch_mmap(regs, result, target);
 	if (!target)
 		return 0;
