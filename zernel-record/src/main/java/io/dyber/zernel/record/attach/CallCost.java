@@ -63,6 +63,11 @@ public record CallCost(Price returned, Price left, String method) {
         return returned.recorded() > 0;
     }
 
+    /// What a debug trap costs, in nanoseconds: by one at the end of a call, where its return is probed otherwise.
+    double trap() {
+        return Math.max(0, left.counted() - returned.counted());
+    }
+
     private static final class Measurement {
         private final BpfPrograms kernel;
         private final PrivateFunction function;

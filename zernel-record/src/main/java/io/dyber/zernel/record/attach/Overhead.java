@@ -52,7 +52,9 @@ public final class Overhead {
         ///
         /// @param counters of the kernel
         /// @param endsEvery of one in so many calls the end is recorded too
-        Hits plus(long[] counters, Site.End end, int endsEvery, CallCost cost) {
+        /// @param stepped whether the kernel single-steps the instruction under its probe
+        Hits plus(long[] counters, Site.End end, int endsEvery, boolean stepped, CallCost cost) {
+            double trap = stepped ? cost.trap() : 0;
             CallCost.Price price = end == Site.End.EXITS ? cost.left() : cost.returned();
             double ends = end == Site.End.NOT_SEEN ? 0 : 1.0 / endsEvery;
             long skipped = counters[FunctionCounts.FILTERED] + counters[FunctionCounts.SAMPLED_OUT];
@@ -61,8 +63,8 @@ public final class Overhead {
                     hits + counters[FunctionCounts.HITS],
                     left + (end == Site.End.EXITS ? counters[FunctionCounts.HITS] : 0),
                     counted + skipped,
-                    recordedNanos + taken * (0.5 + ends / 2) * price.recorded(),
-                    countedNanos + skipped * price.counted());
+                    recordedNanos + taken * ((0.5 + ends / 2) * price.recorded() + trap),
+                    countedNanos + skipped * (price.counted() + trap));
         }
 
         private double nanos() {

@@ -87,6 +87,11 @@ record ProbedFunction(
         return state.equals("attached");
     }
 
+    /// Whether the kernel single-steps the instruction under its probe, which takes a debug trap.
+    boolean isSingleStepped() {
+        return cost.equals(Site.Cost.SINGLE_STEPPED.label());
+    }
+
     /// Whether it has a number, by which its calls are counted while it is attached.
     boolean isNumbered() {
         return id > 0;

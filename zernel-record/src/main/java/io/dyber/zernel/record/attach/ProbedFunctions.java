@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.attach;
 
 import io.dyber.zernel.format.Footer;
+import io.dyber.zernel.record.bpf.Site;
 import io.dyber.zernel.record.event.CallCounts;
 import io.dyber.zernel.record.event.Layer;
 import io.dyber.zernel.record.probe.CollectorProbe;
@@ -193,7 +194,8 @@ public final class ProbedFunctions {
         Overhead.Hits hits = Overhead.Hits.NO;
         for (ProbedFunction row : probed) {
             if (row.isNumbered()) {
-                hits = hits.plus(kernel.counters(row.id()), Attachments.end(row.hook(), row.left()), row.hook().endsEvery(), cost);
+                Site.End end = Attachments.end(row.hook(), row.left());
+                hits = hits.plus(kernel.counters(row.id()), end, row.hook().endsEvery(), row.isSingleStepped(), cost);
             }
         }
         return hits;

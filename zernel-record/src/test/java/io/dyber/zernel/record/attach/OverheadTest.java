@@ -40,8 +40,8 @@ final class OverheadTest {
     @Test
     void aCallCostsWhatWasMeasuredAndHalfOfItWithoutItsReturn() {
         Hits hits = Hits.NO
-                .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, 1, COST)
-                .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, COST);
+                .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, 1, false, COST)
+                .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, false, COST);
         assertThat(hits).isEqualTo(new Hits(1_010, 0, 150, 855_000, 60_000));
         Footer.Overhead described = overhead(COST).describe(hits, SystemCallHits.NO);
         assertThat(described.costNsPerHit()).isEqualTo(1_000.0);
@@ -55,8 +55,8 @@ final class OverheadTest {
     @Test
     void aCallOfAFunctionThatIsProbedWhereItIsLeftHasItsOwnPrice() {
         Hits hits = Hits.NO
-                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, COST)
-                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, 1, COST);
+                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, false, COST)
+                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, 1, false, COST);
         Footer.Overhead described = overhead(COST).describe(hits, SystemCallHits.NO);
         assertThat(described.costNsPerLeftHit()).isEqualTo(5_000.0);
         assertThat(described.costNsPerCountedLeftHit()).isEqualTo(3_000.0);
@@ -64,6 +64,15 @@ final class OverheadTest {
         assertThat(described.leftHits()).isEqualTo(30);
         assertThat(described.countedHits()).isEqualTo(10);
         assertThat(described.cpuNsTotal()).isEqualTo(100_000 + 100_000 + 30_000);
+    }
+
+    @Test
+    void aDebugTrapAtTheEntryIsPaidInEachCall() {
+        Hits hits = Hits.NO
+                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, true, COST)
+                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, true, COST);
+        // A trap takes 3000 - 400 ns.
+        assertThat(hits).isEqualTo(new Hits(130, 0, 10, 100 * 3_600 + 20 * 3_100, 10 * 3_000));
     }
 
     @Test
