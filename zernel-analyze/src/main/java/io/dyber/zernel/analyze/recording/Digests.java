@@ -9,10 +9,12 @@ import io.dyber.zernel.format.RecordingException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param recordings what the digests are of
 /// @param unread files that were left out
-/// @param kept by name of the view or finding, the query that reads its rows from all files that hold them
-public record Digests(List<AttachedRecording> recordings, List<Unread> unread, Map<String, String> kept) {
+/// @param kept by name of the view or finding, its rows in all files that hold them
+public record Digests(List<AttachedRecording> recordings, List<Unread> unread, Map<String, Kept> kept) {
     /// The view that has a row for each finding of each digest.
     public static final String HELD_FINDINGS = "held_findings";
 
@@ -154,17 +156,36 @@ public record Digests(List<AttachedRecording> recordings, List<Unread> unread, M
         return String.valueOf(e.getMessage()).lines().findFirst().orElse("").replaceFirst("^opening '.*': ", "");
     }
 
-    private static Map<String, String> kept(List<DigestFooters.Layout> layouts) {
+    /// A part of all digests together.
+    ///
+    /// @param query its rows
+    /// @param columns that any digest has of it
+    public record Kept(String query, Set<String> columns) {
+        /// The rows as a view or finding of this version has them: what digests of an earlier one lack is NULL.
+        String rowsOf(SqlObject object) {
+            String lacking = object.columns().keySet().stream()
+                    .filter(column -> !columns.contains(column))
+                    .map(column -> ", NULL AS " + DuckDb.identifier(column))
+                    .collect(Collectors.joining());
+            return lacking.isEmpty() ? query : "SELECT *" + lacking + " FROM (" + query + ")";
+        }
+    }
+
+    private static Map<String, Kept> kept(List<DigestFooters.Layout> layouts) {
         Map<String, List<String>> selects = new TreeMap<>();
+        Map<String, Set<String>> names = new HashMap<>();
         for (DigestFooters.Layout layout : layouts) {
             String source = "read_parquet(" + list(layout.paths()) + ", filename = '_file')";
             DigestColumns columns = new DigestColumns();
             for (Footer.DigestPart part : layout.digest().parts()) {
-                selects.computeIfAbsent(part.name(), _ -> new ArrayList<>()).add(select(part.name(), columns.of(part), source));
+                List<DigestColumns.Column> its = columns.of(part);
+                selects.computeIfAbsent(part.name(), _ -> new ArrayList<>()).add(select(part.name(), its, source));
+                its.forEach(column -> names.computeIfAbsent(part.name(), _ -> new HashSet<>()).add(column.name()));
             }
         }
-        Map<String, String> kept = new TreeMap<>();
-        selects.forEach((name, queries) -> kept.put(name, String.join("\nUNION ALL BY NAME\n", queries)));
+        Map<String, Kept> kept = new TreeMap<>();
+        selects.forEach((name, queries) -> kept.put(
+                name, new Kept(String.join("\nUNION ALL BY NAME\n", queries), names.getOrDefault(name, Set.of()))));
         return kept;
     }
 
@@ -186,9 +207,10 @@ public record Digests(List<AttachedRecording> recordings, List<Unread> unread, M
     public SqlLibrary in(SqlLibrary library) {
         List<SqlObject> held = new ArrayList<>();
         List<String> findings = new ArrayList<>();
-        kept.forEach((name, query) -> {
+        kept.forEach((name, part) -> {
             @Nullable SqlObject object = library.find(name);
             if (object != null) {
+                String query = part.rowsOf(object);
                 held.add(object.holding(query));
                 if (object.role() == SqlObject.Role.FINDING) {
                     findings.add(finding(name, query));

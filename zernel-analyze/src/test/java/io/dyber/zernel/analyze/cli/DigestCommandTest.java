@@ -10,6 +10,7 @@ import io.dyber.zernel.analyze.RecordingFixture;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
+import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.record.cli.Record;
 import java.io.IOException;
@@ -22,6 +23,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -218,6 +220,22 @@ class DigestCommandTest {
         assertThatThrownBy(() -> Recordings.open(List.of(digest.toString()), DatabaseOptions.defaults(), other))
                 .isInstanceOf(RecordingException.class)
                 .hasMessageStartingWith("using another 'phase_rules': digests hold ");
+    }
+
+    @Test
+    void whatADigestOfAnEarlierVersionLacksIsNull() {
+        Path digest = folder.resolve("run.digest.parquet");
+        SqlLibrary library = SqlLibrary.builtIn();
+        SqlObject waits = Objects.requireNonNull(library.find("_cpu_waits"));
+        String earlier = waits.sql().replaceFirst(" *costs\\.pool_ns, -- .*\n", "");
+        SqlLibrary before = library.holding(List.of(SqlObject.parse("_cpu_waits", waits.role(), earlier, waits.origin(), waits.line())));
+        try (Database database = Recordings.open(List.of(simulated("lock", 1).toString()), DatabaseOptions.defaults(), before)) {
+            Digest.write(database, digest);
+        }
+        try (Database database = Recordings.open(digest.toString())) {
+            assertThat(database.query("SELECT count(*) > 0 AS rows, count(pool_ns) AS known FROM cpu_waits").toString()).isEqualTo("rows\tknown\ntrue\t0");
+            assertThat(database.diagnose().skipped()).isEmpty();
+        }
     }
 
     @Test

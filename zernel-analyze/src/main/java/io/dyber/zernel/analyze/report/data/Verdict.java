@@ -170,6 +170,13 @@ public record Verdict(Kind kind, String sentence, String reason) {
                 .map(finding -> String.format(
                         Locale.ROOT, " The largest gain that was found is %.2fx at most.", finding.maxSpeedup()))
                 .orElse("");
+        int skipped = report.diagnosis().skipped().size();
+        if (skipped > 0) {
+            return new Verdict(
+                    Kind.UNKNOWN,
+                    "No bottleneck found, but " + Quantity.counted(skipped, "finding") + " could not be looked for.",
+                    "Why not is said below the findings." + small);
+        }
         Optional<Table.Row> busiest = busiest(report.section("gpu_limit"));
         String evidence = busiest.map(row -> sentence(row.requiredText("evidence"))).orElse("");
         return switch (busiest.map(row -> row.requiredText("limits")).orElse("unknown")) {

@@ -204,6 +204,18 @@ class VerdictTest {
     }
 
     @Test
+    void whereFindingsCouldNotRunNothingIsCalledHealthy() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid"), 100L),
+                "gpu_limit", table(List.of("limits", "busy", "evidence"), "gpu", 0.99, "The GPU is busy."),
+                "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", true));
+        Diagnosis diagnosis = new Diagnosis(List.of(), List.of(new Diagnosis.Skipped("asleep", "no such column")));
+        Verdict verdict = new Report(sections, diagnosis).verdict();
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(verdict.sentence()).isEqualTo("No bottleneck found, but 1 finding could not be looked for.");
+    }
+
+    @Test
     void aTraceWithoutAGpuDoesNotSayThatTheJobHadNone() {
         assertThat(verdictOfTrace(false))
                 .startsWith("The trace has nothing that ran on a GPU: the job computes on CPUs, or its GPUs were not profiled. ");
