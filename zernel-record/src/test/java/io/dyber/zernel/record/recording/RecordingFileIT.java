@@ -52,32 +52,42 @@ class RecordingFileIT {
         }
     }
 
-    /// The journal gives up its room for the segment, but something else, here a second name for it, has that.
+    /// The journal gives up its room for the segment, but something else, here a second name for it, has that. Where the
+    /// last segment was whole when the disk was full, as in one of many runs, there is nothing to make room for.
     @Test
     void eventsWhoseJournalMadeRoomInVainAreSaidToBeLost() throws IOException, InterruptedException {
-        assumeThat(run("mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", folder.toString()))
-                .as("needs to mount a tmpfs")
-                .isZero();
-        try {
-            Path output = folder.resolve("run.parquet");
-            StringDictionary texts = new StringDictionary();
-            long accepted;
-            String hint;
-            try (RecordingFile file = RecordingFile.create(
-                    output, Events.COLUMNS, texts, new RecordingFile.Options(20_000, Optional.empty()))) {
-                writeUntilFull(file, output, texts);
-                accepted = file.events();
-                linkJournals(folder.resolve("run.parquet.live"));
-                hint = finishInVain(file);
+        long lost = 0;
+        for (int i = 0; i < 10 && lost == 0; i++) {
+            assumeThat(run("mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", folder.toString()))
+                    .as("needs to mount a tmpfs")
+                    .isZero();
+            try {
+                lost = lostInVain();
+            } finally {
+                assertThat(run("umount", folder.toString())).isZero();
             }
-            assertThat(run("mount", "-o", "remount,size=60m", folder.toString())).isZero();
-            long lost = accepted - Recovery.recover(output).events();
-            assertThat(lost).isPositive();
-            assertThat(hint).matches(String.format(
-                    "%,d events are lost; for the others free \\d MB, then run zernel-record recover .*/run.parquet", lost));
-        } finally {
-            assertThat(run("umount", folder.toString())).isZero();
         }
+        assertThat(lost).isPositive();
+    }
+
+    private long lostInVain() throws IOException, InterruptedException {
+        Path output = folder.resolve("run.parquet");
+        StringDictionary texts = new StringDictionary();
+        long accepted;
+        String hint;
+        try (RecordingFile file = RecordingFile.create(
+                output, Events.COLUMNS, texts, new RecordingFile.Options(20_000, Optional.empty()))) {
+            writeUntilFull(file, output, texts);
+            accepted = file.events();
+            linkJournals(folder.resolve("run.parquet.live"));
+            hint = finishInVain(file);
+        }
+        assertThat(run("mount", "-o", "remount,size=60m", folder.toString())).isZero();
+        long lost = accepted - Recovery.recover(output).events();
+        assertThat(hint).matches(lost == 0
+                ? "nothing is lost: free \\d MB, then run zernel-record recover .*/run.parquet"
+                : String.format("%,d events are lost; for the others free \\d MB, then run zernel-record recover .*/run.parquet", lost));
+        return lost;
     }
 
     private void linkJournals(Path live) throws IOException {
