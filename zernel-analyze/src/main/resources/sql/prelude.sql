@@ -211,6 +211,9 @@ CREATE MACRO _workers_text(workers, waiting, blocked, reading, on_cpu, copying) 
         workers, CASE WHEN workers = 1 THEN '' ELSE 's' END, pct(waiting), pct(blocked), pct(reading), pct(on_cpu))
     || CASE WHEN copying >= 0.01 THEN format(', {} of all copying files that are in memory', pct(copying)) ELSE '' END;
 
+-- Whether a file is a library of OpenMP, in which a thread waits for those of its pool on the CPU.
+CREATE MACRO _is_openmp(file) AS coalesce(regexp_matches(file, '^lib(gomp|iomp|omp)'), FALSE);
+
 -- What a thread waits for those of its pool that have no CPU, as text; nothing below a hundredth of a step.
 CREATE MACRO _pool_text(pool_ns, step_ns) AS CASE
     WHEN pool_ns >= 0.01 * step_ns

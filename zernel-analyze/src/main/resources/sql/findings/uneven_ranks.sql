@@ -8,7 +8,7 @@
 -- Does not apply where one rank is the late one (nccl_straggler), where the rank that waits least waits for less than
 -- half of the mean, nor where few steps are uneven, as by an evaluation or a checkpoint of one rank.
 --
--- needs: late_steps, rank_arrivals, steps, step_work, gpu_busy, _job_steps, _step_costs, files
+-- needs: late_steps, rank_arrivals, steps, _rank_work, gpu_busy, _job_steps, _step_costs, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl --ranks shows how often each rank came last, and why
 -- lines: the passes OF compute WHERE thread = 'training' AND part IN ('compute', 'forward', 'backward')
@@ -145,21 +145,10 @@ WITH
         CROSS JOIN thresholds
         GROUP BY late.comm_id
     ),
-    -- A call that enqueues waits when the queue of the GPU is full; where no launches were recorded, none is seen to.
-    works AS (
-        SELECT
-            recording,
-            pid,
-            avg(greatest(dur_ns - launch_ns - copy_ns - sync_ns - collective_ns - dist_wait_ns, 0)) AS work_ns
-        FROM step_work
-        WHERE step_kind <> 'warmup' AND launch_ns IS NOT NULL
-        GROUP BY ALL
-        HAVING sum(launches + graph_launches) > 0
-    ),
     limits AS (
         SELECT ranks.comm_id, avg(works.work_ns) AS work_ns, avg(gpu_busy.idle_ns) AS idle_ns
         FROM (SELECT DISTINCT comm_id, recording, pid FROM waits) AS ranks
-        LEFT JOIN works ON works.recording = ranks.recording AND works.pid = ranks.pid
+        LEFT JOIN _rank_work AS works ON works.recording = ranks.recording AND works.pid = ranks.pid
         LEFT JOIN gpu_busy ON gpu_busy.recording = ranks.recording AND gpu_busy.pid = ranks.pid
         GROUP BY ranks.comm_id
     ),

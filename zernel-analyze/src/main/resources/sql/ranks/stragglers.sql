@@ -3,7 +3,7 @@
 -- What nccl_straggler rests on, and how it counts. Of a job that still runs, as digests of its last seconds are, ranks
 -- that have become late and are so to the end count from then on: a mean over all seconds would tell them much later.
 --
--- needs: late_steps, steps, step_work, rank_arrivals, _wait_arrivals, gpu_busy, device_outliers, recordings
+-- needs: late_steps, steps, _rank_work, rank_arrivals, _wait_arrivals, gpu_busy, device_outliers, recordings
 CREATE TABLE stragglers AS
 WITH
     thresholds AS (
@@ -177,21 +177,10 @@ WITH
         FROM delays
         GROUP BY ALL
     ),
-    -- A call that enqueues waits when the queue of the GPU is full; where no launches were recorded, none is seen to.
-    work AS (
-        SELECT
-            recording,
-            pid,
-            avg(greatest(dur_ns - launch_ns - copy_ns - sync_ns - collective_ns - dist_wait_ns, 0)) AS work_ns
-        FROM step_work
-        WHERE step_kind <> 'warmup' AND launch_ns IS NOT NULL
-        GROUP BY ALL
-        HAVING sum(launches + graph_launches) > 0
-    ),
     others AS (
         SELECT arrivals.comm_id, max(work.work_ns) AS most_work_ns, min(work.work_ns) AS least_work_ns
         FROM (SELECT DISTINCT comm_id, rank, recording, pid FROM arrivals) AS arrivals
-        JOIN work ON work.recording = arrivals.recording AND work.pid = arrivals.pid
+        JOIN _rank_work AS work ON work.recording = arrivals.recording AND work.pid = arrivals.pid
         LEFT JOIN members ON members.comm_id = arrivals.comm_id AND members.rank = arrivals.rank
         WHERE members.rank IS NULL
         GROUP BY ALL

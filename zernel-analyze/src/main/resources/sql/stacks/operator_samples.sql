@@ -6,7 +6,7 @@
 -- it runs, counts as neither. Where many small operators run, more is around them than in them.
 --
 -- Data types are told by names of functions, so only where these have them: `dgemm` computes in double precision.
--- Operators use one thread where OpenMP is in no sample of the training thread, and no other thread computes.
+-- Operators use one thread where OpenMP is in no sample of the training thread, nor in one of another.
 --
 -- needs: _step_samples, _stack_frames, _other_threads, host_usage, _process_info
 CREATE VIEW operator_samples AS
@@ -14,8 +14,7 @@ WITH
     constants AS (
         SELECT
             '^(mkl_|cblas_|dnnl|zendnn|Sleef_|[sdc]?gemm|_*(memmove|memcpy|memset))|\bat::native::|\bdnnl::|fbgemm'
-                AS computing,
-            '^lib(gomp|iomp|omp)' AS pools
+                AS computing
     ),
     frames AS (
         SELECT
@@ -24,7 +23,7 @@ WITH
             coalesce(
                 frames.native
                     AND (regexp_matches(frames.function, constants.computing)
-                        OR regexp_matches(frames.file, constants.pools)),
+                        OR _is_openmp(frames.file)),
                 FALSE
             ) AS computes,
             coalesce(
@@ -44,8 +43,7 @@ WITH
     pools AS (
         SELECT DISTINCT frames.id
         FROM _stack_frames AS frames
-        CROSS JOIN constants
-        WHERE frames.native AND regexp_matches(frames.file, constants.pools)
+        WHERE frames.native AND _is_openmp(frames.file)
     ),
     sums AS (
         SELECT

@@ -4,8 +4,8 @@
 -- CPU (OpenMP): while one of the pool has no CPU, all of that time is lost, though the training thread has one. Time in
 -- which the recorder has the CPU is left out.
 --
--- needs: _step_samples, _stack_frames, _switches, _launching_threads, training_threads, recordings
--- digest: kept
+-- needs: _step_samples, _stack_frames, _switches, _launching_threads, _python_threads, training_threads
+-- needs: recordings
 CREATE TABLE _pool_waits AS
 WITH
     computing AS (
@@ -15,11 +15,11 @@ WITH
             samples.tid,
             samples.middle_ns AS at_ns,
             samples.ns,
-            coalesce(regexp_matches(frames.file, '^lib(gomp|iomp|omp)'), FALSE) AS waits
+            _is_openmp(frames.file) AS waits
         FROM _step_samples AS samples
         LEFT JOIN _stack_frames AS frames ON frames.id = samples.id AND frames.frame = 0
     ),
-    -- Of a process with stacks, that trains: threads that are no training thread, and launch for none.
+    -- Of a process with stacks, that trains: threads that are no training thread, launch for none and run no Python.
     ready AS (
         SELECT
             switches.recording,
@@ -37,6 +37,10 @@ WITH
             ON launching.recording = switches.recording
             AND launching.pid = switches.pid
             AND launching.tid = switches.tid
+        ANTI JOIN _python_threads AS pythons
+            ON pythons.recording = switches.recording
+            AND pythons.pid = switches.pid
+            AND pythons.tid = switches.tid
         WHERE switches.runq_ns > 0 AND (switches.other_pid = recordings.recorder_pid) IS NOT TRUE
     ),
     -- Several may be ready at once.
