@@ -53,8 +53,8 @@ struct capture {
 	__u8 source;
 	__u8 argument; /* 1 and up; for SOURCE_REGISTER a place in struct seen */
 	__u8 width;    /* bytes of the last read; for a text its text_form */
-	__u8 derefs;
-	__u8 index; /* register, as argument */
+	__u8 derefs;   /* 0: offset[0] is added to the value */
+	__u8 index;    /* register, as argument */
 	__u8 scale;
 	__u16 tags; /* bits to clear in pointers that are followed */
 	__s32 offset[OFFSETS];
@@ -285,7 +285,13 @@ static __always_inline long read_capture(struct seen *s, const struct capture *c
 	__u32 width = c->width;
 	long bad = 0;
 
-	if (c->derefs && c->source != SOURCE_CONSTANT) {
+	if (c->source == SOURCE_CONSTANT) {
+		*value = v;
+		return 0;
+	}
+	if (!c->derefs) {
+		v += c->offset[0];
+	} else {
 		bad = follow(c, c->derefs - 1, &v);
 		v += last_offset(c);
 		if (width == WIDTH_HASH) {
@@ -583,8 +589,9 @@ struct {
 /*
  * A C++ function may be left by an exception, and the unwinder ends the process when it meets the address
  * that the kernel puts in place of a probed function's return address. So such a function is probed at its
- * start and where it is left: at `ret` and at jumps out of it. An instruction that looks like one and does
- * not leave is met with another stack pointer than the entry had. Its entries are always sent.
+ * start and where it is left: at `ret`, or before it, and at jumps out of it. An instruction that looks
+ * like one and does not leave is met with another stack pointer than the entry had. Its entries are always
+ * sent.
  * Coroutines and threads that end by unwinding need the same of a function in C that others run in.
  */
 SEC("kprobe")
@@ -604,10 +611,10 @@ int call_enter(struct pt_regs *regs)
 	return 0;
 }
 
-/* Takes what was kept of the call that is left here; 0 when none is. */
-static __always_inline int take_kept(struct pt_regs *regs, __u32 id, __u64 *value)
+/* Takes what was kept of the call whose return address is at `sp`; 0 when nothing is. */
+static __always_inline int take_kept(__u64 sp, __u32 id, __u64 *value)
 {
-	struct kept_key key = { bpf_get_current_pid_tgid(), regs->sp, id };
+	struct kept_key key = { bpf_get_current_pid_tgid(), sp, id };
 	__u64 *found = bpf_map_lookup_elem(&kept, &key);
 
 	if (!found)
@@ -617,15 +624,18 @@ static __always_inline int take_kept(struct pt_regs *regs, __u32 id, __u64 *valu
 	return 1;
 }
 
+/* The cookie says, above the function's number, how much lies on the stack above the return address. */
 SEC("kprobe")
 int call_exit(struct pt_regs *regs)
 {
-	__u32 id = bpf_get_attach_cookie(regs);
+	__u64 cookie = bpf_get_attach_cookie(regs);
+	__u64 sp = regs->sp + (cookie >> 32);
+	__u32 id = cookie;
 	struct function *f = bpf_map_lookup_elem(&functions, &id);
 	__u64 value;
 
-	if (f && take_kept(regs, id, &value))
-		on_return(regs, f, id, value, regs->sp + 8);
+	if (f && take_kept(sp, id, &value))
+		on_return(regs, f, id, value, sp + 8);
 	return 0;
 }
 
@@ -638,7 +648,7 @@ int call_jump(struct pt_regs *regs)
 	struct counter *c = counter_of(id);
 	__u64 value;
 
-	if (f && c && take_kept(regs, id, &value) &&
+	if (f && c && take_kept(regs->sp, id, &value) &&
 	    !send_return(NULL, f, id, bpf_ktime_get_ns(), regs->sp))
 		count(&c->returns_lost);
 	return 0;

@@ -227,7 +227,7 @@ public record Footer(
 
     /// Of [#PROBES], one probed function in one library file, with its exact counters.
     ///
-    /// @param end how the end of a call is seen: `return`, `exits` (a debug trap where the function is left) or `none`
+    /// @param end how the end of a call is seen: `return`, `early` (before an exit), `exits` (a debug trap where the function is left) or `none`
     public record ProbeState(
             @Nullable String kind,
             @Nullable String layer,
@@ -401,12 +401,16 @@ public record Footer(
 
     /// [#OVERHEAD]: what the probes on functions cost; null where that could not be measured, and `method` says why.
     ///
+    /// @param costNsPerLeftHit of a function that is probed where it is left
+    /// @param debugTrapNs what a call takes more for each instruction under a probe that the kernel single-steps; null also in files of
+    ///     earlier builds, where functions were left by one
     /// @param systemCalls what those on system calls cost, beside that
     public record Overhead(
             @Nullable Double costNsPerHit,
             @Nullable Double costNsPerCountedHit,
             @Nullable Double costNsPerLeftHit,
             @Nullable Double costNsPerCountedLeftHit,
+            @Nullable Double debugTrapNs,
             String method,
             long hits,
             long leftHits,

@@ -27,7 +27,7 @@ final class Benchmarks {
             new Subject("stacks", "io.dyber.zernel.record.live.StackCostBenchmark", List.of("3")),
             new Subject("attach", "io.dyber.zernel.record.AttachBenchmark", List.of()),
             new Subject("start", "io.dyber.zernel.record.StartBenchmark", List.of()),
-            new Subject("training", "io.dyber.zernel.record.live.TrainingCostBenchmark", List.of("2")));
+            new Subject("training", "io.dyber.zernel.record.live.TrainingCostBenchmark", List.of("3")));
 
     /// Those of the other modules, which the same option names.
     private static final List<String> ELSEWHERE = List.of("analyze", "fleet", "traces", "serve", "fleet-live", "fleet-onset", "jbang");

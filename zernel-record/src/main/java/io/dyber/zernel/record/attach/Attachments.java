@@ -444,13 +444,20 @@ public final class Attachments {
         boolean left = isProbedWhereLeft(hook, found);
         boolean joins = left || kernel.functions().orElseThrow().backend().joinsByStackPointer();
         int id = newFunction(hook, found.symbol(), FunctionTable.sendsEnter(hook, joins));
-        FunctionDefinition definition = functions.encode(hook, Decoder.numberOf(schema, hook.probe().kind()), joins);
+        FunctionDefinition definition = functions.encode(
+                hook, Decoder.numberOf(schema, hook.probe().kind()), joins, found.site().replaced());
         CallShape shape = functions.shape(hook, found.symbol(), joins, job.interpretation(hook.meaning()));
         return new Placed(
                 hook,
-                new Site(found.probeOffset(), id, end(hook, left), 0, found.returns(), found.jumps()),
+                new Site(found.probeOffset(), id, end(hook, left), exits(found), found.jumps()),
                 define(id, hook, definition, shape),
                 ProbedFunction.attached(id, hook, file.path(), buildId, found, left));
+    }
+
+    private static List<Site.Exit> exits(Symbols.Found found) {
+        return found.returns().stream()
+                .map(exit -> new Site.Exit(found.offset() + exit.at(), exit.height()))
+                .toList();
     }
 
     /// Whether a function is probed where it is left instead of on its return.

@@ -22,9 +22,10 @@ import java.util.Set;
 /// before anything is recorded.
 ///
 /// @param returned of a function whose return is probed
-/// @param left of one that is probed where it is left, which costs a debug trap
+/// @param left of one that is probed where it is left
+/// @param trapped of one that is probed at its `ret`, which costs a debug trap
 /// @param method how it was measured, or why it was not
-public record CallCost(Price returned, Price left, String method) {
+public record CallCost(Price returned, Price left, Price trapped, String method) {
     /// Nanoseconds.
     ///
     /// @param recorded of a call whose entry and end are recorded, with an argument and the result
@@ -35,7 +36,7 @@ public record CallCost(Price returned, Price left, String method) {
 
     private static final int BATCHES = 21;
     /// Of calls with a debug trap, which take ten times as long.
-    private static final int BATCHES_LEFT = 5;
+    private static final int BATCHES_TRAPPED = 5;
     private static final int CALLS = 100;
     private static final int FIRST_CALLS = 20;
 
@@ -56,16 +57,16 @@ public record CallCost(Price returned, Price left, String method) {
     }
 
     public static CallCost unknown(String why) {
-        return new CallCost(Price.UNKNOWN, Price.UNKNOWN, why);
+        return new CallCost(Price.UNKNOWN, Price.UNKNOWN, Price.UNKNOWN, why);
     }
 
     public boolean isKnown() {
         return returned.recorded() > 0;
     }
 
-    /// What a debug trap costs, in nanoseconds: by one at the end of a call, where its return is probed otherwise.
+    /// What a debug trap costs, in nanoseconds: by one at the end of a call.
     double trap() {
-        return Math.max(0, left.counted() - returned.counted());
+        return Math.max(0, trapped.counted() - left.counted());
     }
 
     private static final class Measurement {
@@ -92,25 +93,33 @@ public record CallCost(Price returned, Price left, String method) {
 
         CallCost run() {
             double bare = median(batches());
-            Optional<Price> left = price(Site.End.EXITS, BATCHES_LEFT, true, bare);
+            Optional<Price> trapped = price(leftAt(PrivateFunction.RETURN), BATCHES_TRAPPED, true, bare);
+            Optional<Price> left = price(leftAt(PrivateFunction.BEFORE_RETURN), BATCHES, true, bare);
             // There, no return is probed; this process may have a filter too.
             Optional<Price> returned = Machine.endsFilteredAtReturns()
                     ? left
-                    : price(Site.End.RETURN, BATCHES, probes.backend().joinsByStackPointer(), bare);
-            return returned.isPresent() && left.isPresent()
-                    ? new CallCost(returned.get(), left.get(), method())
+                    : price(
+                            new Site(0, BpfPrograms.OWN_FUNCTION, Site.End.RETURN, 0),
+                            BATCHES,
+                            probes.backend().joinsByStackPointer(),
+                            bare);
+            return returned.isPresent() && left.isPresent() && trapped.isPresent()
+                    ? new CallCost(returned.get(), left.get(), trapped.get(), method())
                     : unknown("measuring the cost of a probe: the calls were not seen");
+        }
+
+        private static Site leftAt(long exit) {
+            return new Site(
+                    0, BpfPrograms.OWN_FUNCTION, Site.End.EXITS, List.of(new Site.Exit(exit, 0)), List.of());
         }
 
         /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike. Empty when the
         /// kernel has not seen the calls.
-        private Optional<Price> price(Site.End end, int batches, boolean joins, double bare) {
+        private Optional<Price> price(Site site, int batches, boolean joins, double bare) {
             FunctionDefinition definition = table.encode(hook, kind, joins);
             kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
             long before = recordedCalls();
-            ProbeLinks links = probes.attach(
-                    function.path().toString(),
-                    List.of(new Site(0, BpfPrograms.OWN_FUNCTION, end, 0, List.of(PrivateFunction.RETURN), List.of())));
+            ProbeLinks links = probes.attach(function.path().toString(), List.of(site));
             try {
                 return kernel.recordingItself(() -> {
                     double[] counted = new double[batches];
@@ -137,7 +146,7 @@ public record CallCost(Price returned, Price left, String method) {
         }
 
         private String method() {
-            return "median of " + BATCHES + " batches (" + BATCHES_LEFT + " where it is left) of " + CALLS
+            return "median of " + BATCHES + " batches (" + BATCHES_TRAPPED + " at its ret) of " + CALLS
                     + " calls of an own function with an emulated first instruction, " + probes.backend().title()
                     + " backend, with and without the probe";
         }

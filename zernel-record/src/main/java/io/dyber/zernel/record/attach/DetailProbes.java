@@ -98,6 +98,11 @@ public final class DetailProbes {
         return state == State.OPEN || state == State.OPENING;
     }
 
+    /// Whether no probes come and go so far.
+    public boolean isEmpty() {
+        return groups.isEmpty();
+    }
+
     /// Takes in probes that come and go with the windows. They are attached at once, so that it is known which can be, and
     /// outside of a window taken away again.
     ///

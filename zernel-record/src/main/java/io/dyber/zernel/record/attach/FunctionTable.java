@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -85,8 +86,15 @@ public final class FunctionTable {
                         .anyMatch(capture -> !capture.atReturn() || capture.source() == Source.ARGUMENT);
     }
 
-    /// The value of the `functions` map.
+    /// The value of the `functions` map, of a function whose arguments are read as they are.
     public FunctionDefinition encode(FunctionProbe hook, int kind, boolean joinsByStackPointer) {
+        return encode(hook, kind, joinsByStackPointer, OptionalInt.empty());
+    }
+
+    /// The value of the `functions` map.
+    ///
+    /// @param replaced of the site where it is probed
+    public FunctionDefinition encode(FunctionProbe hook, int kind, boolean joinsByStackPointer, OptionalInt replaced) {
         List<Capture> captures = captures(hook);
         ByteBuffer value = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
         putHead(value, hook, kind, sendsEnter(hook, joinsByStackPointer));
@@ -95,6 +103,7 @@ public final class FunctionTable {
         }
         putCaptures(value, at("capture"), onEnter(captures).stream().map(FunctionTable::place).toList());
         putCaptures(value, at("on_return"), onReturn(captures).stream().map(FunctionTable::place).toList());
+        replaced.ifPresent(added -> putReplaced(value, at("capture"), added));
         value.put(at("return_captures"), (byte) onReturn(captures).size());
         text(captures).ifPresent(text -> put(value, at("text"), place(text)));
         captures.stream()
@@ -225,6 +234,12 @@ public final class FunctionTable {
         for (int i = 0; i < place.offsets().size(); i++) {
             value.putInt(at + 8 + 4 * i, place.offsets().get(i));
         }
+    }
+
+    /// The register holds what the capture reads, plus `added`.
+    private static void putReplaced(ByteBuffer value, int at, int added) {
+        value.put(at + 3, (byte) 0);
+        value.putInt(at + 8, -added);
     }
 
     /// How the records of a function that was found as `symbol` become rows.

@@ -52,9 +52,9 @@ public final class Overhead {
         ///
         /// @param counters of the kernel
         /// @param endsEvery of one in so many calls the end is recorded too
-        /// @param stepped whether the kernel single-steps the instruction under its probe
-        Hits plus(long[] counters, Site.End end, int endsEvery, boolean stepped, CallCost cost) {
-            double trap = stepped ? cost.trap() : 0;
+        /// @param traps debug traps of each call
+        Hits plus(long[] counters, Site.End end, int endsEvery, int traps, CallCost cost) {
+            double trap = traps * cost.trap();
             CallCost.Price price = end == Site.End.EXITS ? cost.left() : cost.returned();
             double ends = end == Site.End.NOT_SEEN ? 0 : 1.0 / endsEvery;
             long skipped = counters[FunctionCounts.FILTERED] + counters[FunctionCounts.SAMPLED_OUT];
@@ -168,6 +168,7 @@ public final class Overhead {
                 known(rounded(cost.returned().counted(), 10)),
                 known(rounded(cost.left().recorded(), 10)),
                 known(rounded(cost.left().counted(), 10)),
+                known(rounded(cost.trap(), 10)),
                 cost.method(),
                 hits.hits(),
                 hits.left(),

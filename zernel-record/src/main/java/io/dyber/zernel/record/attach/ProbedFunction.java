@@ -12,6 +12,7 @@ import io.dyber.zernel.record.probe.Tracepoints;
 /// @param id its function number in the BPF maps; 0 when it was never to be attached
 /// @param site file offset that is probed, possibly some bytes into the function
 /// @param left whether it is probed where it is left instead of on its return
+/// @param early whether that is done before its `ret`s, without a debug trap
 /// @param cost `emulated` or `single-stepped`
 /// @param state `attached`, `off`, `waiting`, `missing` or `failed`
 /// @param why it is not attached, or empty
@@ -24,6 +25,7 @@ record ProbedFunction(
         String symbol,
         long site,
         boolean left,
+        boolean early,
         String cost,
         String state,
         String why) {
@@ -40,6 +42,7 @@ record ProbedFunction(
                 found.symbol(),
                 found.probeOffset(),
                 left,
+                found.earlier() || found.returns().isEmpty(),
                 found.site().cost().label(),
                 "attached",
                 "");
@@ -55,6 +58,7 @@ record ProbedFunction(
                 buildId,
                 found.symbol(),
                 found.note().fileOffset(),
+                false,
                 false,
                 Site.Cost.EMULATED.label(),
                 "attached",
@@ -72,6 +76,7 @@ record ProbedFunction(
                 found.symbol(),
                 found.probeOffset(),
                 false,
+                false,
                 found.site().cost().label(),
                 "off",
                 why);
@@ -80,16 +85,16 @@ record ProbedFunction(
     /// A function that is not attached.
     static ProbedFunction failed(
             FunctionProbe hook, String symbol, String library, String buildId, String state, String why) {
-        return new ProbedFunction(0, hook, symbol, library, buildId, symbol, 0, false, "", state, why);
+        return new ProbedFunction(0, hook, symbol, library, buildId, symbol, 0, false, false, "", state, why);
     }
 
     boolean isAttached() {
         return state.equals("attached");
     }
 
-    /// Whether the kernel single-steps the instruction under its probe, which takes a debug trap.
-    boolean isSingleStepped() {
-        return cost.equals(Site.Cost.SINGLE_STEPPED.label());
+    /// How many instructions under its probes a call makes the kernel single-step, each with a debug trap.
+    int traps() {
+        return (cost.equals(Site.Cost.SINGLE_STEPPED.label()) ? 1 : 0) + (left && !early ? 1 : 0);
     }
 
     /// Whether it has a number, by which its calls are counted while it is attached.
@@ -99,13 +104,18 @@ record ProbedFunction(
 
     /// The same, not attached at the moment.
     ProbedFunction resting(String reason) {
-        return new ProbedFunction(id, hook, name, library, buildId, symbol, site, left, cost, "off", reason);
+        return new ProbedFunction(id, hook, name, library, buildId, symbol, site, left, early, cost, "off", reason);
     }
 
     /// The same, refused by the kernel.
     ProbedFunction refused(String how, String reason) {
         return new ProbedFunction(
-                id, hook, name, library, buildId, symbol, site, left, cost, how, reason);
+                id, hook, name, library, buildId, symbol, site, left, early, cost, how, reason);
+    }
+
+    private String end() {
+        String exits = early ? "early" : "exits";
+        return left ? exits : hook.role().returns() ? "return" : "none";
     }
 
     /// The row of the footer.
@@ -122,7 +132,7 @@ record ProbedFunction(
                 symbol,
                 site,
                 cost,
-                isNumbered() ? left ? "exits" : hook.role().returns() ? "return" : "none" : null,
+                isNumbered() ? end() : null,
                 state,
                 why,
                 counts.entries(),

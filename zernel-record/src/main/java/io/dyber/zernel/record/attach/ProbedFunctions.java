@@ -184,9 +184,9 @@ public final class ProbedFunctions {
         return layers;
     }
 
-    /// Whether a function is probed where it is left.
-    public boolean anyLeft() {
-        return probed.stream().anyMatch(row -> row.isAttached() && row.left());
+    /// Whether calls of a function take a debug trap.
+    public boolean anyTrapped() {
+        return probed.stream().anyMatch(row -> row.isAttached() && row.traps() > 0);
     }
 
     /// How often the probes were hit so far.
@@ -195,7 +195,7 @@ public final class ProbedFunctions {
         for (ProbedFunction row : probed) {
             if (row.isNumbered()) {
                 Site.End end = Attachments.end(row.hook(), row.left());
-                hits = hits.plus(kernel.counters(row.id()), end, row.hook().endsEvery(), row.isSingleStepped(), cost);
+                hits = hits.plus(kernel.counters(row.id()), end, row.hook().endsEvery(), row.traps(), cost);
             }
         }
         return hits;

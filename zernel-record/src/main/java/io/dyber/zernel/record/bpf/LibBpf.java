@@ -333,7 +333,7 @@ final class LibBpf {
             MemorySegment options = arena.allocate(40, 8);
             options.set(JAVA_LONG, 0, 40);
             options.set(JAVA_LONG, 8, site.semaphore());
-            options.set(JAVA_LONG, 16, site.function());
+            options.set(JAVA_LONG, 16, site.cookie());
             options.set(JAVA_BOOLEAN, 24, onReturn);
             MemorySegment state = Native.state(arena);
             MemorySegment link = (MemorySegment)

@@ -15,8 +15,10 @@ import java.nio.file.Path;
 /// It begins with an instruction that the kernel emulates under a probe, as the sites that are chosen elsewhere do.
 /// The calls are made by machine code too, so no JVM is in what is measured.
 public final class PrivateFunction implements AutoCloseable {
+    /// Where the instruction before its `ret` lies, which the kernel emulates too.
+    public static final long BEFORE_RETURN = 5;
     /// Where its `ret` lies.
-    public static final long RETURN = 5;
+    public static final long RETURN = 6;
 
     private static final int THREAD_CPU_TIME = 3;
     private static final int CALLER = 0x40;
@@ -26,6 +28,7 @@ public final class PrivateFunction implements AutoCloseable {
         0x55, // push %rbp
         0x5d, // pop %rbp
         0x48, 0x89, 0xf8, // mov %rdi,%rax
+        0x90, // nop
         0xc3, // ret
     };
 

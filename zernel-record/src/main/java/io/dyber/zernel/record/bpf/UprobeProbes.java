@@ -70,15 +70,16 @@ public final class UprobeProbes implements AutoCloseable {
 
     private void attachLeft(ProbeLinks links, String path, List<Site> sites) {
         attachExits(links, "call_exit", path, sites, Site::returns);
-        attachExits(links, "call_jump", path, sites, Site::jumps);
+        attachExits(links, "call_jump", path, sites, site -> site.jumps().stream().map(at -> new Site.Exit(at, 0)).toList());
         attachPlain(links, "call_enter", path, sites);
     }
 
     private void attachExits(
-            ProbeLinks links, String program, String path, List<Site> sites, Function<Site, List<Long>> places) {
+            ProbeLinks links, String program, String path, List<Site> sites, Function<Site, List<Site.Exit>> places) {
         List<Site> exits = sites.stream()
                 .flatMap(site -> places.apply(site).stream()
-                        .map(place -> new Site(place, site.function(), Site.End.NOT_SEEN, 0)))
+                        .map(place -> new Site(
+                                place.offset(), site.function(), Site.End.NOT_SEEN, 0, place.height(), List.of(), List.of())))
                 .toList();
         if (!exits.isEmpty()) {
             attachPlain(links, program, path, exits);
@@ -128,7 +129,7 @@ public final class UprobeProbes implements AutoCloseable {
             for (int i = 0; i < sites.size(); i++) {
                 offsets.setAtIndex(JAVA_LONG, i, sites.get(i).offset());
                 semaphores.setAtIndex(JAVA_LONG, i, sites.get(i).semaphore());
-                cookies.setAtIndex(JAVA_LONG, i, sites.get(i).function());
+                cookies.setAtIndex(JAVA_LONG, i, sites.get(i).cookie());
             }
             MemorySegment attributes = arena.allocate(ATTRIBUTES_SIZE, 8);
             attributes.set(JAVA_INT, 0, object.programFd(program));

@@ -64,10 +64,10 @@ final class LiveProgress implements Progress {
         if (started.callNanos() == 0) {
             return "";
         }
-        String left = started.leftNanos() == 0
+        String trapped = started.trappedNanos() == 0
                 ? ""
-                : String.format(Locale.ROOT, ", ~%.1f us of functions probed where they are left", started.leftNanos() / 1e3);
-        return String.format(Locale.ROOT, ", ~%.1f us per recorded call here%s", started.callNanos() / 1e3, left);
+                : String.format(Locale.ROOT, ", ~%.1f us of functions that take a debug trap", started.trappedNanos() / 1e3);
+        return String.format(Locale.ROOT, ", ~%.1f us per recorded call here%s", started.callNanos() / 1e3, trapped);
     }
 
     private String what() {

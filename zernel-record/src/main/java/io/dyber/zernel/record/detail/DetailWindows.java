@@ -93,6 +93,11 @@ public final class DetailWindows {
         schedule.trigger(now());
     }
 
+    /// Whether there is anything that windows begin and end for.
+    public boolean comeAndGo() {
+        return asked.inWindows() && !probes.isEmpty();
+    }
+
     /// Does what is to be done now.
     ///
     /// @return what people should know

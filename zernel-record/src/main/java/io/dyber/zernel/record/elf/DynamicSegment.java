@@ -3,9 +3,11 @@ package io.dyber.zernel.record.elf;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /// What the dynamic loader sees: the library's own name, and enough to find the exported functions when the section
 /// headers are gone.
@@ -14,9 +16,13 @@ final class DynamicSegment {
     private static final long HASH = 4;
     private static final long STRTAB = 5;
     private static final long SYMTAB = 6;
+    private static final long RELA = 7;
+    private static final long RELASZ = 8;
     private static final long STRSZ = 10;
     private static final long SONAME = 14;
     private static final long RPATH = 15;
+    private static final long PLTRELSZ = 2;
+    private static final long JMPREL = 23;
     private static final long RUNPATH = 29;
     private static final long GNU_HASH = 0x6ffffef5L;
     private static final long VERSYM = 0x6ffffff0L;
@@ -24,6 +30,11 @@ final class DynamicSegment {
     private static final long LONGEST_NAME = 256;
     private static final long LONGEST_PATH = 16_384;
     private static final int MOST_NEEDED = 1024;
+
+    /// An `Elf64_Rela`, and the types that fill a place with the address of a function.
+    private static final int RELOCATION = 24;
+    private static final int GLOB_DAT = 6;
+    private static final int JUMP_SLOT = 7;
 
     private final ElfBytes bytes;
     private final ElfLayout layout;
@@ -59,6 +70,17 @@ final class DynamicSegment {
         return dynamic.isEmpty() ? Dependencies.NONE : dynamic.get().dependencies();
     }
 
+    /// The addresses of pointers that the loader fills with functions of these names, on x86-64.
+    static Set<Long> pointersTo(ElfBytes bytes, ElfLayout layout, Set<String> functions) throws ElfException {
+        Set<Long> pointers = new HashSet<>();
+        Optional<DynamicSegment> dynamic = of(bytes, layout);
+        if (dynamic.isPresent()) {
+            dynamic.get().addPointers(JMPREL, PLTRELSZ, functions, pointers);
+            dynamic.get().addPointers(RELA, RELASZ, functions, pointers);
+        }
+        return pointers;
+    }
+
     private static Optional<DynamicSegment> of(ElfBytes bytes, ElfLayout layout) throws ElfException {
         for (Segment segment : layout.segments()) {
             if (segment.type() == Segment.DYNAMIC) {
@@ -66,6 +88,33 @@ final class DynamicSegment {
             }
         }
         return Optional.empty();
+    }
+
+    private void addPointers(long tag, long sizeTag, Set<String> functions, Set<Long> pointers) throws ElfException {
+        if (!entries.containsKey(tag)) {
+            return;
+        }
+        ByteBuffer relocations = table(tag, "relocations", entry(sizeTag, "relocations") / RELOCATION * RELOCATION);
+        Map<Integer, Boolean> wanted = new HashMap<>();
+        for (int at = 0; at < relocations.limit(); at += RELOCATION) {
+            int type = relocations.getInt(at + 8);
+            if (type == GLOB_DAT || type == JUMP_SLOT) {
+                int symbol = relocations.getInt(at + 12);
+                Boolean known = wanted.get(symbol);
+                if (known == null) {
+                    known = functions.contains(symbolName(symbol));
+                    wanted.put(symbol, known);
+                }
+                if (known) {
+                    pointers.add(relocations.getLong(at));
+                }
+            }
+        }
+    }
+
+    private String symbolName(int symbol) throws ElfException {
+        long at = layout.fileOffset(entry(SYMTAB, "symbol table") + (long) symbol * SymbolTable.ENTRY).orElse(-1);
+        return textAt(bytes.slice("symbol", at, Integer.BYTES).getInt(0), LONGEST_NAME);
     }
 
     private Optional<String> soname() throws ElfException {

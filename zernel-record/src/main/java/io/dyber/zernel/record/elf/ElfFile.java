@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 
 /// A 64-bit little-endian ELF file: a library or a program whose functions are to be probed.
@@ -94,6 +95,12 @@ public final class ElfFile implements AutoCloseable {
             }
         }
         throw bytes.error("offset " + fileOffset + " is not loaded");
+    }
+
+    /// The addresses of pointers in its data that the loader fills with functions of these names, as calls of other libraries
+    /// need. Those of x86-64.
+    public Set<Long> pointersTo(Set<String> functions) throws ElfException {
+        return Damage.check(bytes, () -> DynamicSegment.pointersTo(bytes, layout, functions));
     }
 
     /// The functions that match a pattern, defined or imported, of `.dynsym` and `.symtab`.

@@ -15,9 +15,9 @@ public interface Progress {
     ///
     /// @param functions attached so far
     /// @param callNanos what recording one call costs its thread here; 0 when that is not known
-    /// @param leftNanos the same of the functions that are probed where they are left; 0 when there is none, or not known
+    /// @param trappedNanos the same of the functions whose calls take a debug trap; 0 when there is none, or not known
     /// @param foreseen files that are probed for the case that a process loads them
-    record Started(String backend, int functions, double callNanos, double leftNanos, int foreseen) {}
+    record Started(String backend, int functions, double callNanos, double trappedNanos, int foreseen) {}
 
     /// Where the recording stands.
     ///

@@ -5,6 +5,7 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Glob;
 import io.dyber.zernel.record.elf.Symbol;
 import io.dyber.zernel.record.elf.SymbolMatches;
+import io.dyber.zernel.record.elf.x86.Exit;
 import io.dyber.zernel.record.elf.x86.Exits;
 import io.dyber.zernel.record.elf.x86.Site;
 import io.dyber.zernel.record.elf.x86.SiteChooser;
@@ -17,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -48,8 +50,9 @@ public final class Symbols {
     /// @param aliases other names of the same code
     /// @param offset where in the file it starts
     /// @param site where from there the probe goes
-    /// @param returns where in the file its `ret`s are, if its end is seen there; none when it never returns
-    /// @param jumps where jumps to other functions end it
+    /// @param returns its `ret`s, if its end is seen there, or emulated instructions before them; none when it never returns
+    /// @param jumps where in the file jumps to other functions end it
+    /// @param earlier whether those are instructions before the `ret`s
     public record Found(
             Function function,
             String symbol,
@@ -57,8 +60,9 @@ public final class Symbols {
             long offset,
             Site site,
             End end,
-            List<Long> returns,
-            List<Long> jumps) {
+            List<Exit> returns,
+            List<Long> jumps,
+            boolean earlier) {
         public Found {
             aliases = List.copyOf(aliases);
             returns = List.copyOf(returns);
@@ -91,9 +95,11 @@ public final class Symbols {
     private final List<Missing> missing = new ArrayList<>();
     private final Map<Function, Integer> beyondLimit = new LinkedHashMap<>();
     private final Map<Long, Found> byOffset = new HashMap<>();
+    private final FreeingCalls freeing;
 
     private Symbols(ElfFile elf, boolean byReturn) {
         this.elf = elf;
+        this.freeing = FreeingCalls.of(elf);
         this.byReturn = byReturn;
     }
 
@@ -175,12 +181,18 @@ public final class Symbols {
             exits = exits(offset, shown.size()).filter(known -> unwinds || known.jumps().isEmpty());
             end = exits.map(known -> known.simple() && byReturn ? End.RETURN : End.EXITS).orElse(End.UNKNOWN);
         }
-        List<Long> returns = exits.map(Exits::returns).orElse(List.of()).stream().map(at -> offset + at).toList();
+        boolean readsAtReturn = function.captures().stream().anyMatch(Capture::atReturn);
+        boolean earlier = !readsAtReturn && exits.stream().anyMatch(known -> !known.earlier().isEmpty());
+        List<Exit> returns = exits.map(known -> earlier ? known.earlier() : rets(known)).orElse(List.of());
         List<Long> jumps = exits.map(Exits::jumps).orElse(List.of()).stream().map(at -> offset + at).toList();
         Found code =
-                new Found(function, shown.name(), aliases, offset, site(offset, shown.size()), end, returns, jumps);
+                new Found(function, shown.name(), aliases, offset, site(function, offset, shown.size()), end, returns, jumps, earlier);
         byOffset.put(offset, code);
         found.add(code);
+    }
+
+    private static List<Exit> rets(Exits exits) {
+        return exits.returns().stream().map(at -> new Exit(at, 0)).toList();
     }
 
     /// Names with fewer leading underscores are the ones that people know.
@@ -193,15 +205,31 @@ public final class Symbols {
     }
 
     private Optional<Exits> exits(long offset, long size) throws ElfException {
-        return size <= 0 || size > LARGEST ? Optional.empty() : Exits.of(elf.code(offset, (int) size));
+        return size <= 0 || size > LARGEST ? Optional.empty() : Exits.of(elf.code(offset, (int) size), freeing.from(offset));
     }
 
-    private Site site(long offset, long size) throws ElfException {
+    private Site site(Function function, long offset, long size) throws ElfException {
         if (elf.machine() != ElfFile.X86_64) {
             return new Site(0, Site.Cost.SINGLE_STEPPED);
         }
         long length = size > 0 ? Math.clamp(size, SHORTEST_READ, SiteChooser.LOOK_AHEAD) : SiteChooser.LOOK_AHEAD;
-        return SiteChooser.choose(elf.code(offset, (int) length));
+        byte[] code = elf.code(offset, (int) length);
+        Site site = SiteChooser.choose(code);
+        OptionalInt behind = onlyReadBehindFirst(function);
+        return site.cost() == Site.Cost.SINGLE_STEPPED && behind.isPresent()
+                ? SiteChooser.chooseBehind(code, behind.getAsInt())
+                : site;
+    }
+
+    /// How far behind its first argument the one value lies that is read of a function, if that is all.
+    private static OptionalInt onlyReadBehindFirst(Function function) {
+        if (function.captures().size() != 1) {
+            return OptionalInt.empty();
+        }
+        Capture only = function.captures().getFirst();
+        int offset = only.offsets().size() == 1 ? only.offsets().getFirst() : 0;
+        Capture value = new Capture(only.column(), Source.ARGUMENT, 1, List.of(offset), Width.U64, false);
+        return only.equals(value) ? OptionalInt.of(offset) : OptionalInt.empty();
     }
 
     /// A glob that happens to match one is not worth a word.

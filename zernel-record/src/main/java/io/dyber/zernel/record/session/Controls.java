@@ -26,6 +26,7 @@ public final class Controls {
 
     public void dump() {
         dump.set(true);
+        wake();
     }
 
     /// Names this moment.

@@ -47,6 +47,9 @@ public final class Session {
     static final String FAILED = "failed";
 
     private static final long TICK_MILLIS = 20;
+    /// Nothing changes for most of a recording, and what does wakes: looking costs the job its CPU.
+    private static final long QUIET_TICK_MILLIS = 100;
+    private static final long LIVELY_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long STATUS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RecordOptions options;
@@ -76,6 +79,8 @@ public final class Session {
     private final Rotation parts;
     private final Triggers triggers;
     private long quietUntil = System.nanoTime();
+    private long livelyUntil = System.nanoTime() + LIVELY_NANOS;
+    private long nextRollCall = System.nanoTime();
     private final Job job;
     private final GpuKernelSymbolizer kernelNames;
     private final Pythons pythons;
@@ -218,6 +223,7 @@ public final class Session {
             workload = Optional.of(started);
             kernel.addTarget(started.pid());
             targets.follow(started.pid());
+            started.onceEnded(controls::wake);
         }
         targets.begin();
         code.begin(workload);
@@ -237,7 +243,7 @@ public final class Session {
                 attachments.backend(),
                 attachments.functions().attached(),
                 cost.returned().recorded(),
-                attachments.functions().anyLeft() ? cost.left().recorded() : 0,
+                attachments.functions().anyTrapped() ? cost.trapped().recorded() : 0,
                 libraries.idle()));
         libraries.begin();
         host.start();
@@ -296,6 +302,9 @@ public final class Session {
     /// Looks at what has started or loaded code.
     private Set<Integer> scan() {
         Set<Integer> changed = targets.scan();
+        if (!changed.isEmpty()) {
+            livelyUntil = System.nanoTime() + LIVELY_NANOS;
+        }
         look(changed);
         return attachments.scan(changed, Found.LATE);
     }
@@ -350,8 +359,11 @@ public final class Session {
         if (workload.isPresent() && !workload.get().isAlive()) {
             return ends("command-exited");
         }
-        if (workload.isEmpty() && !options.pids().isEmpty() && !targets.anyAlive()) {
-            return ends("target-exited");
+        if (workload.isEmpty() && !options.pids().isEmpty() && System.nanoTime() >= nextRollCall) {
+            nextRollCall = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(QUIET_TICK_MILLIS);
+            if (!targets.anyAlive()) {
+                return ends("target-exited");
+            }
         }
         if (holding.failure().isPresent()) {
             throw holding.failure().get();
@@ -360,11 +372,17 @@ public final class Session {
             return false; // the reason is the failure
         }
         try {
-            return !controls.awaitStop(TICK_MILLIS) || ends(controls.stopReason());
+            return !controls.awaitStop(tickMillis()) || ends(controls.stopReason());
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             return ends("signal");
         }
+    }
+
+    /// Windows begin and end with steps; loads that are not heard of and new processes are found by looking.
+    private long tickMillis() {
+        boolean lively = windows.comeAndGo() || !kernel.hearsOfLoads() || System.nanoTime() < livelyUntil;
+        return lively ? TICK_MILLIS : QUIET_TICK_MILLIS;
     }
 
     private boolean ends(String reason) {

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -133,6 +134,11 @@ public final class Workload {
             }
         }
         return environment;
+    }
+
+    /// Runs something, on another thread, when the command has ended.
+    void onceEnded(Runnable action) {
+        CompletableFuture<Process> _ = process.onExit().whenComplete((_, _) -> action.run());
     }
 
     private void awaitHeld(String hint) {

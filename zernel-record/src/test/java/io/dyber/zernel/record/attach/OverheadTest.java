@@ -14,7 +14,11 @@ import org.junit.jupiter.api.Test;
 
 final class OverheadTest {
     private static final CallCost COST =
-            new CallCost(new CallCost.Price(1_000, 400), new CallCost.Price(5_000, 3_000), "by hand");
+            new CallCost(
+                    new CallCost.Price(1_000, 400),
+                    new CallCost.Price(5_000, 3_000),
+                    new CallCost.Price(9_000, 5_600),
+                    "by hand");
     private static final SystemCallCost SYSTEM_CALLS = new SystemCallCost(630.04, 430, 350, "by hand too");
 
     private final Schema schema = CompiledPrograms.schema(List.of());
@@ -40,8 +44,8 @@ final class OverheadTest {
     @Test
     void aCallCostsWhatWasMeasuredAndHalfOfItWithoutItsReturn() {
         Hits hits = Hits.NO
-                .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, 1, false, COST)
-                .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, false, COST);
+                .plus(new long[] {1_000, 100, 0, 0, 0, 50}, Site.End.RETURN, 1, 0, COST)
+                .plus(new long[] {10, 0, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, 0, COST);
         assertThat(hits).isEqualTo(new Hits(1_010, 0, 150, 855_000, 60_000));
         Footer.Overhead described = overhead(COST).describe(hits, SystemCallHits.NO);
         assertThat(described.costNsPerHit()).isEqualTo(1_000.0);
@@ -55,8 +59,8 @@ final class OverheadTest {
     @Test
     void aCallOfAFunctionThatIsProbedWhereItIsLeftHasItsOwnPrice() {
         Hits hits = Hits.NO
-                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, false, COST)
-                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, 1, false, COST);
+                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, 0, COST)
+                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.EXITS, 1, 0, COST);
         Footer.Overhead described = overhead(COST).describe(hits, SystemCallHits.NO);
         assertThat(described.costNsPerLeftHit()).isEqualTo(5_000.0);
         assertThat(described.costNsPerCountedLeftHit()).isEqualTo(3_000.0);
@@ -69,9 +73,9 @@ final class OverheadTest {
     @Test
     void aDebugTrapAtTheEntryIsPaidInEachCall() {
         Hits hits = Hits.NO
-                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, true, COST)
-                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, true, COST);
-        // A trap takes 3000 - 400 ns.
+                .plus(new long[] {100, 0, 0, 0, 0, 0}, Site.End.RETURN, 1, 1, COST)
+                .plus(new long[] {30, 10, 0, 0, 0, 0}, Site.End.NOT_SEEN, 1, 1, COST);
+        // A trap takes 5600 - 3000 ns.
         assertThat(hits).isEqualTo(new Hits(130, 0, 10, 100 * 3_600 + 20 * 3_100, 10 * 3_000));
     }
 

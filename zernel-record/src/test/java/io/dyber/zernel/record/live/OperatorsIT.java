@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -91,5 +93,25 @@ class OperatorsIT {
                         .distinct())
                 .containsExactlyInAnyOrderElementsOf(
                         recording.rows("SELECT DISTINCT name FROM events WHERE kind = 'torch_op'"));
+    }
+
+    /// The compiler that built PyTorch frees temporaries at the end of nearly all of them.
+    @Test
+    void nearlyNoCallTakesADebugTrap() {
+        Map<String, Long> costs = recording.footer("zernel.probes").valueStream()
+                .filter(probe -> probe.path("entries").asLong() > 0)
+                .filter(probe -> List.of("torch_op", "region", "backward").contains(probe.path("kind").asString()))
+                .filter(probe -> !probe.path("symbol").asString().contains("Profiler"))
+                .collect(Collectors.groupingBy(
+                        probe -> String.join(
+                                " ",
+                                probe.path("kind").asString(),
+                                probe.path("cost").asString(),
+                                probe.path("end").asString()),
+                        Collectors.counting()));
+        assertThat(costs).containsKeys("region emulated return", "region emulated none", "backward emulated early");
+        assertThat(costs.getOrDefault("torch_op emulated exits", 0L))
+                .isLessThan(costs.getOrDefault("torch_op emulated early", 0L) / 5);
+        assertThat(costs.keySet()).allMatch(cost -> cost.contains("emulated"));
     }
 }

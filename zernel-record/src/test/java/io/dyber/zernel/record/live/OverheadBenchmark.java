@@ -5,10 +5,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /// What recording costs a training whose limit is the CPU: steps of 60 ms with 2,760 launches through all three layers and
@@ -35,16 +33,6 @@ final class OverheadBenchmark {
 
     /// A time of one way, on CLOCK_MONOTONIC; of a recording, the windows in which it held detail.
     private record Span(String way, long start, long end, List<long[]> windows, String note) {}
-
-    private record Step(long start, long nanos) {
-        long end() {
-            return start + nanos;
-        }
-
-        boolean isIn(long from, long to) {
-            return start >= from && end() <= to;
-        }
-    }
 
     private OverheadBenchmark(Path folder) {
         this.folder = folder;
@@ -73,7 +61,7 @@ final class OverheadBenchmark {
             job.signal("TERM");
             job.await();
         }
-        List<Step> steps = steps(file);
+        List<TimedStep> steps = TimedStep.read(file);
         double calls = Double.parseDouble(launches) + 2 * Double.parseDouble(allocations);
         double alone = lowest(steps, spans.getFirst());
         Comparison costs = new Comparison("What " + call + " costs", "ns");
@@ -82,10 +70,9 @@ final class OverheadBenchmark {
         spans.clear();
     }
 
-    private static double lowest(List<Step> steps, Span span) {
+    private static double lowest(List<TimedStep> steps, Span span) {
         long half = (span.start() + span.end()) / 2;
-        long[] nanos = steps.stream().filter(step -> step.isIn(half, span.end())).mapToLong(Step::nanos).sorted().toArray();
-        return nanos[nanos.length / 10];
+        return TimedStep.quantile(steps.stream().filter(step -> step.isIn(half, span.end())).toList(), 0.1);
     }
 
     private void run(int rounds) throws IOException {
@@ -108,7 +95,7 @@ final class OverheadBenchmark {
             job.signal("TERM");
             job.await();
         }
-        judge(steps(file));
+        judge(TimedStep.read(file));
         mean.print();
         median.print();
     }
@@ -168,18 +155,10 @@ final class OverheadBenchmark {
         }
     }
 
-    private static List<Step> steps(Path file) throws IOException {
-        try (Stream<String> lines = Files.lines(file)) {
-            return lines.map(line -> line.split(" "))
-                    .map(step -> new Step(Long.parseLong(step[0]), Long.parseLong(step[1])))
-                    .toList();
-        }
-    }
-
-    private void judge(List<Step> steps) {
+    private void judge(List<TimedStep> steps) {
         for (int i = 0; i < spans.size(); i++) {
             Span span = spans.get(i);
-            List<Step> within =
+            List<TimedStep> within =
                     steps.stream().filter(step -> step.isIn(span.start(), span.end())).toList();
             add(span.way(), within);
             if (!span.windows().isEmpty()) {
@@ -192,20 +171,19 @@ final class OverheadBenchmark {
         }
     }
 
-    private static boolean isIn(Step step, List<long[]> windows) {
+    private static boolean isIn(TimedStep step, List<long[]> windows) {
         return windows.stream().anyMatch(window -> step.isIn(window[0], window[1]));
     }
 
-    private static boolean isOut(Step step, List<long[]> windows) {
+    private static boolean isOut(TimedStep step, List<long[]> windows) {
         return windows.stream().allMatch(window -> step.end() < window[0] - 50e6 || step.start() > window[1] + 50e6);
     }
 
-    private void add(String way, List<Step> steps) {
+    private void add(String way, List<TimedStep> steps) {
         if (!steps.isEmpty()) {
-            long[] nanos = steps.stream().mapToLong(Step::nanos).sorted().toArray();
-            mean.add(way, Arrays.stream(nanos).average().orElseThrow() / 1e6);
-            median.add(way, nanos[nanos.length / 2] / 1e6);
-            median.note(way, String.format(Locale.ROOT, "%d steps", nanos.length));
+            mean.add(way, TimedStep.mean(steps) / 1e6);
+            median.add(way, TimedStep.quantile(steps, 0.5) / 1e6);
+            median.note(way, String.format(Locale.ROOT, "%d steps", steps.size()));
         }
     }
 }

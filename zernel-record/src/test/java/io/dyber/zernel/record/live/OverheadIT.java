@@ -65,7 +65,7 @@ class OverheadIT {
                 .run();
         assertThat(outcome.status()).as(outcome.toString()).isEqualTo(5);
         assertThat(outcome.err()).anyMatch(line -> line.matches(
-                ".*, ~\\d+\\.\\d us per recorded call here, ~\\d+\\.\\d us of functions probed where they are left.*"));
+                ".*, ~\\d+\\.\\d us per recorded call here, ~\\d+\\.\\d us of functions that take a debug trap.*"));
         try (Recording recording = Recording.open(file())) {
             JsonNode overhead = recording.footer("zernel.overhead");
             double cost = overhead.path("cost_ns_per_left_hit").asDouble();
@@ -74,7 +74,9 @@ class OverheadIT {
                     .isPositive()
                     .isGreaterThan(overhead.path("cost_ns_per_counted_hit").asDouble());
             assertThat(overhead.path("hits").asLong()).isPositive().isEqualTo(overhead.path("left_hits").asLong());
-            double all = overhead.path("hits").asLong() * cost;
+            double trap = overhead.path("debug_trap_ns").asDouble();
+            assertThat(trap).isPositive();
+            double all = overhead.path("hits").asLong() * (cost + trap);
             assertThat(overhead.path("cpu_ns_total").asDouble()).isCloseTo(all, within(0.001 * all));
         }
     }

@@ -1,76 +1,102 @@
 package io.dyber.zernel.record.live;
 
+import io.dyber.zernel.record.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import tools.jackson.databind.JsonNode;
 
-/// What recording costs a PyTorch training on the CPU whose steps take some milliseconds, the worst case for a cost per
-/// step. Not a test; run its `main` as root with the test class path and `ZERNEL_PYTHON`:
-/// `java -cp ... io.dyber.zernel.record.live.TrainingCostBenchmark [rounds]`.
+/// What recording costs a PyTorch training on the CPU whose steps take a millisecond, the worst case for a cost per step.
+/// Needs root and `ZERNEL_PYTHON`. `TrainingCostBenchmark [rounds]`.
 ///
-/// Steps per second after the first 100, all ways in turn in every round.
+/// One process trains all the time and times its own steps; it is left alone and recorded in each of the ways, in turns,
+/// each way between two times alone.
 final class TrainingCostBenchmark {
-    private static final int WARM_UP = 100;
-    private static final List<String> TRAINING = List.of(
-            "--steps", "1200", "--workers", "0", "--transform-ms", "0", "--batch", "16");
+    private static final int SECONDS = Integer.getInteger("bench.seconds", 5);
+    private static final int SECONDS_TO_START = 10;
     private static final Map<String, List<String>> WAYS = ways();
 
-    private TrainingCostBenchmark() {}
+    private final Path folder;
+    private final List<Span> spans = new ArrayList<>();
+
+    /// A time of one way, on CLOCK_MONOTONIC.
+    private record Span(String way, long start, long end) {}
+
+    private TrainingCostBenchmark(Path folder) {
+        this.folder = folder;
+    }
 
     private static Map<String, List<String>> ways() {
         Map<String, List<String>> ways = new LinkedHashMap<>();
-        ways.put("tier 0: --detail off", List.of("--detail", "off"));
-        ways.put("tier 2: --detail all", List.of("--detail", "all"));
-        ways.put("and --probe 'torch_op:*'", List.of("--probe", "torch_op:*"));
+        ways.put("default", List.of());
+        ways.put("kernel only", List.of("--kinds", "process,sched,wait,io,io_open,sample"));
+        ways.put("regions only", List.of("--kinds", "region", "--stacks", "off"));
+        ways.put("backward only", List.of("--kinds", "backward", "--stacks", "off"));
+        ways.put("and every operator", List.of("--probe", "torch_op:*"));
         return ways;
     }
 
-    /// Prints one line per way.
+    /// Prints two tables.
     public static void main(String[] args) throws IOException {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 5;
-        Path file = Files.createTempDirectory("zernel-training-cost").resolve("run.parquet");
-        List<String> command = new ArrayList<>(List.of(
-                "env", "OMP_NUM_THREADS=1", Needs.python("torch"), Programs.source("train.py")));
-        command.addAll(TRAINING);
-        Map<String, List<Double>> rates = new LinkedHashMap<>();
-        for (int round = 0; round < rounds; round++) {
-            try (Running training = Running.start(command.toArray(String[]::new))) {
-                add(rates, "not recorded", training.await());
+        new TrainingCostBenchmark(Files.createTempDirectory("zernel-training-cost")).run(rounds);
+    }
+
+    private void run(int rounds) throws IOException {
+        Path file = folder.resolve("steps");
+        int seconds = rounds * WAYS.size() * (2 * SECONDS + SECONDS_TO_START);
+        ProcessBuilder training = new ProcessBuilder(
+                Needs.python("torch"), Programs.source("short_steps.py"), Integer.toString(seconds));
+        training.environment().put("STEPPING", file.toString());
+        try (Running job = Running.start(training)) {
+            job.awaitLine("ready");
+            for (int round = 0; round < rounds; round++) {
+                WAYS.forEach((way, options) -> {
+                    alone();
+                    record(way, options, job);
+                });
             }
-            WAYS.forEach((way, options) -> add(
-                    rates,
-                    way,
-                    Recorder.recordTo(file, options.toArray(String[]::new))
-                            .with("--")
-                            .with(command.toArray(String[]::new))
-                            .runWell()));
+            alone();
+            job.signal("TERM");
+            job.await();
         }
-        double unrecorded = median(rates.getOrDefault("not recorded", List.of(1.0)));
-        rates.forEach((way, values) -> System.out.printf(
-                Locale.ROOT,
-                "%-26s %7.0f steps/s  %6.0f..%-6.0f %5.2f x%n",
-                way,
-                median(values),
-                values.stream().mapToDouble(d -> d).min().orElse(0),
-                values.stream().mapToDouble(d -> d).max().orElse(0),
-                median(values) / unrecorded));
+        print(TimedStep.read(file));
     }
 
-    private static void add(Map<String, List<Double>> rates, String way, Running.Outcome outcome) {
-        JsonNode steps = Truth.of(outcome.out()).only().path("steps");
-        long began = steps.path(WARM_UP).path("step_ns").asLong();
-        long ended = steps.path(steps.size() - 1).path("step_ns").asLong();
-        double rate = (steps.size() - 1 - WARM_UP) * 1e9 / (ended - began);
-        rates.computeIfAbsent(way, _ -> new ArrayList<>()).add(rate);
+    private void alone() {
+        long start = System.nanoTime();
+        Running.pause(1000L * SECONDS);
+        spans.add(new Span("alone", start, System.nanoTime()));
     }
 
-    private static double median(List<Double> values) {
-        return values.stream().sorted().toList().get(values.size() / 2);
+    private void record(String way, List<String> options, Running job) {
+        try (Running recorder = Recorder.recordTo(folder.resolve("run.parquet"), options.toArray(String[]::new))
+                .with("-p", Long.toString(job.pid()))
+                .startRecording()) {
+            // The attaching is not what a step costs.
+            Running.pause(1000);
+            long start = System.nanoTime();
+            Running.pause(1000L * SECONDS);
+            spans.add(new Span(way, start, System.nanoTime()));
+            recorder.signal("INT");
+            recorder.await();
+        }
+    }
+
+    private void print(List<TimedStep> steps) {
+        Comparison median = new Comparison("The median step", "us");
+        Comparison mean = new Comparison("A step in the mean", "us");
+        for (Span span : spans) {
+            List<TimedStep> within = steps.stream()
+                    .filter(step -> step.isIn(span.start(), span.end()))
+                    .toList();
+            median.add(span.way(), TimedStep.quantile(within, 0.5) / 1e3);
+            mean.add(span.way(), TimedStep.mean(within) / 1e3);
+        }
+        median.print();
+        mean.print();
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.Gcc;
+import io.dyber.zernel.record.elf.x86.Exit;
 import io.dyber.zernel.record.elf.x86.Site;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,6 +26,9 @@ final class SymbolsTest {
             __asm__(".globl unsized; .type unsized, @function; unsized: call my_push; ret");
             FUNCTION(_Z6thrownv, "call my_push; ret")
             __asm__(".globl _Z7unsizedv; .type _Z7unsizedv, @function; _Z7unsizedv: call my_push; ret");
+            FUNCTION(frees, "push %rbp; push %rbx; call my_push; test %rax, %rax; je 1f; call free@plt; 1: pop %rbx; pop %rbp; ret")
+            FUNCTION(frees_behind, "push %rbp; call my_push; test %rax, %rax; je 1f; call *free@GOTPCREL(%rip); 1: pop %rbp; ret")
+            FUNCTION(works, "push %rbp; call my_push; test %rax, %rax; je 1f; call calloc@plt; 1: pop %rbp; ret")
             FUNCTION(_RNvC5crate4rust, "call my_push; ret")
             static int one(void) { return 1; }
             static int (*choose(void))(void) { return one; }
@@ -69,6 +73,17 @@ final class SymbolsTest {
         Symbols.Found caller = symbols.found().get(1);
         assertThat(caller.jumps()).containsExactly(caller.offset() + 7);
         assertThat(symbols.found().get(2).returns()).isEmpty();
+    }
+
+    @Test
+    void theEndIsSeenBeforeTheReturnWhereNothingIsReadThere() throws Exception {
+        Function read = new Function("call", "", "libmine.so", "frees", List.of(Capture.returned("result", Width.U64)));
+        List<Symbols.Found> early = resolve(call("frees"), call("frees_behind")).found();
+        assertThat(early).allMatch(Symbols.Found::earlier);
+        assertThat(early).extracting(found -> found.returns().getFirst()).containsExactly(new Exit(10, 16), new Exit(9, 8));
+        List<Symbols.Found> late = List.of(resolve(read).found().getFirst(), resolve(call("works")).found().getFirst());
+        assertThat(late).noneMatch(Symbols.Found::earlier);
+        assertThat(late).allMatch(found -> found.returns().getFirst().height() == 0);
     }
 
     @Test

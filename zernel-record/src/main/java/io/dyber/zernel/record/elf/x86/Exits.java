@@ -12,17 +12,20 @@ import java.util.TreeMap;
 /// among them: a probe there is hit also when they are not taken.
 ///
 /// @param returns where in the code the `ret`s are; a function that never returns has none
+/// @param earlier emulated instructions, one of which is passed on each way to a `ret` when all is done but to free memory; empty
+///     where that cannot be had
 /// @param jumps where the jumps are
 /// @param simple whether the function runs no code but its own, on one stack, and returns
-public record Exits(List<Integer> returns, List<Integer> jumps, boolean simple) {
+public record Exits(List<Integer> returns, List<Exit> earlier, List<Integer> jumps, boolean simple) {
     public Exits {
         returns = List.copyOf(returns);
+        earlier = List.copyOf(earlier);
         jumps = List.copyOf(jumps);
     }
 
     /// Those of the code of one whole function, or empty when it holds bytes that are no known instruction, or jumps between
     /// two instructions: then it holds something else too.
-    public static Optional<Exits> of(byte[] code) {
+    public static Optional<Exits> of(byte[] code, Freeing freeing) {
         SortedMap<Integer, Instruction> instructions = new TreeMap<>();
         int at = 0;
         while (at < code.length) {
@@ -36,11 +39,11 @@ public record Exits(List<Integer> returns, List<Integer> jumps, boolean simple) 
         boolean fits = instructions.values().stream()
                 .filter(instruction -> instruction.jumps() || instruction.branches())
                 .allMatch(jump -> jump.leadsOut() || isWhole(instructions, jump.target()));
-        return fits ? Optional.of(among(instructions, code.length)) : Optional.empty();
+        return fits ? Optional.of(among(code, instructions, freeing)) : Optional.empty();
     }
 
-    private static Exits among(SortedMap<Integer, Instruction> instructions, int length) {
-        StackHeights heights = StackHeights.of(instructions, length);
+    private static Exits among(byte[] code, SortedMap<Integer, Instruction> instructions, Freeing freeing) {
+        StackHeights heights = StackHeights.of(instructions, code.length);
         List<Integer> returns = new ArrayList<>();
         List<Integer> jumps = new ArrayList<>();
         boolean simple = true;
@@ -56,7 +59,8 @@ public record Exits(List<Integer> returns, List<Integer> jumps, boolean simple) 
             }
             simple &= !jumpsOut && !instruction.leadsOut() && !instruction.calls() && !instruction.setsStackPointer();
         }
-        return new Exits(returns, jumps, simple && !returns.isEmpty());
+        List<Exit> earlier = WaysOut.emulated(code, instructions, heights, freeing);
+        return new Exits(returns, earlier, jumps, simple && !returns.isEmpty());
     }
 
     /// Behind a `lock` that only several threads need, there is a jump that passes it.

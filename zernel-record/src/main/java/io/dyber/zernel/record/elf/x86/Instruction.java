@@ -69,6 +69,14 @@ final class Instruction {
         return op == 0xe8 || system || (op == 0xff && (register() == 2 || register() == 3));
     }
 
+    /// Whether it calls what frees memory.
+    boolean frees(Freeing freeing) {
+        boolean throughPointer = opcode() == 0xff && register() == 2 && byteAt(1) >> 6 == 0 && operand() == RBP;
+        return opcode() == 0xe8
+                ? freeing.isAt(end + int32(end - 4))
+                : throughPointer && freeing.isBehind(end + int32(end - 4));
+    }
+
     boolean isLocked() {
         return has(0xf0);
     }
@@ -83,6 +91,27 @@ final class Instruction {
             case 0x94 -> wide() && !rex(0);
             default -> false;
         };
+    }
+
+    /// Whether it does to the stack pointer what [#heightAfter] does not follow.
+    boolean losesStackPointer() {
+        int op = opcode();
+        boolean computed = op < 0x38
+                && (((op & 7) == 1 && movesTo(operand(), 0)) || ((op & 7) == 3 && movesTo(register(), 2)));
+        boolean masked = (op == 0x81 || op == 0x83)
+                && movesTo(operand(), 0)
+                && register() != 0
+                && register() != 5
+                && register() != 7;
+        return computed || masked || setsStackPointer() || op == 0xc8 || (op == 0x8d && isAddressFromElsewhere());
+    }
+
+    private boolean isAddressFromElsewhere() {
+        if (!wide() || rex(2) || register() != RSP) {
+            return false;
+        }
+        boolean ofStackPointer = !rex(0) && !rex(1) && operand() == RSP && byteAt(2) == 0x24;
+        return !ofStackPointer && (rex(0) || operand() != RBP || byteAt(1) >> 6 == 0);
     }
 
     /// How far the stack has grown after it.

@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.elf.x86;
 
+import java.util.OptionalInt;
+
 /// Finds the cheapest instruction at the start of an x86-64 function to put a uprobe on.
 ///
 /// The kernel emulates a few instructions under a probe and single-steps all others, which costs up to 19 times as
@@ -12,6 +14,7 @@ public final class SiteChooser {
     public static final int LOOK_AHEAD = 4096;
 
     private static final int MAX_STEPS = 4;
+    private static final int[] END_BRANCH = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
     private static final Site AT_START = new Site(0, Site.Cost.SINGLE_STEPPED);
 
     private SiteChooser() {}
@@ -33,8 +36,28 @@ public final class SiteChooser {
         return AT_START;
     }
 
+    /// The same for a function of which nothing is read but the 64 bits that lie `offset` bytes behind its first argument. Some read
+    /// them first, and perhaps add something; C++ methods do that to reach an object that a reference holds.
+    public static Site chooseBehind(byte[] code, int offset) {
+        int at = matches(code, 0, END_BRANCH) ? END_BRANCH.length : 0;
+        if (offset == 0 && matches(code, at, 0x48, 0x8b, 0x3f)) {
+            at += 3; // mov (%rdi),%rdi
+        } else if (matches(code, at, 0x48, 0x8b, 0x7f) && has(code, at, 4) && code[at + 3] == offset) {
+            at += 4; // mov offset(%rdi),%rdi
+        } else {
+            return AT_START;
+        }
+        int added = 0;
+        if (matches(code, at, 0x48, 0x83, 0xc7) && has(code, at, 4)) {
+            added = code[at + 3]; // add $imm8,%rdi
+            at += 4;
+        }
+        boolean fits = isEmulated(code, at) && (isPush(code, at) || !isJumpedTo(code, at));
+        return fits ? new Site(at, Site.Cost.EMULATED, OptionalInt.of(added)) : AT_START;
+    }
+
     /// Whether the kernel emulates the instruction.
-    private static boolean isEmulated(byte[] code, int at) {
+    static boolean isEmulated(byte[] code, int at) {
         int op = at(code, at);
         return switch (op) {
             case 0x90 -> true;
@@ -68,8 +91,8 @@ public final class SiteChooser {
 
     /// The length of an instruction that may lie before the probe; 0 for all others.
     private static int passable(byte[] code, int at) {
-        if (matches(code, at, 0xf3, 0x0f, 0x1e, 0xfa)) {
-            return 4; // endbr64
+        if (matches(code, at, END_BRANCH)) {
+            return END_BRANCH.length;
         }
         int prefix = (at(code, at) & 0xf0) == 0x40 ? 1 : 0;
         int length = prefix + comparison(at(code, at + prefix), at(code, at + prefix + 1));

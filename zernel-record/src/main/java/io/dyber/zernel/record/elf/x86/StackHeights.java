@@ -3,6 +3,7 @@ package io.dyber.zernel.record.elf.x86;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.OptionalInt;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class StackHeights {
     private final SortedMap<Integer, Instruction> instructions;
     private final @Nullable StackHeight[] heights;
+    private boolean exact = true;
 
     private StackHeights(SortedMap<Integer, Instruction> instructions, int length) {
         this.instructions = instructions;
@@ -21,6 +23,7 @@ final class StackHeights {
     static StackHeights of(SortedMap<Integer, Instruction> instructions, int length) {
         StackHeights all = new StackHeights(instructions, length);
         all.follow(0, StackHeight.AT_START);
+        all.exact &= all.fits();
         boolean framed = Arrays.stream(all.heights).anyMatch(height -> height != null && height.bytes() > 0);
         StackHeight elsewhere = framed ? StackHeight.OF_A_FRAME : StackHeight.AT_START;
         instructions.keySet().forEach(at -> all.follow(at, elsewhere));
@@ -31,6 +34,27 @@ final class StackHeights {
     boolean mayBeAsAtStart(int at) {
         StackHeight height = heights[at];
         return height == null || height.mayBeAsAtStart();
+    }
+
+    /// How many bytes lie there above the return address; empty when that is not certain.
+    OptionalInt exactly(int at) {
+        StackHeight height = heights[at];
+        return exact && height != null && !height.unknownFrame() ? OptionalInt.of(height.bytes()) : OptionalInt.empty();
+    }
+
+    /// Whether nothing but the return address is left at each `ret` that was reached, and no instruction that was reached does
+    /// to the stack pointer what is not followed.
+    private boolean fits() {
+        for (int at = 0; at < heights.length; at++) {
+            StackHeight height = heights[at];
+            Instruction instruction = instructions.get(at);
+            if (height != null && instruction != null) {
+                if (instruction.losesStackPointer() || (instruction.returns() && height.bytes() != 0)) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     /// A place to go on from.
@@ -56,6 +80,8 @@ final class StackHeights {
                 at = instruction.end();
                 instruction = instructions.get(at);
             }
+            StackHeight other = instruction == null ? null : heights[at];
+            exact &= other == null || other.equals(height) || height.unknownFrame();
         }
     }
 }

@@ -15,7 +15,7 @@ final class ExitsTest {
     }
 
     private static List<Integer> exits(String hex) {
-        Exits exits = Exits.of(code(hex)).orElseThrow();
+        Exits exits = Exits.of(code(hex), Freeing.UNKNOWN).orElseThrow();
         return Stream.concat(exits.returns().stream(), exits.jumps().stream()).sorted().toList();
     }
 
@@ -29,7 +29,7 @@ final class ExitsTest {
 
     @Test
     void returnsAreToldFromJumps() {
-        Exits exits = Exits.of(code("85ff 7401 c3 e900100000")).orElseThrow();
+        Exits exits = Exits.of(code("85ff 7401 c3 e900100000"), Freeing.UNKNOWN).orElseThrow();
         assertThat(exits.returns()).containsExactly(4);
         assertThat(exits.jumps()).containsExactly(5);
     }
@@ -60,9 +60,9 @@ final class ExitsTest {
 
     @Test
     void aFunctionIsSimpleWhenNothingElseRunsInIt() {
-        assertThat(Exits.of(code("55 85ff 7402 5d c3 5d c3"))).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
+        assertThat(Exits.of(code("55 85ff 7402 5d c3 5d c3"), Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
         // mov %rsp,%rbp; pop; ret and leave; ret
-        assertThat(Exits.of(code("55 4889e5 c9 c3"))).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
+        assertThat(Exits.of(code("55 4889e5 c9 c3"), Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
     }
 
     @ParameterizedTest
@@ -83,20 +83,20 @@ final class ExitsTest {
                 "0f0b" // ud2
             })
     void aFunctionIsNotSimpleWhenOtherCodeRunsOrTheStackIsAnother(String hex) {
-        assertThat(Exits.of(code(hex))).hasValueSatisfying(exits -> assertThat(exits.simple()).isFalse());
+        assertThat(Exits.of(code(hex), Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isFalse());
     }
 
     @Test
     void codeThatIsNotKnownToTheEndHasNone() {
-        assertThat(Exits.of(code("c3 06"))).isEmpty();
-        assertThat(Exits.of(code("c3 e90000"))).isEmpty();
+        assertThat(Exits.of(code("c3 06"), Freeing.UNKNOWN)).isEmpty();
+        assertThat(Exits.of(code("c3 e90000"), Freeing.UNKNOWN)).isEmpty();
         assertThat(exits("")).isEmpty();
     }
 
     @Test
     void codeWithJumpsBetweenItsInstructionsHoldsSomethingElseToo() {
         // je into the operand of mov
-        assertThat(Exits.of(code("7402 b8c3c3c3c3 c3"))).isEmpty();
+        assertThat(Exits.of(code("7402 b8c3c3c3c3 c3"), Freeing.UNKNOWN)).isEmpty();
         // je past a lock prefix
         assertThat(exits("7401 f0830701 c3")).containsExactly(6);
     }
@@ -138,6 +138,83 @@ final class ExitsTest {
     void instructionsHaveTheirLength(String instruction) {
         byte[] code = code(instruction + "c3");
         assertThat(InstructionLength.of(code, 0)).isEqualTo(code.length - 1);
-        assertThat(Exits.of(code)).hasValueSatisfying(exits -> assertThat(exits.returns()).containsExactly(code.length - 1));
+        assertThat(Exits.of(code, Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.returns()).containsExactly(code.length - 1));
+    }
+
+    private static List<Exit> earlier(String hex, Freeing freeing) {
+        return Exits.of(code(hex), freeing).orElseThrow().earlier();
+    }
+
+    /// What frees is 4,096 bytes behind the function, and the pointer to it 8,192.
+    private static final Freeing FREES = new Freeing() {
+        @Override
+        public boolean isAt(int place) {
+            return place == 0x1000;
+        }
+
+        @Override
+        public boolean isBehind(int pointer) {
+            return pointer == 0x2000;
+        }
+    };
+
+    @Test
+    void aBranchBeforeTheEndIsPassedInsteadOfTheReturn() {
+        // push %rbp; push %rbx; call; test; je; xor %eax,%eax; pop; pop; ret
+        assertThat(earlier("55 53 e800010000 85c0 7402 31c0 5b 5d c3", Freeing.UNKNOWN)).containsExactly(new Exit(9, 16));
+        // call; nop; ret
+        assertThat(earlier("e800010000 90 c3", Freeing.UNKNOWN)).containsExactly(new Exit(5, 0));
+    }
+
+    @Test
+    void callsThatFreeAreNoWork() {
+        // push %rbp; mov %rsp,%rbp; sub $40,%rsp; call; test; je; call free; leave; ret
+        String direct = "55 4889e5 4883ec28 e800010000 85c0 7405 e8ea0f0000 c9 c3";
+        assertThat(earlier(direct, FREES)).containsExactly(new Exit(15, 48));
+        assertThat(earlier(direct, Freeing.UNKNOWN)).isEmpty();
+        // the same through a pointer
+        String behind = "55 4889e5 4883ec28 e800010000 85c0 7406 ff15e91f0000 c9 c3";
+        assertThat(earlier(behind, FREES)).containsExactly(new Exit(15, 48));
+        assertThat(earlier(behind, Freeing.UNKNOWN)).isEmpty();
+    }
+
+    @Test
+    void eachWayToEachReturnHasItsInstruction() {
+        // push; call; test; je to the second; jmp; pop; ret; nop; pop; ret
+        assertThat(earlier("53 e800010000 85c0 7404 eb00 5b c3 90 5b c3", Freeing.UNKNOWN)).containsExactly(new Exit(8, 8));
+        // push; test; je to the second; call; jmp; pop; ret; second: pop; ret
+        assertThat(earlier("53 85ff 7409 e800010000 eb00 5b c3 5b c3", Freeing.UNKNOWN)).isEmpty();
+        // a landing pad that nothing leads to: call; nop; ret; pop; ret
+        assertThat(earlier("e800010000 90 c3 58 c3", Freeing.UNKNOWN)).isEmpty();
+    }
+
+    @Test
+    void anInstructionThatMayRunMoreOftenIsNoEnd() {
+        // dec %edi; jne back; ret
+        assertThat(earlier("ffcf 75fc c3", Freeing.UNKNOWN)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "4883e4e0", // and $-32,%rsp
+                "4829c4", // sub %rax,%rsp
+                "482bc4 482be0", // sub %rsp,%rax; sub %rax,%rsp
+                "4889dc", // mov %rbx,%rsp
+                "498d62f8", // lea -8(%r10),%rsp
+                "4a8d2424", // lea (%rsp,%r12),%rsp
+            })
+    void withAStackThatIsNotFollowedTheReturnsThemselvesAreProbed(String instruction) {
+        // push %rbp; mov %rsp,%rbp; ...; call; nop; leave; ret
+        assertThat(earlier("55 4889e5" + instruction + "e800010000 90 c9 c3", Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier("55 4889e5 4883e810 e800010000 90 c9 c3", Freeing.UNKNOWN)).hasSize(1);
+    }
+
+    @Test
+    void whereTheStackDoesNotAddUpTheReturnsThemselvesAreProbed() {
+        // push; call; nop; ret
+        assertThat(earlier("53 e800010000 90 c3", Freeing.UNKNOWN)).isEmpty();
+        // test; je; push; nop; pop; ret: as high or not when the nop is reached
+        assertThat(earlier("85ff 7401 53 90 5b c3", Freeing.UNKNOWN)).isEmpty();
     }
 }

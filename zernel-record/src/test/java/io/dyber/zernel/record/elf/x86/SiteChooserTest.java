@@ -3,6 +3,7 @@ package io.dyber.zernel.record.elf.x86;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HexFormat;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -105,5 +106,32 @@ final class SiteChooserTest {
     @Test
     void emptyCodeIsSingleStepped() {
         assertThat(choose("")).isEqualTo(new Site(0, Site.Cost.SINGLE_STEPPED));
+    }
+
+    private static Site chooseBehind(String hex, int offset) {
+        return SiteChooser.chooseBehind(HexFormat.of().parseHex(hex.replace(" ", "")), offset);
+    }
+
+    @Test
+    void whereAFunctionReadsBehindItsFirstArgumentFirstTheRegisterHoldsWhatItRead() {
+        // mov (%rdi),%rdi; add $16,%rdi; jmp
+        assertThat(chooseBehind("48 8b 3f 48 83 c7 10 e9 00 01 00 00", 0))
+                .isEqualTo(new Site(7, Site.Cost.EMULATED, OptionalInt.of(16)));
+        // endbr64; mov 8(%rdi),%rdi; push
+        assertThat(chooseBehind("f3 0f 1e fa 48 8b 7f 08 55", 8))
+                .isEqualTo(new Site(8, Site.Cost.EMULATED, OptionalInt.of(0)));
+    }
+
+    @ParameterizedTest(name = "{1}")
+    @CsvSource({
+        "48 8b 7f 08 55, it reads elsewhere",
+        "48 8b 37 55, another register is loaded",
+        "48 8b 3f 48 83 c6 10 55, something else is added to",
+        "48 8b 3f 89 e5, nothing is emulated behind it",
+        "48 8b 3f 90 ff cf eb fb, it would be hit in each round",
+        "48 8b 3f, it ends"
+    })
+    void otherwiseItIsProbedAtItsStart(String code, String why) {
+        assertThat(chooseBehind(code, 0)).isEqualTo(new Site(0, Site.Cost.SINGLE_STEPPED));
     }
 }
