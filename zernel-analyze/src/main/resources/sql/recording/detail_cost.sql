@@ -15,9 +15,10 @@
 -- of nothing tells nothing, and the text says so: it is no sign that detail costs nothing.
 --
 -- Recordings with detail all the time have nothing to compare: what a probed call costs, as it was measured before,
--- times the calls in train steps is a prediction, and so is what a system call costs times those. Where there are no
--- steps, its share is of one CPU. Recordings with windows have system calls all the time: what these cost is predicted
--- there too, and said besides.
+-- times the calls in train steps is a prediction, and so is what a system call costs times those. It is the least:
+-- calls were measured one after the other, and one that comes after other code finds less in the caches, and leaves
+-- less there. Where there are no steps, its share is of one CPU. Recordings with windows have system calls all the
+-- time: what these cost is predicted there too, and said besides.
 --
 -- Beside that, what the scheduler measured: how long a training thread could run and the recorder had its CPU, which
 -- happens where CPUs are short.
@@ -389,8 +390,8 @@ SELECT
                 other_steps,
                 coalesce(format(' ({})', ms(other_ns)), ''))
         WHEN method = 'predicted'
-            THEN format('predicted to cost {}{} of the time of a step', at_least.words, share_text(lost_share))
-        ELSE format('predicted to cost {}{} of one CPU', at_least.words, share_text(lost_share))
+            THEN format('predicted to cost at least {} of the time of a step', share_text(lost_share))
+        ELSE format('predicted to cost at least {} of one CPU', share_text(lost_share))
     END
         || CASE
             WHEN method NOT LIKE 'predicted%' AND calls.step_share >= constants.min_call_share
@@ -410,11 +411,5 @@ SELECT
 FROM costs
 CROSS JOIN constants
 LEFT JOIN calls ON calls.recording = costs.recording
-CROSS JOIN LATERAL (
-    SELECT CASE
-        WHEN coalesce(calls.step_share, calls.share) >= constants.min_call_share THEN 'at least '
-        ELSE ''
-    END AS words
-) AS at_least
 LEFT JOIN displaced ON displaced.recording = costs.recording
 ORDER BY costs.recording

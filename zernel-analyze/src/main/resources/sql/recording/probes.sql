@@ -25,7 +25,7 @@ SELECT
     probe.state AS state, -- attached, off, waiting (nobody loaded the library), missing or failed
     probe.why AS why, -- reason when it is not attached
     probe.cost AS cost, -- emulated (cheap) or single-stepped
-    probe.end AS call_end, -- how a call's end is seen: return, exits (a debug trap, expensive), none; NULL if not said
+    probe.end AS call_end, -- return, early (just before it), exits (a debug trap, expensive), none; NULL: not said
     probe.entries AS entries, -- calls seen
     probe.returns AS returns, -- returns seen
     probe.events AS events, -- events stored

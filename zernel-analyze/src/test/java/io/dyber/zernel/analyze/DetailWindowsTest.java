@@ -394,7 +394,7 @@ class DetailWindowsTest {
         Table.Row cost = query(fixture, "FROM detail_cost").only();
         assertThat(cost.text("method")).isEqualTo("predicted");
         assertThat(cost.real("lost_share")).isCloseTo(0.1, within(1e-6));
-        assertThat(cost.text("text")).isEqualTo("predicted to cost 10 % of the time of a step");
+        assertThat(cost.text("text")).isEqualTo("predicted to cost at least 10 % of the time of a step");
     }
 
     @Test
@@ -457,7 +457,7 @@ class DetailWindowsTest {
     void systemCallsWhoseCostIsNotKnownAreNotPartOfThePrediction() {
         RecordingFixture few = reading().footer("zernel.overhead", priced(""));
         assertThat(query(few, "FROM detail_cost").only().text("text"))
-                .isEqualTo("predicted to cost 10 % of the time of a step");
+                .isEqualTo("predicted to cost at least 10 % of the time of a step");
         RecordingFixture many = reading();
         for (int i = 0; i < 400; i++) {
             many.io(i + 0.25, 0.001, 100);
@@ -467,7 +467,7 @@ class DetailWindowsTest {
                 priced(",\"system_calls\":{\"cost_ns\":null,\"skipped_cost_ns\":null,\"other_cost_ns\":null,"
                         + "\"method\":\"no machine\",\"hits\":505,\"skipped\":0}"));
         assertThat(query(many, "FROM detail_cost").only().text("text"))
-                .isEqualTo("predicted to cost 10 % of the time of a step without its 505 system calls, whose cost was not "
+                .isEqualTo("predicted to cost at least 10 % of the time of a step without its 505 system calls, whose cost was not "
                         + "measured");
     }
 
