@@ -402,11 +402,13 @@ static __always_inline void copy_arguments(struct wire_head *r, struct seen *s, 
 #define CAPTURES(slots)                                                                           \
 	fill_slots((struct wire_head *)r, s, f->capture, f->captures, r->slot, slots)
 
-static __always_inline int send_entry(struct seen *s, const struct function *f, __u16 id,
-				      __u64 now, __u16 call)
+/* This and the next two are no static functions: so the kernel verifies them once in each program. */
+__noinline int send_entry(struct seen *s, const struct function *f, __u16 id, __u64 now, __u16 call)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
+	if (!s || !f)
+		return 0;
 	if (f->flags & HAS_TEXT)
 		SEND_ENTRY(wire_text, CAPTURES(SLOTS);
 			   r->text_length = read_text(s, &f->text, r->text));
@@ -424,12 +426,14 @@ static __always_inline int send_entry(struct seen *s, const struct function *f, 
 #define NOTHING_READ ((1 << RETURN_SLOTS) - 1)
 
 /* Sends the end of a call whose entry was sent, with what it returns if `s` is; 0 when the ring is full. */
-static __always_inline int send_return(struct seen *s, const struct function *f, __u16 id,
-				       __u64 now, __u64 sp)
+__noinline int send_return(struct seen *s, const struct function *f, __u16 id, __u64 now, __u64 sp)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct wire_return *r = reserve(f, sizeof(*r));
+	struct wire_return *r;
 
+	if (!f)
+		return 0;
+	r = reserve(f, sizeof(*r));
 	if (!r)
 		return 0;
 	fill_wire((struct wire_head *)r, task, id, now, sp, RETURNED);
@@ -443,12 +447,14 @@ static __always_inline int send_return(struct seen *s, const struct function *f,
 }
 
 /* Sends a call whose entry was not sent; 0 when the ring is full. */
-static __always_inline int send_whole(struct seen *s, const struct function *f, __u16 id,
-				      __u64 start, __u64 now)
+__noinline int send_whole(struct seen *s, const struct function *f, __u16 id, __u64 start, __u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct wire_whole *r = reserve(f, sizeof(*r));
+	struct wire_whole *r;
 
+	if (!s || !f)
+		return 0;
+	r = reserve(f, sizeof(*r));
 	if (!r)
 		return 0;
 	fill_wire((struct wire_head *)r, task, id, start, now, RETURNED);

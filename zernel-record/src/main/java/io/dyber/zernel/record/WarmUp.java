@@ -1,5 +1,6 @@
 package io.dyber.zernel.record;
 
+import io.dyber.zernel.format.Footer;
 import io.dyber.zernel.record.attach.CompiledPrograms;
 import io.dyber.zernel.record.event.CallShape;
 import io.dyber.zernel.record.event.Decoder;
@@ -8,6 +9,7 @@ import io.dyber.zernel.record.recording.OutputException;
 import io.dyber.zernel.record.recording.RecordingFile;
 import io.dyber.zernel.record.schema.Schema;
 import io.dyber.zernel.record.schema.Wire;
+import io.dyber.zernel.record.session.FooterFacts;
 import io.dyber.zernel.record.session.Session;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -71,6 +73,7 @@ final class WarmUp implements AutoCloseable {
                 decode(new Decoder(schema, CompiledPrograms.wire(), texts, 0, Session.BATCH_ROWS, scratch::write));
             }
             Files.deleteIfExists(folder);
+            describe();
         } catch (IOException | OutputException | OutOfMemoryError | LinkageError e) {
             // Without a temporary folder, or the memory, or while the JVM exits, the first second of a busy job may find the
             // ring full, which is counted.
@@ -98,6 +101,14 @@ final class WarmUp implements AutoCloseable {
             }
         }
         decoder.finish();
+    }
+
+    /// The first description of a recording is written before it begins, and loads the JSON library.
+    private void describe() {
+        Footer.SystemCallOverhead systemCalls = new Footer.SystemCallOverhead(null, null, null, "", 0, 0);
+        String _ = Footer.json(List.of(
+                FooterFacts.schema(schema),
+                new Footer.Overhead(null, null, null, null, null, "", 0, 0, 0, null, null, List.of(), systemCalls)));
     }
 
     private static void head(ByteBuffer records, int at, int kind, int function) {

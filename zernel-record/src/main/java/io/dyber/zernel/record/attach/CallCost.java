@@ -13,10 +13,12 @@ import io.dyber.zernel.record.probe.ProbeSpec;
 import io.dyber.zernel.record.probe.Width;
 import io.dyber.zernel.record.process.Machine;
 import io.dyber.zernel.record.schema.Schema;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /// What a probed call costs the thread that makes it, on this machine at this moment: measured on a function of our own
 /// before anything is recorded.
@@ -44,13 +46,14 @@ public record CallCost(Price returned, Price left, Price trapped, String method)
     private static final int ALL = 1;
     private static final int NONE = 0;
 
-    /// Measures, in some 50 ms of CPU time and as long for taking the probes away; nothing of it is recorded or counted. Before the rings are read.
+    /// Measures, in some 50 ms of CPU time; nothing of it is recorded or counted. Before the rings are read. The kernel takes
+    /// as long again to take the probes away, which is not waited for.
     public static CallCost measure(BpfPrograms kernel, Schema schema) {
         if (kernel.functions().isEmpty()) {
             return unknown("no function can be probed");
         }
-        try (PrivateFunction function = PrivateFunction.create()) {
-            return new Measurement(kernel, schema, function).run();
+        try {
+            return new Measurement(kernel, schema).run();
         } catch (BpfException e) {
             return unknown(e.getMessage());
         }
@@ -71,20 +74,18 @@ public record CallCost(Price returned, Price left, Price trapped, String method)
 
     private static final class Measurement {
         private final BpfPrograms kernel;
-        private final PrivateFunction function;
         private final UprobeProbes probes;
         private final FunctionProbe hook;
         private final FunctionTable table;
         private final int kind;
 
-        Measurement(BpfPrograms kernel, Schema schema, PrivateFunction function) {
+        Measurement(BpfPrograms kernel, Schema schema) {
             this.kernel = kernel;
-            this.function = function;
             this.probes = kernel.functions().orElseThrow();
             this.hook = FunctionProbe.named(new Function(
                     ProbeSpec.CALL,
                     "",
-                    function.path().toString(),
+                    "",
                     "function",
                     List.of(Capture.argument("argument", 1, Width.U64), Capture.returned("result", Width.U64))));
             this.table = new FunctionTable(kernel.functionsBtf().orElseThrow(), Set.of());
@@ -92,7 +93,7 @@ public record CallCost(Price returned, Price left, Price trapped, String method)
         }
 
         CallCost run() {
-            double bare = median(batches());
+            double bare = bare();
             Optional<Price> trapped = price(leftAt(PrivateFunction.RETURN), BATCHES_TRAPPED, true, bare);
             Optional<Price> left = price(leftAt(PrivateFunction.BEFORE_RETURN), BATCHES, true, bare);
             // There, no return is probed; this process may have a filter too.
@@ -113,31 +114,39 @@ public record CallCost(Price returned, Price left, Price trapped, String method)
                     0, BpfPrograms.OWN_FUNCTION, Site.End.EXITS, List.of(new Site.Exit(exit, 0)), List.of());
         }
 
-        /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike. Empty when the
-        /// kernel has not seen the calls.
+        /// Each price has a function of its own: the probes of the one before may still be there. Empty when the kernel has not
+        /// seen the calls.
         private Optional<Price> price(Site site, int batches, boolean joins, double bare) {
+            PrivateFunction function = PrivateFunction.create();
+            List<ProbeLinks> links = new ArrayList<>();
             FunctionDefinition definition = table.encode(hook, kind, joins);
             kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
-            long before = recordedCalls();
-            ProbeLinks links = probes.attach(function.path().toString(), List.of(site));
             try {
-                return kernel.recordingItself(() -> {
-                    double[] counted = new double[batches];
-                    double[] recorded = new double[batches];
-                    for (int i = 0; i < batches; i++) {
-                        kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
-                        counted[i] = batch();
-                        kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(ALL));
-                        recorded[i] = batch();
-                    }
-                    return recordedCalls() - before == (long) batches * (FIRST_CALLS + CALLS)
-                            ? Optional.of(new Price(
-                                    Math.max(1, median(recorded) - bare), Math.max(1, median(counted) - bare)))
-                            : Optional.empty();
-                });
+                links.add(probes.attach(function.path().toString(), List.of(site)));
+                return price(function, definition, batches, bare);
             } finally {
-                links.detach();
+                CompletableFuture<Void> _ = ProbeLinks.detachAll(links).whenComplete((_, _) -> function.close());
             }
+        }
+
+        /// Counted and recorded batches take turns, so that whatever else the machine does meets both alike.
+        private Optional<Price> price(
+                PrivateFunction function, FunctionDefinition definition, int batches, double bare) {
+            long before = recordedCalls();
+            return kernel.recordingItself(() -> {
+                double[] counted = new double[batches];
+                double[] recorded = new double[batches];
+                for (int i = 0; i < batches; i++) {
+                    kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
+                    counted[i] = batch(function);
+                    kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(ALL));
+                    recorded[i] = batch(function);
+                }
+                return recordedCalls() - before == (long) batches * (FIRST_CALLS + CALLS)
+                        ? Optional.of(new Price(
+                                Math.max(1, median(recorded) - bare), Math.max(1, median(counted) - bare)))
+                        : Optional.empty();
+            });
         }
 
         private long recordedCalls() {
@@ -151,14 +160,16 @@ public record CallCost(Price returned, Price left, Price trapped, String method)
                     + " backend, with and without the probe";
         }
 
-        private double[] batches() {
-            double[] batches = new double[BATCHES];
-            Arrays.setAll(batches, _ -> batch());
-            return batches;
+        private double bare() {
+            try (PrivateFunction function = PrivateFunction.create()) {
+                double[] batches = new double[BATCHES];
+                Arrays.setAll(batches, _ -> batch(function));
+                return median(batches);
+            }
         }
 
         /// Nanoseconds per call, once the caches know the way.
-        private double batch() {
+        private static double batch(PrivateFunction function) {
             long _ = function.call(FIRST_CALLS);
             return (double) function.call(CALLS) / CALLS;
         }

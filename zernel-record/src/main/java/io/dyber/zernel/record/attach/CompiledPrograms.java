@@ -23,11 +23,13 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /// The BPF objects that ship with the recorder, and the schema they declare.
 public final class CompiledPrograms {
     private static final String FUNCTIONS = "functions-session";
+    private static final Map<String, Btf> TYPES = new ConcurrentHashMap<>();
 
     private CompiledPrograms() {}
 
@@ -63,6 +65,10 @@ public final class CompiledPrograms {
         }
     }
 
+    private static Btf btf(String object) {
+        return TYPES.computeIfAbsent(object, name -> Btf.ofObject(bytes(name)));
+    }
+
     public static BpfObject open(String object) {
         return BpfObject.open(object, bytes(object));
     }
@@ -82,31 +88,31 @@ public final class CompiledPrograms {
     }
 
     private static List<EventType> declared(String object) {
-        return EventType.allIn(Btf.ofObject(bytes(object)));
+        return EventType.allIn(btf(object));
     }
 
     public static FileRecord fileRecord() {
-        return FileRecord.of(Btf.ofObject(bytes("syscalls")));
+        return FileRecord.of(btf("syscalls"));
     }
 
     public static StackRecord stackRecord() {
-        return StackRecord.of(Btf.ofObject(bytes("syscalls")));
+        return StackRecord.of(btf("syscalls"));
     }
 
     public static CodeRecord codeRecord() {
-        return CodeRecord.of(Btf.ofObject(bytes("syscalls")));
+        return CodeRecord.of(btf("syscalls"));
     }
 
     /// That of an object with `struct python`.
     public static Btf pythonBtf() {
-        return Btf.ofObject(bytes("process"));
+        return btf("process");
     }
 
     public static Load.Layout loadLayout() {
-        return Load.Layout.of(Btf.ofObject(bytes("process")));
+        return Load.Layout.of(btf("process"));
     }
 
     public static Wire wire() {
-        return Wire.of(Btf.ofObject(bytes(FUNCTIONS)));
+        return Wire.of(btf(FUNCTIONS));
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /// What the dynamic loader sees: the library's own name, and enough to find the exported functions when the section
 /// headers are gone.
@@ -25,6 +26,7 @@ final class DynamicSegment {
     private static final long JMPREL = 23;
     private static final long RUNPATH = 29;
     private static final long GNU_HASH = 0x6ffffef5L;
+    private static final long RELACOUNT = 0x6ffffff9L;
     private static final long VERSYM = 0x6ffffff0L;
     private static final long VERDEF = 0x6ffffffcL;
     private static final long LONGEST_NAME = 256;
@@ -72,13 +74,8 @@ final class DynamicSegment {
 
     /// The addresses of pointers that the loader fills with functions of these names, on x86-64.
     static Set<Long> pointersTo(ElfBytes bytes, ElfLayout layout, Set<String> functions) throws ElfException {
-        Set<Long> pointers = new HashSet<>();
         Optional<DynamicSegment> dynamic = of(bytes, layout);
-        if (dynamic.isPresent()) {
-            dynamic.get().addPointers(JMPREL, PLTRELSZ, functions, pointers);
-            dynamic.get().addPointers(RELA, RELASZ, functions, pointers);
-        }
-        return pointers;
+        return dynamic.isEmpty() ? Set.of() : dynamic.get().pointersTo(functions);
     }
 
     private static Optional<DynamicSegment> of(ElfBytes bytes, ElfLayout layout) throws ElfException {
@@ -90,31 +87,48 @@ final class DynamicSegment {
         return Optional.empty();
     }
 
-    private void addPointers(long tag, long sizeTag, Set<String> functions, Set<Long> pointers) throws ElfException {
+    private Set<Long> pointersTo(Set<String> functions) throws ElfException {
+        Set<Integer> symbols = imported(functions);
+        Set<Long> pointers = new HashSet<>();
+        if (!symbols.isEmpty()) {
+            addPointers(JMPREL, PLTRELSZ, 0, symbols, pointers);
+            // Those that only add where the file lies come first.
+            addPointers(RELA, RELASZ, entries.getOrDefault(RELACOUNT, 0L), symbols, pointers);
+        }
+        return pointers;
+    }
+
+    private void addPointers(long tag, long sizeTag, long first, Set<Integer> symbols, Set<Long> pointers)
+            throws ElfException {
         if (!entries.containsKey(tag)) {
             return;
         }
-        ByteBuffer relocations = table(tag, "relocations", entry(sizeTag, "relocations") / RELOCATION * RELOCATION);
-        Map<Integer, Boolean> wanted = new HashMap<>();
-        for (int at = 0; at < relocations.limit(); at += RELOCATION) {
-            int type = relocations.getInt(at + 8);
-            if (type == GLOB_DAT || type == JUMP_SLOT) {
-                int symbol = relocations.getInt(at + 12);
-                Boolean known = wanted.get(symbol);
-                if (known == null) {
-                    known = functions.contains(symbolName(symbol));
-                    wanted.put(symbol, known);
-                }
-                if (known) {
-                    pointers.add(relocations.getLong(at));
-                }
+        ByteBuffer table = table(tag, "relocations", entry(sizeTag, "relocations") / RELOCATION * RELOCATION);
+        for (int at = index(first * RELOCATION); at < table.limit(); at += RELOCATION) {
+            int type = table.getInt(at + 8);
+            if ((type == GLOB_DAT || type == JUMP_SLOT) && symbols.contains(table.getInt(at + 12))) {
+                pointers.add(table.getLong(at));
             }
         }
     }
 
-    private String symbolName(int symbol) throws ElfException {
-        long at = layout.fileOffset(entry(SYMTAB, "symbol table") + (long) symbol * SymbolTable.ENTRY).orElse(-1);
-        return textAt(bytes.slice("symbol", at, Integer.BYTES).getInt(0), LONGEST_NAME);
+    /// The indices of these symbols among those that the library takes from others, which come before its own.
+    private Set<Integer> imported(Set<String> names) throws ElfException {
+        long count = entries.containsKey(GNU_HASH)
+                ? table(GNU_HASH, "hash table", 8).getInt(4) & 0xffffffffL
+                : symbolCount();
+        ByteBuffer symbols = table(SYMTAB, "symbol table", count * SymbolTable.ENTRY);
+        ByteBuffer strings = table(STRTAB, "symbol names", entry(STRSZ, "symbol names"));
+        Set<Character> initials = names.stream().map(one -> one.charAt(0)).collect(Collectors.toSet());
+        Set<Integer> found = new HashSet<>();
+        for (int at = SymbolTable.ENTRY; at < symbols.limit(); at += SymbolTable.ENTRY) {
+            int name = symbols.getInt(at);
+            boolean mayBe = name > 0 && name < strings.limit() && initials.contains((char) strings.get(name));
+            if (mayBe && names.contains(ElfLayout.text(strings, name))) {
+                found.add(at / SymbolTable.ENTRY);
+            }
+        }
+        return found;
     }
 
     private Optional<String> soname() throws ElfException {

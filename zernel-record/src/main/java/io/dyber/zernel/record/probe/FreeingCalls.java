@@ -5,6 +5,7 @@ import io.dyber.zernel.record.elf.ElfFile;
 import io.dyber.zernel.record.elf.x86.Freeing;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -19,27 +20,29 @@ final class FreeingCalls {
     private static final int BOUND = 0xf2;
 
     private final ElfFile elf;
-    private final Set<Long> pointers;
     private final Map<Long, Boolean> known = new HashMap<>();
+    private Optional<Set<Long>> pointers = Optional.empty();
 
-    private FreeingCalls(ElfFile elf, Set<Long> pointers) {
+    FreeingCalls(ElfFile elf) {
         this.elf = elf;
-        this.pointers = pointers;
     }
 
-    /// Those of a library; none where what the loader does to it cannot be read.
-    static FreeingCalls of(ElfFile elf) {
-        try {
-            return new FreeingCalls(elf, elf.pointersTo(FUNCTIONS));
-        } catch (ElfException _) {
-            return new FreeingCalls(elf, Set.of());
+    /// Read when they are first asked for, most files have no function for which they are; none where they cannot be read.
+    private Set<Long> pointers() {
+        if (pointers.isEmpty()) {
+            try {
+                pointers = Optional.of(elf.pointersTo(FUNCTIONS));
+            } catch (ElfException _) {
+                pointers = Optional.of(Set.of());
+            }
         }
+        return pointers.get();
     }
 
     /// Those that a function may make whose code is at this place of the file.
     Freeing from(long offset) {
         OptionalLong address = elf.codeAddress(offset);
-        if (pointers.isEmpty() || address.isEmpty()) {
+        if (pointers().isEmpty() || address.isEmpty()) {
             return Freeing.UNKNOWN;
         }
         long start = address.getAsLong();
@@ -51,7 +54,7 @@ final class FreeingCalls {
 
             @Override
             public boolean isBehind(int pointer) {
-                return pointers.contains(start + pointer);
+                return pointers().contains(start + pointer);
             }
         };
     }
@@ -64,7 +67,7 @@ final class FreeingCalls {
             int at = code.length == STUB && startsWithEndBranch(code) ? END_BRANCH.length : 0;
             at += code.length == STUB && (code[at] & 0xff) == BOUND ? 1 : 0;
             boolean jumps = code.length == STUB && (code[at] & 0xff) == 0xff && code[at + 1] == 0x25;
-            return jumps && pointers.contains(address + at + 6 + int32(code, at + 2));
+            return jumps && pointers().contains(address + at + 6 + int32(code, at + 2));
         } catch (ElfException _) {
             return false;
         }

@@ -99,7 +99,7 @@ public final class Symbols {
 
     private Symbols(ElfFile elf, boolean byReturn) {
         this.elf = elf;
-        this.freeing = FreeingCalls.of(elf);
+        this.freeing = new FreeingCalls(elf);
         this.byReturn = byReturn;
     }
 

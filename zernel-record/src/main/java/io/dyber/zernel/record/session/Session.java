@@ -17,6 +17,7 @@ import io.dyber.zernel.record.detail.DetailWindows;
 import io.dyber.zernel.record.detail.StepWatch;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Decoder;
+import io.dyber.zernel.record.event.RowEnricher;
 import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.option.Progress;
@@ -47,7 +48,7 @@ public final class Session {
     static final String FAILED = "failed";
 
     private static final long TICK_MILLIS = 20;
-    /// Nothing changes for most of a recording, and what does wakes: looking costs the job its CPU.
+    /// Nothing changes for most of a recording, and most of what does wakes: looking costs the job its CPU.
     private static final long QUIET_TICK_MILLIS = 100;
     private static final long LIVELY_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long STATUS_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -125,7 +126,11 @@ public final class Session {
         Demangler demangler = new Demangler();
         this.job = new Job(schema, texts, demangler::demangled);
         this.kernelNames = new GpuKernelSymbolizer(job, pump, demangler::demangled);
-        this.decoder.interpret("process", job.processes());
+        RowEnricher processes = job.processes();
+        this.decoder.interpret("process", (row, note) -> {
+            processes.complete(row, note);
+            controls.wake(); // a new process is looked at
+        });
         this.decoder.onceGone(job::gone);
         this.detail = new DetailProbes(kernel, pump, writer, options.detail());
         this.libraries = new ProbedLibraries(clock);
@@ -372,17 +377,19 @@ public final class Session {
             return false; // the reason is the failure
         }
         try {
-            return !controls.awaitStop(tickMillis()) || ends(controls.stopReason());
+            return !controls.awaitStop(tickMillis(elapsed)) || ends(controls.stopReason());
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             return ends("signal");
         }
     }
 
-    /// Windows begin and end with steps; loads that are not heard of and new processes are found by looking.
-    private long tickMillis() {
+    /// Windows begin and end with steps, and loads that are not heard of are found by looking.
+    private long tickMillis(long elapsed) {
         boolean lively = windows.comeAndGo() || !kernel.hearsOfLoads() || System.nanoTime() < livelyUntil;
-        return lively ? TICK_MILLIS : QUIET_TICK_MILLIS;
+        long tick = lively ? TICK_MILLIS : QUIET_TICK_MILLIS;
+        long left = options.duration().map(whole -> whole.minusNanos(elapsed).toMillis() + 1).orElse(tick);
+        return Math.min(tick, left);
     }
 
     private boolean ends(String reason) {

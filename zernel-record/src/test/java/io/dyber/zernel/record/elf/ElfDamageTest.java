@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +44,7 @@ final class ElfDamageTest {
             }
             assertThat(elf.buildId().orElse("").length()).isLessThan(200);
             assertThat(elf.usdtNotes()).hasSizeLessThan(1000);
+            assertThat(elf.pointersTo(Set.of("malloc"))).hasSizeLessThan(1000);
             assertThat(elf.similar("mime", 3)).hasSizeLessThanOrEqualTo(3);
         }
     }

@@ -11,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -118,6 +119,26 @@ final class ElfFileTest {
     @Test
     void importIsSaidToBeOne() throws Exception {
         assertThat(find(library(), "malloc")).extracting(Symbol::type).containsExactly(Symbol.Type.IMPORTED);
+    }
+
+    /// As `readelf` lists them: one for calls, by way of a stub, and one where the function's address is taken.
+    @Test
+    void pointersThatTheLoaderFillsAreFound() throws Exception {
+        Path file = Gcc.compile(
+                folder, "libpointers.so", """
+                #include <stdlib.h>
+                void *mine(unsigned long n) { return malloc(n); }
+                void (*taken(void))(void *) { return free; }
+                void both(void *p) { free(p); }
+                """, "-shared", "-fPIC", "-O1");
+        List<Long> listed = Gcc.run(List.of("readelf", "-rW", file.toString())).lines()
+                .filter(line -> line.matches(".*R_X86_64_(JUMP_SLOT?|GLOB_DAT) .*\\b(malloc|free)@.*"))
+                .map(line -> Long.parseLong(line.strip().split("\\s+")[0], 16))
+                .toList();
+        try (ElfFile elf = ElfFile.open(file)) {
+            assertThat(elf.pointersTo(Set.of("malloc", "free"))).hasSizeBetween(2, 3).containsExactlyInAnyOrderElementsOf(listed);
+            assertThat(elf.pointersTo(Set.of("frees"))).isEmpty();
+        }
     }
 
     @Test

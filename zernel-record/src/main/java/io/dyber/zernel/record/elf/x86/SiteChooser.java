@@ -86,7 +86,12 @@ public final class SiteChooser {
     private static boolean isNop(byte[] code, int at) {
         return matches(code, at, 0x0f, 0x1f, 0x00)
                 || matches(code, at, 0x0f, 0x1f, 0x40, 0x00)
-                || matches(code, at, 0x0f, 0x1f, 0x44, 0x00, 0x00);
+                || isLongestNop(code, at);
+    }
+
+    /// The nop of 5 bytes.
+    static boolean isLongestNop(byte[] code, int at) {
+        return matches(code, at, 0x0f, 0x1f, 0x44, 0x00, 0x00);
     }
 
     /// The length of an instruction that may lie before the probe; 0 for all others.

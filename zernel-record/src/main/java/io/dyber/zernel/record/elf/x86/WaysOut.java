@@ -3,10 +3,7 @@ package io.dyber.zernel.record.elf.x86;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
@@ -21,14 +18,16 @@ final class WaysOut {
     private final byte[] code;
     private final SortedMap<Integer, Instruction> instructions;
     private final Freeing freeing;
-    private final Map<Integer, List<Integer>> before = new HashMap<>();
-    /// Instructions of the ways out, and whether an emulated one lies on each way from there on.
-    private final Map<Integer, Boolean> ways = new HashMap<>();
+    private final boolean[] leadsOut;
+    /// Of those that lead out, whether an emulated instruction lies on each way from there on.
+    private final boolean[] passes;
 
     private WaysOut(byte[] code, SortedMap<Integer, Instruction> instructions, Freeing freeing) {
         this.code = code;
         this.instructions = instructions;
         this.freeing = freeing;
+        this.leadsOut = new boolean[code.length];
+        this.passes = new boolean[code.length];
     }
 
     /// The first emulated instruction on each way out; empty when there is one without, or when it is not known what lies on the
@@ -50,41 +49,44 @@ final class WaysOut {
 
     /// From the returns backwards: what only leads there leads out.
     private void find() {
-        Deque<Integer> open = new ArrayDeque<>();
-        instructions.forEach((at, instruction) -> {
-            following(at).forEach(next -> before.computeIfAbsent(next, _ -> new ArrayList<>()).add(at));
-            if (instruction.returns()) {
-                ways.put(at, false);
-                open.add(at);
-            }
-        });
-        while (!open.isEmpty()) {
-            for (int at : before.getOrDefault(open.poll(), List.of())) {
-                if (!ways.containsKey(at) && isTidying(at) && following(at).stream().allMatch(ways::containsKey)) {
-                    boolean emulated = SiteChooser.isEmulated(code, at)
-                            || following(at).stream().allMatch(next -> ways.getOrDefault(next, false));
-                    ways.put(at, emulated);
-                    open.add(at);
+        List<Integer> upwards = new ArrayList<>(instructions.keySet()).reversed();
+        boolean found;
+        do {
+            found = false;
+            for (int at : upwards) {
+                if (!leadsOut[at] && isOnlyWayOut(at)) {
+                    found = true;
+                    leadsOut[at] = true;
+                    passes[at] = isPlace(at) || (!following(at).isEmpty() && following(at).stream().allMatch(next -> passes[next]));
                 }
             }
+        } while (found);
+    }
+
+    private boolean isOnlyWayOut(int at) {
+        Instruction instruction = instructions.get(at);
+        if (instruction == null || instruction.returns()) {
+            return instruction != null;
         }
+        List<Integer> following = following(at);
+        boolean works = instruction.calls() && !instruction.frees(freeing);
+        return !works && !following.isEmpty() && following.stream().allMatch(this::leadsOutFrom);
+    }
+
+    private boolean leadsOutFrom(int at) {
+        return at >= 0 && at < leadsOut.length && leadsOut[at];
     }
 
     private Set<Integer> firstEmulated() {
         Set<Integer> first = new TreeSet<>();
-        Set<Integer> seen = new HashSet<>();
-        Deque<Integer> open = new ArrayDeque<>();
-        for (int at : ways.keySet()) {
-            if (isEntered(at)) {
-                open.add(at);
-            }
-        }
+        Set<Integer> seen = new TreeSet<>();
+        Deque<Integer> open = new ArrayDeque<>(entrances());
         while (!open.isEmpty()) {
             int at = open.poll();
-            if (!ways.getOrDefault(at, false)) {
+            if (!passes[at]) {
                 return Set.of();
             }
-            if (SiteChooser.isEmulated(code, at)) {
+            if (isPlace(at)) {
                 first.add(at);
             } else if (seen.add(at)) {
                 open.addAll(following(at));
@@ -93,30 +95,37 @@ final class WaysOut {
         return first;
     }
 
-    /// Whether one comes there from elsewhere: also by a table of jumps or an exception, which are not seen.
-    private boolean isEntered(int at) {
-        List<Integer> sources = before.getOrDefault(at, List.of());
-        return at == 0 || sources.isEmpty() || !ways.keySet().containsAll(sources);
+    /// Where the ways out are entered from other code: also by a table of jumps or an exception, which are not seen.
+    private List<Integer> entrances() {
+        boolean[] fromWays = new boolean[code.length];
+        boolean[] fromElsewhere = new boolean[code.length];
+        for (int at : instructions.keySet()) {
+            for (int next : following(at)) {
+                if (leadsOutFrom(next)) {
+                    (leadsOut[at] ? fromWays : fromElsewhere)[next] = true;
+                }
+            }
+        }
+        return instructions.keySet().stream()
+                .filter(at -> leadsOut[at] && (at == 0 || fromElsewhere[at] || !fromWays[at]))
+                .toList();
     }
 
     /// Where the code goes on in the function, also after a call.
     private List<Integer> following(int at) {
         Instruction instruction = instructions.get(at);
-        List<Integer> next = new ArrayList<>();
         if (instruction == null || instruction.returns() || instruction.jumpsIndirectly()) {
-            return next;
+            return List.of();
         }
-        if (instruction.jumps() || instruction.branches()) {
-            next.add(instruction.target());
+        if (instruction.jumps()) {
+            return List.of(instruction.target());
         }
-        if (!instruction.jumps()) {
-            next.add(instruction.end());
-        }
-        return next;
+        return instruction.branches() ? List.of(instruction.target(), instruction.end()) : List.of(instruction.end());
     }
 
-    private boolean isTidying(int at) {
-        Instruction instruction = instructions.get(at);
-        return instruction != null && (!instruction.calls() || instruction.frees(freeing));
+    /// Not a nop of 5 bytes, which Linux 6.18 turns into a call under a probe: that writes below the stack pointer, where a
+    /// function that calls nothing may keep values.
+    private boolean isPlace(int at) {
+        return SiteChooser.isEmulated(code, at) && !SiteChooser.isLongestNop(code, at);
     }
 }

@@ -189,6 +189,13 @@ final class ExitsTest {
     }
 
     @Test
+    void aNopThatTheKernelMayMakeACallIsNotProbed() {
+        // call; nop; ret, with nops of 4 and of 5 bytes
+        assertThat(earlier("e800010000 0f1f4000 c3", Freeing.UNKNOWN)).containsExactly(new Exit(5, 0));
+        assertThat(earlier("e800010000 0f1f440000 c3", Freeing.UNKNOWN)).isEmpty();
+    }
+
+    @Test
     void anInstructionThatMayRunMoreOftenIsNoEnd() {
         // dec %edi; jne back; ret
         assertThat(earlier("ffcf 75fc c3", Freeing.UNKNOWN)).isEmpty();
