@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -424,8 +425,10 @@ public final class BpfPrograms implements Targets, AutoCloseable {
 
     /// Ends all probing; rings and counters stay readable.
     public void detach() {
-        functions.ifPresent(UprobeProbes::detach);
+        CompletableFuture<Void> gone =
+                functions.map(UprobeProbes::detach).orElseGet(() -> CompletableFuture.completedFuture(null));
         probes.detach();
+        gone.join();
         // What runs at this moment ends and counts what it has sent.
         LockSupport.parkNanos(SETTLE_NANOS);
     }

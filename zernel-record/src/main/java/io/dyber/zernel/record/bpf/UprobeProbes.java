@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -149,14 +150,17 @@ public final class UprobeProbes implements AutoCloseable {
     }
 
     /// Detaches everything; the counters stay readable until [#close].
-    public void detach() {
-        attached.forEach(ProbeLinks::detach);
+    ///
+    /// @return done when all is gone
+    public CompletableFuture<Void> detach() {
+        CompletableFuture<Void> gone = ProbeLinks.detachAll(attached);
         attached.clear();
+        return gone;
     }
 
     @Override
     public void close() {
-        detach();
+        detach().join();
         object.close();
     }
 }

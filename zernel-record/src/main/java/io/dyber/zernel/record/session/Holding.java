@@ -123,10 +123,15 @@ final class Holding implements AutoCloseable {
         return now;
     }
 
+    /// Waits for loads no longer than it does now. What still comes is for [#close].
+    void end() {
+        stopping = true;
+    }
+
     /// Lets everybody go on. Nobody may be stopped any more.
     @Override
     public void close() {
-        stopping = true;
+        end();
         try {
             thread.join();
         } catch (InterruptedException _) {

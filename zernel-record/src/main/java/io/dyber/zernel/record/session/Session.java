@@ -402,6 +402,7 @@ public final class Session {
         windows.end();
         try {
             attachments.detachOuter();
+            holding.end();
             kernel.detach();
         } finally {
             holding.close();

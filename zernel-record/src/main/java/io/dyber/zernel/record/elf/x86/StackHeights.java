@@ -3,6 +3,7 @@ package io.dyber.zernel.record.elf.x86;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
@@ -45,13 +46,12 @@ final class StackHeights {
     /// Whether nothing but the return address is left at each `ret` that was reached, and no instruction that was reached does
     /// to the stack pointer what is not followed.
     private boolean fits() {
-        for (int at = 0; at < heights.length; at++) {
-            StackHeight height = heights[at];
-            Instruction instruction = instructions.get(at);
-            if (height != null && instruction != null) {
-                if (instruction.losesStackPointer() || (instruction.returns() && height.bytes() != 0)) {
-                    return false;
-                }
+        for (Map.Entry<Integer, Instruction> entry : instructions.entrySet()) {
+            StackHeight height = heights[entry.getKey()];
+            Instruction instruction = entry.getValue();
+            if (height != null
+                    && (instruction.losesStackPointer() || (instruction.returns() && height.bytes() != 0))) {
+                return false;
             }
         }
         return true;

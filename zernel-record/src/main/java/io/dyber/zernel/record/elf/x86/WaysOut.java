@@ -1,33 +1,58 @@
 package io.dyber.zernel.record.elf.x86;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeSet;
 
 /// Where a function is as good as left: instructions from which every way leads to a `ret` without a loop or a call, but
 /// for calls that free memory. Registers are put back there, and temporaries are gone.
 ///
 /// The kernel single-steps a `ret` under a probe, which costs a debug trap. On the way there often lies an instruction that
 /// it emulates: compilers ask `if (buffer != inlined) free(buffer)`.
+///
+/// Instructions have numbers here, in their order: thousands of functions are looked at while a job waits.
 final class WaysOut {
+    /// In place of a number: there is no such instruction, or it lies outside of the function or is not known.
+    private static final int NONE = -1;
+    private static final int OUTSIDE = -2;
+
     private final byte[] code;
-    private final SortedMap<Integer, Instruction> instructions;
     private final Freeing freeing;
-    private final boolean[] leadsOut;
+    private final Instruction[] all;
+    private final int[] places;
+    /// The instructions that each one goes on with, also after a call.
+    private final int[] next;
+    private final int[] branch;
+    private final BitSet leadOut = new BitSet();
     /// Of those that lead out, whether an emulated instruction lies on each way from there on.
-    private final boolean[] passes;
+    private final BitSet pass = new BitSet();
 
     private WaysOut(byte[] code, SortedMap<Integer, Instruction> instructions, Freeing freeing) {
         this.code = code;
-        this.instructions = instructions;
         this.freeing = freeing;
-        this.leadsOut = new boolean[code.length];
-        this.passes = new boolean[code.length];
+        this.all = instructions.values().toArray(new Instruction[0]);
+        this.places = new int[all.length];
+        this.next = new int[all.length];
+        this.branch = new int[all.length];
+        int[] numbers = new int[code.length];
+        Arrays.fill(numbers, OUTSIDE);
+        int number = 0;
+        for (Map.Entry<Integer, Instruction> entry : instructions.entrySet()) {
+            places[number] = entry.getKey();
+            numbers[entry.getKey()] = number++;
+        }
+        for (int i = 0; i < all.length; i++) {
+            Instruction one = all[i];
+            int following = one.end() < code.length ? numbers[one.end()] : OUTSIDE;
+            boolean jumps = one.jumps() || one.branches();
+            int target = jumps && !one.leadsOut() ? numbers[one.target()] : OUTSIDE;
+            next[i] = one.returns() ? NONE : one.jumpsIndirectly() ? OUTSIDE : jumps ? target : following;
+            branch[i] = one.branches() ? following : NONE;
+        }
     }
 
     /// The first emulated instruction on each way out; empty when there is one without, or when it is not known what lies on the
@@ -36,96 +61,98 @@ final class WaysOut {
             byte[] code, SortedMap<Integer, Instruction> instructions, StackHeights heights, Freeing freeing) {
         WaysOut ways = new WaysOut(code, instructions, freeing);
         ways.find();
+        BitSet first = ways.firstEmulated();
         List<Exit> exits = new ArrayList<>();
-        for (int at : ways.firstEmulated()) {
-            OptionalInt height = heights.exactly(at);
+        for (int i = first.nextSetBit(0); i >= 0; i = first.nextSetBit(i + 1)) {
+            OptionalInt height = heights.exactly(ways.places[i]);
             if (height.isEmpty()) {
                 return List.of();
             }
-            exits.add(new Exit(at, height.getAsInt()));
+            exits.add(new Exit(ways.places[i], height.getAsInt()));
         }
         return exits;
     }
 
     /// From the returns backwards: what only leads there leads out.
     private void find() {
-        List<Integer> upwards = new ArrayList<>(instructions.keySet()).reversed();
         boolean found;
         do {
             found = false;
-            for (int at : upwards) {
-                if (!leadsOut[at] && isOnlyWayOut(at)) {
+            for (int i = all.length - 1; i >= 0; i--) {
+                if (!leadOut.get(i) && isOnlyWayOut(i)) {
                     found = true;
-                    leadsOut[at] = true;
-                    passes[at] = isPlace(at) || (!following(at).isEmpty() && following(at).stream().allMatch(next -> passes[next]));
+                    leadOut.set(i);
+                    boolean passes = next[i] != NONE && pass.get(next[i]) && (branch[i] == NONE || pass.get(branch[i]));
+                    pass.set(i, passes || isPlace(i));
                 }
             }
         } while (found);
     }
 
-    private boolean isOnlyWayOut(int at) {
-        Instruction instruction = instructions.get(at);
-        if (instruction == null || instruction.returns()) {
-            return instruction != null;
+    private boolean isOnlyWayOut(int i) {
+        if (next[i] == NONE) {
+            return true;
         }
-        List<Integer> following = following(at);
-        boolean works = instruction.calls() && !instruction.frees(freeing);
-        return !works && !following.isEmpty() && following.stream().allMatch(this::leadsOutFrom);
+        return leadsOut(next[i])
+                && (branch[i] == NONE || leadsOut(branch[i]))
+                && (!all[i].calls() || all[i].frees(freeing));
     }
 
-    private boolean leadsOutFrom(int at) {
-        return at >= 0 && at < leadsOut.length && leadsOut[at];
+    private boolean leadsOut(int i) {
+        return i >= 0 && leadOut.get(i);
     }
 
-    private Set<Integer> firstEmulated() {
-        Set<Integer> first = new TreeSet<>();
-        Set<Integer> seen = new TreeSet<>();
-        Deque<Integer> open = new ArrayDeque<>(entrances());
-        while (!open.isEmpty()) {
-            int at = open.poll();
-            if (!passes[at]) {
-                return Set.of();
+    private BitSet firstEmulated() {
+        BitSet first = new BitSet();
+        BitSet seen = new BitSet();
+        BitSet open = entrances();
+        // Ways out have no loops, but may lead back.
+        for (int i = open.nextSetBit(0); i >= 0; i = open.nextSetBit(0)) {
+            open.clear(i);
+            seen.set(i);
+            if (!pass.get(i)) {
+                return new BitSet();
             }
-            if (isPlace(at)) {
-                first.add(at);
-            } else if (seen.add(at)) {
-                open.addAll(following(at));
+            if (isPlace(i)) {
+                first.set(i);
+            } else {
+                openUnless(seen, open, next[i]);
+                openUnless(seen, open, branch[i]);
             }
         }
         return first;
     }
 
-    /// Where the ways out are entered from other code: also by a table of jumps or an exception, which are not seen.
-    private List<Integer> entrances() {
-        boolean[] fromWays = new boolean[code.length];
-        boolean[] fromElsewhere = new boolean[code.length];
-        for (int at : instructions.keySet()) {
-            for (int next : following(at)) {
-                if (leadsOutFrom(next)) {
-                    (leadsOut[at] ? fromWays : fromElsewhere)[next] = true;
-                }
-            }
+    private static void openUnless(BitSet seen, BitSet open, int i) {
+        if (i >= 0 && !seen.get(i)) {
+            open.set(i);
         }
-        return instructions.keySet().stream()
-                .filter(at -> leadsOut[at] && (at == 0 || fromElsewhere[at] || !fromWays[at]))
-                .toList();
     }
 
-    /// Where the code goes on in the function, also after a call.
-    private List<Integer> following(int at) {
-        Instruction instruction = instructions.get(at);
-        if (instruction == null || instruction.returns() || instruction.jumpsIndirectly()) {
-            return List.of();
+    /// Where the ways out are entered from other code: also by a table of jumps or an exception, which are not seen.
+    private BitSet entrances() {
+        BitSet fromWays = new BitSet();
+        BitSet entered = new BitSet();
+        for (int i = 0; i < all.length; i++) {
+            BitSet reached = leadOut.get(i) ? fromWays : entered;
+            if (next[i] >= 0) {
+                reached.set(next[i]);
+            }
+            if (branch[i] >= 0) {
+                reached.set(branch[i]);
+            }
         }
-        if (instruction.jumps()) {
-            return List.of(instruction.target());
-        }
-        return instruction.branches() ? List.of(instruction.target(), instruction.end()) : List.of(instruction.end());
+        BitSet unseen = (BitSet) leadOut.clone();
+        unseen.andNot(fromWays);
+        entered.or(unseen);
+        entered.set(0);
+        entered.and(leadOut);
+        return entered;
     }
 
     /// Not a nop of 5 bytes, which Linux 6.18 turns into a call under a probe: that writes below the stack pointer, where a
     /// function that calls nothing may keep values.
-    private boolean isPlace(int at) {
-        return SiteChooser.isEmulated(code, at) && !SiteChooser.isLongestNop(code, at);
+    private boolean isPlace(int i) {
+        return SiteChooser.isEmulated(code, places[i]) && !SiteChooser.isLongestNop(code, places[i]);
     }
 }
