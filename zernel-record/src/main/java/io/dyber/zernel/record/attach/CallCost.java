@@ -117,11 +117,11 @@ public record CallCost(Price returned, Price left, Price trapped, String method)
         /// Each price has a function of its own: the probes of the one before may still be there. Empty when the kernel has not
         /// seen the calls.
         private Optional<Price> price(Site site, int batches, boolean joins, double bare) {
-            PrivateFunction function = PrivateFunction.create();
-            List<ProbeLinks> links = new ArrayList<>();
             FunctionDefinition definition = table.encode(hook, kind, joins);
-            kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
+            List<ProbeLinks> links = new ArrayList<>();
+            PrivateFunction function = PrivateFunction.create();
             try {
+                kernel.defineFunction(BpfPrograms.OWN_FUNCTION, definition.sampled(NONE));
                 links.add(probes.attach(function.path().toString(), List.of(site)));
                 return price(function, definition, batches, bare);
             } finally {

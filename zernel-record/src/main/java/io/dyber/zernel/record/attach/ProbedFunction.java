@@ -42,7 +42,7 @@ record ProbedFunction(
                 found.symbol(),
                 found.probeOffset(),
                 left,
-                found.earlier() || found.returns().isEmpty(),
+                !found.trapped(),
                 found.site().cost().label(),
                 "attached",
                 "");

@@ -36,10 +36,16 @@ public final class ProbeLinks {
     /// @return done when all are gone
     public static CompletableFuture<Void> detachAll(List<ProbeLinks> all) {
         return CompletableFuture.allOf(all.stream()
-                .map(one -> CompletableFuture.runAsync(
-                        one::detach,
-                        task -> Thread.ofPlatform().daemon().name("zernel-detach").start(task)))
+                .map(one -> CompletableFuture.runAsync(one::detach, ProbeLinks::start))
                 .toArray(CompletableFuture[]::new));
+    }
+
+    private static void start(Runnable task) {
+        try {
+            Thread.ofPlatform().daemon().name("zernel-detach").start(task);
+        } catch (OutOfMemoryError _) {
+            task.run(); // the machine has no thread left
+        }
     }
 
     /// Takes the probes away. A second call does nothing but wait for the first: when the recording ends, those of a detail

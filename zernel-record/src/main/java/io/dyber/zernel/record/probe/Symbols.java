@@ -52,7 +52,7 @@ public final class Symbols {
     /// @param site where from there the probe goes
     /// @param returns its `ret`s, if its end is seen there, or emulated instructions before them; none when it never returns
     /// @param jumps where in the file jumps to other functions end it
-    /// @param earlier whether those are instructions before the `ret`s
+    /// @param trapped whether the kernel single-steps an instruction by which it is left
     public record Found(
             Function function,
             String symbol,
@@ -62,7 +62,7 @@ public final class Symbols {
             End end,
             List<Exit> returns,
             List<Long> jumps,
-            boolean earlier) {
+            boolean trapped) {
         public Found {
             aliases = List.copyOf(aliases);
             returns = List.copyOf(returns);
@@ -95,11 +95,11 @@ public final class Symbols {
     private final List<Missing> missing = new ArrayList<>();
     private final Map<Function, Integer> beyondLimit = new LinkedHashMap<>();
     private final Map<Long, Found> byOffset = new HashMap<>();
-    private final FreeingCalls freeing;
+    private final LibraryCode code;
 
     private Symbols(ElfFile elf, boolean byReturn) {
         this.elf = elf;
-        this.freeing = new FreeingCalls(elf);
+        this.code = new LibraryCode(elf);
         this.byReturn = byReturn;
     }
 
@@ -184,11 +184,13 @@ public final class Symbols {
         boolean readsAtReturn = function.captures().stream().anyMatch(Capture::atReturn);
         boolean earlier = !readsAtReturn && exits.stream().anyMatch(known -> !known.earlier().isEmpty());
         List<Exit> returns = exits.map(known -> earlier ? known.earlier() : rets(known)).orElse(List.of());
+        boolean trapped = end == End.EXITS
+                && exits.stream().anyMatch(known -> known.indirect() || (!earlier && !known.returns().isEmpty()));
         List<Long> jumps = exits.map(Exits::jumps).orElse(List.of()).stream().map(at -> offset + at).toList();
-        Found code =
-                new Found(function, shown.name(), aliases, offset, site(function, offset, shown.size()), end, returns, jumps, earlier);
-        byOffset.put(offset, code);
-        found.add(code);
+        Found one =
+                new Found(function, shown.name(), aliases, offset, site(function, offset, shown.size()), end, returns, jumps, trapped);
+        byOffset.put(offset, one);
+        found.add(one);
     }
 
     private static List<Exit> rets(Exits exits) {
@@ -205,7 +207,7 @@ public final class Symbols {
     }
 
     private Optional<Exits> exits(long offset, long size) throws ElfException {
-        return size <= 0 || size > LARGEST ? Optional.empty() : Exits.of(elf.code(offset, (int) size), freeing.from(offset));
+        return size <= 0 || size > LARGEST ? Optional.empty() : Exits.of(elf.code(offset, (int) size), code.around(offset));
     }
 
     private Site site(Function function, long offset, long size) throws ElfException {

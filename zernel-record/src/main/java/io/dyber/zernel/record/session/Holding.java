@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 final class Holding implements AutoCloseable {
     static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int WAIT_MILLIS = 100;
+    private static final int SHORT_WAIT_MILLIS = 10;
 
     private final RingBuffer ring;
     private final Load.Layout layout;
@@ -30,6 +31,7 @@ final class Holding implements AutoCloseable {
     private Optional<Guardian> guardian = Optional.empty();
 
     private volatile boolean stopping;
+    private volatile boolean ending;
     private volatile Optional<RuntimeException> failure = Optional.empty();
 
     /// @param arrival called on this one's thread when there are new loads
@@ -60,13 +62,14 @@ final class Holding implements AutoCloseable {
         boolean _ = RingBuffer.hurry();
         try {
             while (!stopping) {
-                ring.await(WAIT_MILLIS);
+                ring.await(ending ? SHORT_WAIT_MILLIS : WAIT_MILLIS);
                 take();
                 continueLate();
             }
         } catch (RuntimeException e) {
             failure = Optional.of(e);
             releaseAll();
+            arrival.run();
         }
     }
 
@@ -123,15 +126,15 @@ final class Holding implements AutoCloseable {
         return now;
     }
 
-    /// Waits for loads no longer than it does now. What still comes is for [#close].
+    /// Will be closed soon: from now on it does not wait long for loads.
     void end() {
-        stopping = true;
+        ending = true;
     }
 
     /// Lets everybody go on. Nobody may be stopped any more.
     @Override
     public void close() {
-        end();
+        stopping = true;
         try {
             thread.join();
         } catch (InterruptedException _) {

@@ -80,7 +80,8 @@ public final class Session {
     private final Rotation parts;
     private final Triggers triggers;
     private long quietUntil = System.nanoTime();
-    private long livelyUntil = System.nanoTime() + LIVELY_NANOS;
+    private volatile long livelyUntil = System.nanoTime() + LIVELY_NANOS;
+    private boolean launches;
     private long nextRollCall = System.nanoTime();
     private final Job job;
     private final GpuKernelSymbolizer kernelNames;
@@ -129,7 +130,7 @@ public final class Session {
         RowEnricher processes = job.processes();
         this.decoder.interpret("process", (row, note) -> {
             processes.complete(row, note);
-            controls.wake(); // a new process is looked at
+            wakeUp();
         });
         this.decoder.onceGone(job::gone);
         this.detail = new DetailProbes(kernel, pump, writer, options.detail());
@@ -253,6 +254,7 @@ public final class Session {
         libraries.begin();
         host.start();
         windows.begin();
+        launches = attachments.functions().isAttached("cuda_launch");
         workload.ifPresent(Workload::resume);
     }
 
@@ -279,6 +281,7 @@ public final class Session {
         while (goesOn(System.nanoTime() - start)) {
             if (System.nanoTime() >= nextStatus) {
                 nextStatus += STATUS_NANOS;
+                launches = attachments.functions().isAttached("cuda_launch");
                 count();
                 gpus.notices().forEach(progress::notice);
                 activity.takeNotice().ifPresent(progress::notice);
@@ -307,7 +310,8 @@ public final class Session {
     /// Looks at what has started or loaded code.
     private Set<Integer> scan() {
         Set<Integer> changed = targets.scan();
-        if (!changed.isEmpty()) {
+        // Where everyone is recorded, all are looked at from time to time.
+        if (!changed.isEmpty() && !options.everyone()) {
             livelyUntil = System.nanoTime() + LIVELY_NANOS;
         }
         look(changed);
@@ -384,9 +388,21 @@ public final class Session {
         }
     }
 
-    /// Windows begin and end with steps, and loads that are not heard of are found by looking.
+    /// A process has begun or ended. From now on one looks often, and so only the first of many wakes.
+    private void wakeUp() {
+        long now = System.nanoTime();
+        boolean sleeps = now >= livelyUntil;
+        livelyUntil = now + LIVELY_NANOS;
+        if (sleeps) {
+            controls.wake();
+        }
+    }
+
+    /// Windows begin and end with steps, GPU kernels are named while their process is there, and loads that are not heard of
+    /// are found by looking.
     private long tickMillis(long elapsed) {
-        boolean lively = windows.comeAndGo() || !kernel.hearsOfLoads() || System.nanoTime() < livelyUntil;
+        boolean waits = !windows.comeAndGo() && !launches && kernel.hearsOfLoads();
+        boolean lively = !waits || System.nanoTime() < livelyUntil;
         long tick = lively ? TICK_MILLIS : QUIET_TICK_MILLIS;
         long left = options.duration().map(whole -> whole.minusNanos(elapsed).toMillis() + 1).orElse(tick);
         return Math.min(tick, left);

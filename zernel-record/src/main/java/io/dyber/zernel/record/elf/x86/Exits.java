@@ -15,8 +15,9 @@ import java.util.TreeMap;
 /// @param earlier emulated instructions, one of which is passed on each way to a `ret` when all is done but to free memory; empty
 ///     where that cannot be had
 /// @param jumps where the jumps are
+/// @param indirect whether one of them is an indirect one, which the kernel single-steps
 /// @param simple whether the function runs no code but its own, on one stack, and returns
-public record Exits(List<Integer> returns, List<Exit> earlier, List<Integer> jumps, boolean simple) {
+public record Exits(List<Integer> returns, List<Exit> earlier, List<Integer> jumps, boolean indirect, boolean simple) {
     public Exits {
         returns = List.copyOf(returns);
         earlier = List.copyOf(earlier);
@@ -25,7 +26,7 @@ public record Exits(List<Integer> returns, List<Exit> earlier, List<Integer> jum
 
     /// Those of the code of one whole function, or empty when it holds bytes that are no known instruction, or jumps between
     /// two instructions: then it holds something else too.
-    public static Optional<Exits> of(byte[] code, Freeing freeing) {
+    public static Optional<Exits> of(byte[] code, Surroundings around) {
         SortedMap<Integer, Instruction> instructions = new TreeMap<>();
         int at = 0;
         while (at < code.length) {
@@ -39,14 +40,15 @@ public record Exits(List<Integer> returns, List<Exit> earlier, List<Integer> jum
         boolean fits = instructions.values().stream()
                 .filter(instruction -> instruction.jumps() || instruction.branches())
                 .allMatch(jump -> jump.leadsOut() || isWhole(instructions, jump.target()));
-        return fits ? Optional.of(among(code, instructions, freeing)) : Optional.empty();
+        return fits ? Optional.of(among(code, instructions, around)) : Optional.empty();
     }
 
-    private static Exits among(byte[] code, SortedMap<Integer, Instruction> instructions, Freeing freeing) {
+    private static Exits among(byte[] code, SortedMap<Integer, Instruction> instructions, Surroundings around) {
         StackHeights heights = StackHeights.of(instructions, code.length);
         List<Integer> returns = new ArrayList<>();
         List<Integer> jumps = new ArrayList<>();
         boolean simple = true;
+        boolean indirect = false;
         for (Map.Entry<Integer, Instruction> entry : instructions.entrySet()) {
             int at = entry.getKey();
             Instruction instruction = entry.getValue();
@@ -56,11 +58,12 @@ public record Exits(List<Integer> returns, List<Exit> earlier, List<Integer> jum
                 returns.add(at);
             } else if (jumpsOut && heights.mayBeAsAtStart(at)) {
                 jumps.add(at);
+                indirect |= instruction.jumpsIndirectly();
             }
             simple &= !jumpsOut && !instruction.leadsOut() && !instruction.calls() && !instruction.setsStackPointer();
         }
-        List<Exit> earlier = WaysOut.emulated(code, instructions, heights, freeing);
-        return new Exits(returns, earlier, jumps, simple && !returns.isEmpty());
+        List<Exit> earlier = WaysOut.emulated(code, instructions, heights, around);
+        return new Exits(returns, earlier, jumps, indirect, simple && !returns.isEmpty());
     }
 
     /// Behind a `lock` that only several threads need, there is a jump that passes it.

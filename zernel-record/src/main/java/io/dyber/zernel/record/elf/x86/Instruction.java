@@ -70,11 +70,29 @@ final class Instruction {
     }
 
     /// Whether it calls what frees memory.
-    boolean frees(Freeing freeing) {
+    boolean frees(Surroundings around) {
         boolean throughPointer = opcode() == 0xff && register() == 2 && byteAt(1) >> 6 == 0 && operand() == RBP;
         return opcode() == 0xe8
-                ? freeing.isAt(end + int32(end - 4))
-                : throughPointer && freeing.isBehind(end + int32(end - 4));
+                ? around.frees(end + int32(end - 4))
+                : throughPointer && around.isPointerToFreeing(end + int32(end - 4));
+    }
+
+    /// Whether it calls what is known not to come back, in code that begins at `start`.
+    boolean neverReturns(Surroundings around, int start) {
+        return opcode() == 0xe8 && around.neverReturns(start + end + int32(end - 4));
+    }
+
+    /// Whether the next instruction does not run after it.
+    boolean endsWay() {
+        boolean undefined = opcode() == 0x0f && byteAt(1) == 0x0b;
+        return jumps() || returns() || jumpsIndirectly() || undefined || opcode() == 0xf4;
+    }
+
+    /// Whether it copies, fills or compares as much memory as a register says.
+    boolean repeats() {
+        int op = opcode();
+        boolean ofStrings = (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf);
+        return ofStrings && (has(0xf2) || has(0xf3));
     }
 
     boolean isLocked() {

@@ -64,7 +64,7 @@ public final class SiteChooser {
             case 0x66 -> at(code, at + 1) == 0x90;
             case 0xeb -> has(code, at, 2);
             case 0xe8, 0xe9 -> has(code, at, 5);
-            case 0x0f -> isLongJump(code, at) || isNop(code, at);
+            case 0x0f -> isLongJump(code, at) || isLongNop(code, at);
             default -> isPush(code, at) || (isShortJump(op) && has(code, at, 2));
         };
     }
@@ -82,16 +82,11 @@ public final class SiteChooser {
         return at(code, at) == 0x0f && (at(code, at + 1) & 0xf0) == 0x80 && has(code, at, 6);
     }
 
-    /// The nops of 3 to 5 bytes; longer ones are not emulated.
-    private static boolean isNop(byte[] code, int at) {
+    /// The nops of 3 to 5 bytes, since Linux 6.16; longer ones are not taken.
+    static boolean isLongNop(byte[] code, int at) {
         return matches(code, at, 0x0f, 0x1f, 0x00)
                 || matches(code, at, 0x0f, 0x1f, 0x40, 0x00)
-                || isLongestNop(code, at);
-    }
-
-    /// The nop of 5 bytes.
-    static boolean isLongestNop(byte[] code, int at) {
-        return matches(code, at, 0x0f, 0x1f, 0x44, 0x00, 0x00);
+                || matches(code, at, 0x0f, 0x1f, 0x44, 0x00, 0x00);
     }
 
     /// The length of an instruction that may lie before the probe; 0 for all others.

@@ -24,10 +24,10 @@ final class StackHeights {
     static StackHeights of(SortedMap<Integer, Instruction> instructions, int length) {
         StackHeights all = new StackHeights(instructions, length);
         all.follow(0, StackHeight.AT_START);
-        all.exact &= all.fits();
         boolean framed = Arrays.stream(all.heights).anyMatch(height -> height != null && height.bytes() > 0);
         StackHeight elsewhere = framed ? StackHeight.OF_A_FRAME : StackHeight.AT_START;
         instructions.keySet().forEach(at -> all.follow(at, elsewhere));
+        all.exact &= all.fits();
         return all;
     }
 
@@ -50,6 +50,7 @@ final class StackHeights {
             StackHeight height = heights[entry.getKey()];
             Instruction instruction = entry.getValue();
             if (height != null
+                    && !height.unknownFrame()
                     && (instruction.losesStackPointer() || (instruction.returns() && height.bytes() != 0))) {
                 return false;
             }

@@ -5,11 +5,13 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.SortedMap;
 
 /// Where a function is as good as left: instructions from which every way leads to a `ret` without a loop or a call, but
-/// for calls that free memory. Registers are put back there, and temporaries are gone.
+/// for calls that free memory.
 ///
 /// The kernel single-steps a `ret` under a probe, which costs a debug trap. On the way there often lies an instruction that
 /// it emulates: compilers ask `if (buffer != inlined) free(buffer)`.
@@ -21,7 +23,7 @@ final class WaysOut {
     private static final int OUTSIDE = -2;
 
     private final byte[] code;
-    private final Freeing freeing;
+    private final Surroundings around;
     private final Instruction[] all;
     private final int[] places;
     /// The instructions that each one goes on with, also after a call.
@@ -31,9 +33,9 @@ final class WaysOut {
     /// Of those that lead out, whether an emulated instruction lies on each way from there on.
     private final BitSet pass = new BitSet();
 
-    private WaysOut(byte[] code, SortedMap<Integer, Instruction> instructions, Freeing freeing) {
+    private WaysOut(byte[] code, SortedMap<Integer, Instruction> instructions, Surroundings around) {
         this.code = code;
-        this.freeing = freeing;
+        this.around = around;
         this.all = instructions.values().toArray(new Instruction[0]);
         this.places = new int[all.length];
         this.next = new int[all.length];
@@ -58,10 +60,12 @@ final class WaysOut {
     /// The first emulated instruction on each way out; empty when there is one without, or when it is not known what lies on the
     /// stack there.
     static List<Exit> emulated(
-            byte[] code, SortedMap<Integer, Instruction> instructions, StackHeights heights, Freeing freeing) {
-        WaysOut ways = new WaysOut(code, instructions, freeing);
+            byte[] code, SortedMap<Integer, Instruction> instructions, StackHeights heights, Surroundings around) {
+        WaysOut ways = new WaysOut(code, instructions, around);
         ways.find();
-        BitSet first = ways.firstEmulated();
+        // A function that is left where it begins has no time of its own.
+        Optional<BitSet> entrances = ways.leadOut.get(0) ? Optional.empty() : ways.entrances(heights);
+        BitSet first = entrances.map(ways::firstEmulated).orElseGet(BitSet::new);
         List<Exit> exits = new ArrayList<>();
         for (int i = first.nextSetBit(0); i >= 0; i = first.nextSetBit(i + 1)) {
             OptionalInt height = heights.exactly(ways.places[i]);
@@ -95,17 +99,18 @@ final class WaysOut {
         }
         return leadsOut(next[i])
                 && (branch[i] == NONE || leadsOut(branch[i]))
-                && (!all[i].calls() || all[i].frees(freeing));
+                && (!all[i].calls() || all[i].frees(around))
+                && !all[i].repeats();
     }
 
     private boolean leadsOut(int i) {
         return i >= 0 && leadOut.get(i);
     }
 
-    private BitSet firstEmulated() {
+    private BitSet firstEmulated(BitSet entrances) {
         BitSet first = new BitSet();
         BitSet seen = new BitSet();
-        BitSet open = entrances();
+        BitSet open = (BitSet) entrances.clone();
         // Ways out have no loops, but may lead back.
         for (int i = open.nextSetBit(0); i >= 0; i = open.nextSetBit(0)) {
             open.clear(i);
@@ -129,10 +134,12 @@ final class WaysOut {
         }
     }
 
-    /// Where the ways out are entered from other code: also by a table of jumps or an exception, which are not seen.
-    private BitSet entrances() {
+    /// Where the ways out are entered from other code, also from parts of the function that lie elsewhere, and by exceptions, which
+    /// are not seen. Empty when that is not known, as with a table of jumps.
+    private Optional<BitSet> entrances(StackHeights heights) {
         BitSet fromWays = new BitSet();
         BitSet entered = new BitSet();
+        List<Integer> cold = new ArrayList<>();
         for (int i = 0; i < all.length; i++) {
             BitSet reached = leadOut.get(i) ? fromWays : entered;
             if (next[i] >= 0) {
@@ -141,18 +148,26 @@ final class WaysOut {
             if (branch[i] >= 0) {
                 reached.set(branch[i]);
             }
+            boolean leaves = heights.mayBeAsAtStart(places[i]) && !all[i].branches();
+            if (all[i].jumpsIndirectly() && (!leaves || all[i].isOfSwitch())) {
+                return Optional.empty();
+            }
+            if (all[i].leadsOut() && !leaves) {
+                cold.add(all[i].target());
+            }
         }
+        Optional<Set<Integer>> back = ColdCode.leadsBack(cold, code.length, around);
+        back.ifPresent(from -> from.forEach(place -> entered.set(Math.max(0, Arrays.binarySearch(places, place)))));
         BitSet unseen = (BitSet) leadOut.clone();
         unseen.andNot(fromWays);
         entered.or(unseen);
-        entered.set(0);
         entered.and(leadOut);
-        return entered;
+        return back.map(_ -> entered);
     }
 
-    /// Not a nop of 5 bytes, which Linux 6.18 turns into a call under a probe: that writes below the stack pointer, where a
-    /// function that calls nothing may keep values.
+    /// No nops of several bytes: before Linux 6.16 they are single-stepped, and 6.18 turns those of 5 bytes into a call, which
+    /// writes below the stack pointer, where a function that calls nothing may keep values.
     private boolean isPlace(int i) {
-        return SiteChooser.isEmulated(code, places[i]) && !SiteChooser.isLongestNop(code, places[i]);
+        return SiteChooser.isEmulated(code, places[i]) && !SiteChooser.isLongNop(code, places[i]);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +16,7 @@ final class ExitsTest {
     }
 
     private static List<Integer> exits(String hex) {
-        Exits exits = Exits.of(code(hex), Freeing.UNKNOWN).orElseThrow();
+        Exits exits = Exits.of(code(hex), Surroundings.UNKNOWN).orElseThrow();
         return Stream.concat(exits.returns().stream(), exits.jumps().stream()).sorted().toList();
     }
 
@@ -29,7 +30,7 @@ final class ExitsTest {
 
     @Test
     void returnsAreToldFromJumps() {
-        Exits exits = Exits.of(code("85ff 7401 c3 e900100000"), Freeing.UNKNOWN).orElseThrow();
+        Exits exits = Exits.of(code("85ff 7401 c3 e900100000"), Surroundings.UNKNOWN).orElseThrow();
         assertThat(exits.returns()).containsExactly(4);
         assertThat(exits.jumps()).containsExactly(5);
     }
@@ -60,9 +61,9 @@ final class ExitsTest {
 
     @Test
     void aFunctionIsSimpleWhenNothingElseRunsInIt() {
-        assertThat(Exits.of(code("55 85ff 7402 5d c3 5d c3"), Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
+        assertThat(Exits.of(code("55 85ff 7402 5d c3 5d c3"), Surroundings.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
         // mov %rsp,%rbp; pop; ret and leave; ret
-        assertThat(Exits.of(code("55 4889e5 c9 c3"), Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
+        assertThat(Exits.of(code("55 4889e5 c9 c3"), Surroundings.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isTrue());
     }
 
     @ParameterizedTest
@@ -83,20 +84,20 @@ final class ExitsTest {
                 "0f0b" // ud2
             })
     void aFunctionIsNotSimpleWhenOtherCodeRunsOrTheStackIsAnother(String hex) {
-        assertThat(Exits.of(code(hex), Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isFalse());
+        assertThat(Exits.of(code(hex), Surroundings.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.simple()).isFalse());
     }
 
     @Test
     void codeThatIsNotKnownToTheEndHasNone() {
-        assertThat(Exits.of(code("c3 06"), Freeing.UNKNOWN)).isEmpty();
-        assertThat(Exits.of(code("c3 e90000"), Freeing.UNKNOWN)).isEmpty();
+        assertThat(Exits.of(code("c3 06"), Surroundings.UNKNOWN)).isEmpty();
+        assertThat(Exits.of(code("c3 e90000"), Surroundings.UNKNOWN)).isEmpty();
         assertThat(exits("")).isEmpty();
     }
 
     @Test
     void codeWithJumpsBetweenItsInstructionsHoldsSomethingElseToo() {
         // je into the operand of mov
-        assertThat(Exits.of(code("7402 b8c3c3c3c3 c3"), Freeing.UNKNOWN)).isEmpty();
+        assertThat(Exits.of(code("7402 b8c3c3c3c3 c3"), Surroundings.UNKNOWN)).isEmpty();
         // je past a lock prefix
         assertThat(exits("7401 f0830701 c3")).containsExactly(6);
     }
@@ -138,32 +139,47 @@ final class ExitsTest {
     void instructionsHaveTheirLength(String instruction) {
         byte[] code = code(instruction + "c3");
         assertThat(InstructionLength.of(code, 0)).isEqualTo(code.length - 1);
-        assertThat(Exits.of(code, Freeing.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.returns()).containsExactly(code.length - 1));
+        assertThat(Exits.of(code, Surroundings.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.returns()).containsExactly(code.length - 1));
     }
 
-    private static List<Exit> earlier(String hex, Freeing freeing) {
-        return Exits.of(code(hex), freeing).orElseThrow().earlier();
+    private static List<Exit> earlier(String hex, Surroundings around) {
+        return Exits.of(code(hex), around).orElseThrow().earlier();
     }
 
     /// What frees is 4,096 bytes behind the function, and the pointer to it 8,192.
-    private static final Freeing FREES = new Freeing() {
-        @Override
-        public boolean isAt(int place) {
-            return place == 0x1000;
-        }
+    private static final Surroundings FREES = around(Map.of());
 
-        @Override
-        public boolean isBehind(int pointer) {
-            return pointer == 0x2000;
-        }
-    };
+    /// What frees, what never returns, and other code, by its place.
+    private static Surroundings around(Map<Integer, String> parts) {
+        return new Surroundings() {
+            @Override
+            public boolean frees(int place) {
+                return place == 0x1000;
+            }
+
+            @Override
+            public boolean isPointerToFreeing(int place) {
+                return place == 0x2000;
+            }
+
+            @Override
+            public boolean neverReturns(int place) {
+                return place == 0x3000;
+            }
+
+            @Override
+            public byte[] code(int place) {
+                return ExitsTest.code(parts.getOrDefault(place, ""));
+            }
+        };
+    }
 
     @Test
     void aBranchBeforeTheEndIsPassedInsteadOfTheReturn() {
         // push %rbp; push %rbx; call; test; je; xor %eax,%eax; pop; pop; ret
-        assertThat(earlier("55 53 e800010000 85c0 7402 31c0 5b 5d c3", Freeing.UNKNOWN)).containsExactly(new Exit(9, 16));
+        assertThat(earlier("55 53 e800010000 85c0 7402 31c0 5b 5d c3", Surroundings.UNKNOWN)).containsExactly(new Exit(9, 16));
         // call; nop; ret
-        assertThat(earlier("e800010000 90 c3", Freeing.UNKNOWN)).containsExactly(new Exit(5, 0));
+        assertThat(earlier("e800010000 90 c3", Surroundings.UNKNOWN)).containsExactly(new Exit(5, 0));
     }
 
     @Test
@@ -171,34 +187,35 @@ final class ExitsTest {
         // push %rbp; mov %rsp,%rbp; sub $40,%rsp; call; test; je; call free; leave; ret
         String direct = "55 4889e5 4883ec28 e800010000 85c0 7405 e8ea0f0000 c9 c3";
         assertThat(earlier(direct, FREES)).containsExactly(new Exit(15, 48));
-        assertThat(earlier(direct, Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier(direct, Surroundings.UNKNOWN)).isEmpty();
         // the same through a pointer
         String behind = "55 4889e5 4883ec28 e800010000 85c0 7406 ff15e91f0000 c9 c3";
         assertThat(earlier(behind, FREES)).containsExactly(new Exit(15, 48));
-        assertThat(earlier(behind, Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier(behind, Surroundings.UNKNOWN)).isEmpty();
     }
 
     @Test
     void eachWayToEachReturnHasItsInstruction() {
         // push; call; test; je to the second; jmp; pop; ret; nop; pop; ret
-        assertThat(earlier("53 e800010000 85c0 7404 eb00 5b c3 90 5b c3", Freeing.UNKNOWN)).containsExactly(new Exit(8, 8));
+        assertThat(earlier("53 e800010000 85c0 7404 eb00 5b c3 90 5b c3", Surroundings.UNKNOWN)).containsExactly(new Exit(8, 8));
         // push; test; je to the second; call; jmp; pop; ret; second: pop; ret
-        assertThat(earlier("53 85ff 7409 e800010000 eb00 5b c3 5b c3", Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier("53 85ff 7409 e800010000 eb00 5b c3 5b c3", Surroundings.UNKNOWN)).isEmpty();
         // a landing pad that nothing leads to: call; nop; ret; pop; ret
-        assertThat(earlier("e800010000 90 c3 58 c3", Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier("e800010000 90 c3 58 c3", Surroundings.UNKNOWN)).isEmpty();
     }
 
     @Test
-    void aNopThatTheKernelMayMakeACallIsNotProbed() {
-        // call; nop; ret, with nops of 4 and of 5 bytes
-        assertThat(earlier("e800010000 0f1f4000 c3", Freeing.UNKNOWN)).containsExactly(new Exit(5, 0));
-        assertThat(earlier("e800010000 0f1f440000 c3", Freeing.UNKNOWN)).isEmpty();
+    void nopsOfSeveralBytesAreNotProbed() {
+        // call; nop; ret, with nops of 2, 3 and 5 bytes
+        assertThat(earlier("e800010000 6690 c3", Surroundings.UNKNOWN)).containsExactly(new Exit(5, 0));
+        assertThat(earlier("e800010000 0f1f00 c3", Surroundings.UNKNOWN)).isEmpty();
+        assertThat(earlier("e800010000 0f1f440000 c3", Surroundings.UNKNOWN)).isEmpty();
     }
 
     @Test
     void anInstructionThatMayRunMoreOftenIsNoEnd() {
         // dec %edi; jne back; ret
-        assertThat(earlier("ffcf 75fc c3", Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier("ffcf 75fc c3", Surroundings.UNKNOWN)).isEmpty();
     }
 
     @ParameterizedTest
@@ -213,15 +230,55 @@ final class ExitsTest {
             })
     void withAStackThatIsNotFollowedTheReturnsThemselvesAreProbed(String instruction) {
         // push %rbp; mov %rsp,%rbp; ...; call; nop; leave; ret
-        assertThat(earlier("55 4889e5" + instruction + "e800010000 90 c9 c3", Freeing.UNKNOWN)).isEmpty();
-        assertThat(earlier("55 4889e5 4883e810 e800010000 90 c9 c3", Freeing.UNKNOWN)).hasSize(1);
+        assertThat(earlier("55 4889e5" + instruction + "e800010000 90 c9 c3", Surroundings.UNKNOWN)).isEmpty();
+        assertThat(earlier("55 4889e5 4883e810 e800010000 90 c9 c3", Surroundings.UNKNOWN)).hasSize(1);
     }
 
     @Test
     void whereTheStackDoesNotAddUpTheReturnsThemselvesAreProbed() {
         // push; call; nop; ret
-        assertThat(earlier("53 e800010000 90 c3", Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier("53 e800010000 90 c3", Surroundings.UNKNOWN)).isEmpty();
         // test; je; push; nop; pop; ret: as high or not when the nop is reached
-        assertThat(earlier("85ff 7401 53 90 5b c3", Freeing.UNKNOWN)).isEmpty();
+        assertThat(earlier("85ff 7401 53 90 5b c3", Surroundings.UNKNOWN)).isEmpty();
+    }
+
+    /// As GCC puts the handler of an exception: `f.cold` ends with a jump behind the branch.
+    @Test
+    void codeThatLiesElsewhereMayLeadBackBehindTheInstruction() {
+        // push; call; test; je; xor; pop; ret; pad: mov; jmp cold
+        String code = "53 e800010000 85c0 7402 31c0 5b c3 4889c3 e9ea0f0000";
+        // cold: call; jmp to the pop; or to the test; or call what never returns, before something else
+        assertThat(earlier(code, around(Map.of(0x1000, "e800010000 e902f0ffff")))).isEmpty();
+        assertThat(earlier(code, around(Map.of(0x1000, "e800010000 e9fcefffff"))))
+                .containsExactly(new Exit(8, 8));
+        assertThat(earlier(code, around(Map.of(0x1000, "e8fb1f0000 e9f7efffff")))).containsExactly(new Exit(8, 8));
+        // not readable, and no instruction
+        assertThat(earlier(code, around(Map.of()))).isEmpty();
+        assertThat(earlier(code, around(Map.of(0x1000, "06")))).isEmpty();
+    }
+
+    @Test
+    void aTableOfJumpsMayLeadAnywhere() {
+        // push; notrack jmp *%rax; call; nop; pop; ret
+        assertThat(earlier("53 3effe0 e800010000 90 5b c3", Surroundings.UNKNOWN)).isEmpty();
+    }
+
+    @Test
+    void copyingIsWork() {
+        // push; call; jmp; rep movsb; pop; ret, and with movsb once
+        assertThat(earlier("53 e800010000 eb00 f3a4 5b c3", Surroundings.UNKNOWN)).isEmpty();
+        assertThat(earlier("53 e800010000 eb00 a4 5b c3", Surroundings.UNKNOWN)).containsExactly(new Exit(6, 8));
+    }
+
+    @Test
+    void aFunctionThatOnlyFreesIsNotLeftWhereItBegins() {
+        // push; test; je; call free; pop; ret
+        assertThat(earlier("53 85ff 7405 e8f60f0000 5b c3", FREES)).isEmpty();
+    }
+
+    @Test
+    void indirectJumpsAreToldFromOthers() {
+        assertThat(Exits.of(code("85ff 7402 ffe0 c3"), Surroundings.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.indirect()).isTrue());
+        assertThat(Exits.of(code("85ff 7405 e900100000 c3"), Surroundings.UNKNOWN)).hasValueSatisfying(exits -> assertThat(exits.indirect()).isFalse());
     }
 }
