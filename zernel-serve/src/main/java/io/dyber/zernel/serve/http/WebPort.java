@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -51,6 +52,9 @@ public final class WebPort implements AutoCloseable {
         HttpConfiguration http = new HttpConfiguration();
         http.setSendServerVersion(false);
         http.setRequestHeaderSize(LARGEST_HEAD);
+        // Handlers know all paths that there are, and refuse others with what follows them read: Jetty by itself closes the
+        // connection over it, which takes the answer with it.
+        http.setUriCompliance(UriCompliance.UNSAFE);
         // Or a token that differs in case alone from one that came before is read as that one.
         http.setHeaderCacheCaseSensitive(true);
         this.connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
