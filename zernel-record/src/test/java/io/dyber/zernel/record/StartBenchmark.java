@@ -7,9 +7,11 @@ import io.dyber.zernel.record.attach.RingSizes;
 import io.dyber.zernel.record.attach.SystemCallCost;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.schema.Schema;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,8 +20,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
-/// What the recorder's start takes, part by part, in a fresh JVM each time. Not a test; run its `main` as root with the
+/// What the recorder's start takes, part by part, in a fresh JVM each time, and as a whole, with its end. Not a test; run its `main` as root with the
 /// test class path: `java -cp ... io.dyber.zernel.record.StartBenchmark [rounds]`.
 final class StartBenchmark {
     private static final String PART = "part ";
@@ -38,9 +42,10 @@ final class StartBenchmark {
             for (String line : freshJvm()) {
                 if (line.startsWith(PART)) {
                     String[] part = line.substring(PART.length()).split("=");
-                    millis.computeIfAbsent(part[0], _ -> new ArrayList<>()).add(Double.valueOf(part[1]));
+                    add(millis, part[0], Double.parseDouble(part[1]));
                 }
             }
+            recordSleeper(millis);
         }
         System.out.printf("%-34s %8s  %s%n", "milliseconds", "median", "min..max");
         millis.forEach((part, values) -> {
@@ -55,12 +60,38 @@ final class StartBenchmark {
         });
     }
 
+    private static void add(Map<String, List<Double>> millis, String part, double value) {
+        millis.computeIfAbsent(part, _ -> new ArrayList<>()).add(value);
+    }
+
+    /// Records a process that sleeps, as a command does.
+    private static void recordSleeper(Map<String, List<Double>> millis) throws IOException {
+        Path file = Files.createTempDirectory("zernel-start").resolve("run.parquet");
+        Process sleeper = new ProcessBuilder("sleep", "60").start();
+        List<String> command = javaCommand();
+        command.addAll(List.of(
+                "io.dyber.zernel.record.cli.Record", "-o", file.toString(), "-p", Long.toString(sleeper.pid())));
+        long start = System.nanoTime();
+        Process recorder = new ProcessBuilder(command).start();
+        try (BufferedReader lines = recorder.errorReader()) {
+            String first = lines.readLine();
+            long recording = System.nanoTime();
+            add(millis, "all: to the first line", (recording - start) / 1e6);
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+            long interrupted = System.nanoTime();
+            boolean _ = new ProcessBuilder("kill", "-INT", Long.toString(recorder.pid())).start().onExit().join().isAlive();
+            if (recorder.onExit().join().exitValue() != 0) {
+                throw new IOException("recording: " + first);
+            }
+            add(millis, "all: from SIGINT to the end", (System.nanoTime() - interrupted) / 1e6);
+        } finally {
+            sleeper.destroy();
+        }
+        Files.delete(file);
+    }
+
     private static List<String> freshJvm() throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path")));
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        List<String> command = javaCommand();
         command.addAll(List.of(StartBenchmark.class.getName(), "once", Long.toString(System.currentTimeMillis())));
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -68,6 +99,15 @@ final class StartBenchmark {
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
                 .lines()
                 .toList();
+    }
+
+    private static List<String> javaCommand() {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path")));
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        return command;
     }
 
     private static void once(long startedMillis) {

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// What the dynamic loader sees: the library's own name, and enough to find the exported functions when the section
-/// headers are gone.
+/// What the dynamic loader sees: the library's own name and what it asks for, the pointers to be filled with functions of
+/// others, and enough to find the exported functions when the section headers are gone.
 final class DynamicSegment {
     private static final long NEEDED = 1;
     private static final long HASH = 4;

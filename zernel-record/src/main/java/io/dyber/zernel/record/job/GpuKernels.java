@@ -14,6 +14,7 @@ public final class GpuKernels {
     /// A text that fills its room in the record is probably cut off.
     private static final int LONGEST = 190;
 
+    private final Runnable news;
     private final Columns columns;
     private final StringDictionary texts;
     private final UnaryOperator<String> readable;
@@ -48,7 +49,9 @@ public final class GpuKernels {
         }
     }
 
-    GpuKernels(Columns columns, StringDictionary texts, UnaryOperator<String> readable) {
+    /// @param news called when there is one more for [#takeUnknown]
+    GpuKernels(Columns columns, StringDictionary texts, UnaryOperator<String> readable, Runnable news) {
+        this.news = news;
         this.columns = columns;
         this.texts = texts;
         this.readable = readable;
@@ -83,6 +86,7 @@ public final class GpuKernels {
         if (func != host && askedByHost.putIfAbsent(row.pid(), func, true)) {
             String name = names.get(row.pid(), host).map(texts::text).orElse("");
             unknown.add(new Unknown(row.pid(), func, host, name, 0, ""));
+            news.run();
         }
     }
 
@@ -104,6 +108,7 @@ public final class GpuKernels {
                     .map(one -> texts.text((int) one.start))
                     .orElse("");
             unknown.add(new Unknown(pid, func, place, "", written.map(Written::at).orElse(0L), start));
+            news.run();
         }
     }
 

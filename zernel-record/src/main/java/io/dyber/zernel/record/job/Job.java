@@ -17,17 +17,27 @@ public final class Job {
     private final DeviceMemory torchMemory;
     private final HostMemory hostMemory;
     private final Communicators communicators;
+    private final Runnable news;
     private final int exec;
     private final int fork;
     private final PythonCalls pythonCalls;
     private final GarbageCollections collections;
 
+    /// Of which nobody asks for news.
+    ///
     /// @param readable makes the name of a kernel one that people read
     public Job(Schema schema, StringDictionary texts, UnaryOperator<String> readable) {
+        this(schema, texts, readable, () -> {});
+    }
+
+    /// @param readable makes the name of a kernel one that people read
+    /// @param news called by the decoding thread when a process has begun or ended, or a kernel has no name yet
+    public Job(Schema schema, StringDictionary texts, UnaryOperator<String> readable, Runnable news) {
+        this.news = news;
         this.columns = new Columns(schema);
         this.exec = texts.id("exec");
         this.fork = texts.id("fork");
-        this.kernels = new GpuKernels(columns, texts, readable);
+        this.kernels = new GpuKernels(columns, texts, readable, news);
         this.graphs = new Graphs(columns);
         this.deviceMemory = new DeviceMemory(columns, processes);
         this.torchMemory = new DeviceMemory(columns, processes);
@@ -57,6 +67,7 @@ public final class Job {
                 int process = (int) (name == fork ? row.get(columns.childPid) : row.pid());
                 deviceMemory.threadBegan(process, (int) row.get(columns.childTid));
             }
+            news.run();
         };
     }
 

@@ -2,10 +2,12 @@ package io.dyber.zernel.record.probe;
 
 import io.dyber.zernel.record.elf.ElfException;
 import io.dyber.zernel.record.elf.ElfFile;
+import io.dyber.zernel.record.elf.x86.Stub;
 import io.dyber.zernel.record.elf.x86.Surroundings;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -20,10 +22,7 @@ final class LibraryCode {
     private static final Set<String> ENDING = Set.of(
             "_Unwind_Resume", "__cxa_rethrow", "__cxa_throw", "__cxa_call_unexpected", "_ZSt9terminatev", "abort", "__stack_chk_fail");
 
-    private static final int STUB = 16;
     private static final int PIECE = 1024;
-    private static final int[] END_BRANCH = {0xf3, 0x0f, 0x1e, 0xfa};
-    private static final int BOUND = 0xf2;
 
     private final ElfFile elf;
     private final Map<Long, Long> stubs = new HashMap<>();
@@ -92,16 +91,9 @@ final class LibraryCode {
         return stubs.computeIfAbsent(stub, this::readStub);
     }
 
-    /// A stub is but `jmp *pointer(%rip)`, perhaps behind `endbr64`.
     private long readStub(long address) {
-        byte[] code = read(address, STUB);
-        if (code.length < STUB) {
-            return 0;
-        }
-        int at = startsWithEndBranch(code) ? END_BRANCH.length : 0;
-        at += (code[at] & 0xff) == BOUND ? 1 : 0;
-        boolean jumps = (code[at] & 0xff) == 0xff && code[at + 1] == 0x25;
-        return jumps ? address + at + 6 + int32(code, at + 2) : 0;
+        OptionalInt pointer = Stub.pointer(read(address, Stub.LONGEST));
+        return pointer.isPresent() ? address + pointer.getAsInt() : 0;
     }
 
     private byte[] read(long address, int most) {
@@ -111,18 +103,5 @@ final class LibraryCode {
         } catch (ElfException _) {
             return new byte[0];
         }
-    }
-
-    private static boolean startsWithEndBranch(byte[] code) {
-        for (int i = 0; i < END_BRANCH.length; i++) {
-            if ((code[i] & 0xff) != END_BRANCH[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static int int32(byte[] code, int at) {
-        return (code[at] & 0xff) | (code[at + 1] & 0xff) << 8 | (code[at + 2] & 0xff) << 16 | code[at + 3] << 24;
     }
 }

@@ -17,7 +17,6 @@ import io.dyber.zernel.record.detail.DetailWindows;
 import io.dyber.zernel.record.detail.StepWatch;
 import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.Decoder;
-import io.dyber.zernel.record.event.RowEnricher;
 import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.job.Job;
 import io.dyber.zernel.record.option.Progress;
@@ -81,7 +80,6 @@ public final class Session {
     private final Triggers triggers;
     private long quietUntil = System.nanoTime();
     private volatile long livelyUntil = System.nanoTime() + LIVELY_NANOS;
-    private boolean launches;
     private long nextRollCall = System.nanoTime();
     private final Job job;
     private final GpuKernelSymbolizer kernelNames;
@@ -125,13 +123,9 @@ public final class Session {
         this.pump = new EventPump(kernel.vital(), kernel.bulk(), decoder);
         this.writer = new EventWriter(pump, schema, texts, clock);
         Demangler demangler = new Demangler();
-        this.job = new Job(schema, texts, demangler::demangled);
+        this.job = new Job(schema, texts, demangler::demangled, this::wakeUp);
         this.kernelNames = new GpuKernelSymbolizer(job, pump, demangler::demangled);
-        RowEnricher processes = job.processes();
-        this.decoder.interpret("process", (row, note) -> {
-            processes.complete(row, note);
-            wakeUp();
-        });
+        this.decoder.interpret("process", job.processes());
         this.decoder.onceGone(job::gone);
         this.detail = new DetailProbes(kernel, pump, writer, options.detail());
         this.libraries = new ProbedLibraries(clock);
@@ -254,7 +248,6 @@ public final class Session {
         libraries.begin();
         host.start();
         windows.begin();
-        launches = attachments.functions().isAttached("cuda_launch");
         workload.ifPresent(Workload::resume);
     }
 
@@ -281,7 +274,6 @@ public final class Session {
         while (goesOn(System.nanoTime() - start)) {
             if (System.nanoTime() >= nextStatus) {
                 nextStatus += STATUS_NANOS;
-                launches = attachments.functions().isAttached("cuda_launch");
                 count();
                 gpus.notices().forEach(progress::notice);
                 activity.takeNotice().ifPresent(progress::notice);
@@ -388,7 +380,8 @@ public final class Session {
         }
     }
 
-    /// A process has begun or ended. From now on one looks often, and so only the first of many wakes.
+    /// A process has begun or ended, or a GPU kernel has no name yet. From now on one looks often, so only the first of many
+    /// wakes.
     private void wakeUp() {
         long now = System.nanoTime();
         boolean sleeps = now >= livelyUntil;
@@ -398,11 +391,9 @@ public final class Session {
         }
     }
 
-    /// Windows begin and end with steps, GPU kernels are named while their process is there, and loads that are not heard of
-    /// are found by looking.
+    /// Windows begin and end with steps, and loads that are not heard of are found by looking.
     private long tickMillis(long elapsed) {
-        boolean waits = !windows.comeAndGo() && !launches && kernel.hearsOfLoads();
-        boolean lively = !waits || System.nanoTime() < livelyUntil;
+        boolean lively = windows.comeAndGo() || !kernel.hearsOfLoads() || System.nanoTime() < livelyUntil;
         long tick = lively ? TICK_MILLIS : QUIET_TICK_MILLIS;
         long left = options.duration().map(whole -> whole.minusNanos(elapsed).toMillis() + 1).orElse(tick);
         return Math.min(tick, left);

@@ -33,14 +33,17 @@ class CrashIT {
 
     @Test
     void killingTheRecorderLosesLessThanASecondAndLeavesNoProbe() {
+        int due = 0;
         for (int seed = 1; seed <= Integer.getInteger("zernel.seeds", 2); seed++) {
             Path folder = directory.resolve("seed " + seed);
             assertThat(folder.toFile().mkdir()).isTrue();
-            kill(folder, new SplittableRandom(seed).nextLong(1, 1500));
+            due += kill(folder, new SplittableRandom(seed).nextLong(1, 3000));
         }
+        assertThat(due).isGreaterThan(100);
     }
 
-    private static void kill(Path folder, long afterMillis) {
+    /// Returns how many calls had to be there.
+    private static int kill(Path folder, long afterMillis) {
         Path file = folder.resolve("run.parquet");
         try (Beat beat = Beat.steady(folder)) {
             long began;
@@ -73,6 +76,7 @@ class CrashIT {
                         .isZero();
                 assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isFalse();
             }
+            return due.size();
         }
     }
 

@@ -1,5 +1,7 @@
 package io.dyber.zernel.record.elf.x86;
 
+import java.util.OptionalInt;
+
 /// One x86-64 instruction: where it goes on and what it does to the stack pointer.
 final class Instruction {
     private static final int RSP = 4;
@@ -71,10 +73,16 @@ final class Instruction {
 
     /// Whether it calls what frees memory.
     boolean frees(Surroundings around) {
-        boolean throughPointer = opcode() == 0xff && register() == 2 && byteAt(1) >> 6 == 0 && operand() == RBP;
+        boolean throughPointer = opcode() == 0xff && register() == 2 && pointer().isPresent();
         return opcode() == 0xe8
                 ? around.frees(end + int32(end - 4))
-                : throughPointer && around.isPointerToFreeing(end + int32(end - 4));
+                : throughPointer && around.isPointerToFreeing(pointer().getAsInt());
+    }
+
+    /// Where its operand in memory lies, of one that is given by its distance from the instruction and ends with that.
+    OptionalInt pointer() {
+        boolean relative = byteAt(1) >> 6 == 0 && operand() == RBP;
+        return relative ? OptionalInt.of(end + int32(end - 4)) : OptionalInt.empty();
     }
 
     /// Whether it calls what is known not to come back, in code that begins at `start`.

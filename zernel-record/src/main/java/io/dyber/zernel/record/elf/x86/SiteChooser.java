@@ -39,7 +39,7 @@ public final class SiteChooser {
     /// The same for a function of which nothing is read but the 64 bits that lie `offset` bytes behind its first argument. Some read
     /// them first, and perhaps add something; C++ methods do that to reach an object that a reference holds.
     public static Site chooseBehind(byte[] code, int offset) {
-        int at = matches(code, 0, END_BRANCH) ? END_BRANCH.length : 0;
+        int at = behindEndBranch(code);
         if (offset == 0 && matches(code, at, 0x48, 0x8b, 0x3f)) {
             at += 3; // mov (%rdi),%rdi
         } else if (matches(code, at, 0x48, 0x8b, 0x7f) && has(code, at, 4) && code[at + 3] == offset) {
@@ -54,6 +54,11 @@ public final class SiteChooser {
         }
         boolean fits = isEmulated(code, at) && (isPush(code, at) || !isJumpedTo(code, at));
         return fits ? new Site(at, Site.Cost.EMULATED, OptionalInt.of(added)) : AT_START;
+    }
+
+    /// Where code goes on behind an `endbr64` at its start, if there is one.
+    static int behindEndBranch(byte[] code) {
+        return matches(code, 0, END_BRANCH) ? END_BRANCH.length : 0;
     }
 
     /// Whether the kernel emulates the instruction.
