@@ -29,6 +29,23 @@ def ask(run):
         connection.close()
 
 
+def ask_seldom(run):
+    """Every tenth step is reported to a server, and waits long for its answer."""
+    with Store(10 * WAIT_S if run.planted else 0) as store:
+        connection = socket.create_connection(("127.0.0.1", store.port))
+        steps = iter(range(1, run.steps + 1))
+
+        def report():
+            if next(steps) % 10 == 0:
+                connection.sendall(b"step")
+                left = OBJECT_BYTES
+                while left:
+                    left -= len(connection.recv(left))  # planted: report
+
+        fit(run, in_memory(run), after_step=report)
+        connection.close()
+
+
 def command(run):
     """Each step runs a command, as one that asks for the memory of a GPU."""
 

@@ -17,13 +17,15 @@ WITH
         SELECT
             5 AS min_steps, -- steps of kind train
             0.03 AS min_share, -- what can be saved, as a share of step time
-            0.5 AS each_step -- processes that it started, per step, that end its waits: then it starts them anew
+            0.5 AS each_step, -- processes that it started, per step, that end its waits: then it starts them anew
+            0.5 AS few_steps -- of all, at most, in which it waits for longer than on average: that is less than often
     ),
     waits AS (
         SELECT
             recording,
             pid,
             tid,
+            step,
             blocked_ns,
             blocked_ns + call_cpu_ns AS call_ns,
             CASE
@@ -57,6 +59,23 @@ WITH
         FROM causes
         GROUP BY ALL
     ),
+    by_step AS (
+        SELECT recording, pid, tid, step, sum(call_ns) AS step_wait_ns
+        FROM waits
+        GROUP BY ALL
+    ),
+    long_steps AS (
+        SELECT by_step.recording, by_step.pid, by_step.tid, count(*) AS long_steps
+        FROM by_step
+        JOIN (
+            SELECT recording, pid, tid, sum(step_wait_ns) AS all_wait_ns
+            FROM by_step
+            GROUP BY ALL
+        ) AS sums USING (recording, pid, tid)
+        JOIN thread_states AS trained USING (recording, pid, tid)
+        WHERE by_step.step_wait_ns >= sums.all_wait_ns / trained.steps
+        GROUP BY ALL
+    ),
     waker AS (
         SELECT
             others.recording,
@@ -84,10 +103,12 @@ WITH
             waits.tid,
             any_value(trained.steps) AS steps,
             any_value(trained.step_ns) AS step_ns,
+            any_value(long_steps.long_steps) AS long_steps,
             sum(waits.call_ns) / any_value(trained.steps) AS wait_ns,
             sum(waits.blocked_ns) / any_value(trained.steps) AS blocked_ns,
             count(*) AS waits,
             median(waits.blocked_ns) AS p50_ns,
+            max(waits.blocked_ns) AS longest_ns,
             any_value(most.cause) AS cause,
             any_value(waker.started) AS started,
             CASE
@@ -109,6 +130,10 @@ WITH
         JOIN thread_states AS trained
             ON trained.recording = waits.recording AND trained.pid = waits.pid AND trained.tid = waits.tid
         JOIN most ON most.recording = waits.recording AND most.pid = waits.pid AND most.tid = waits.tid
+        JOIN long_steps
+            ON long_steps.recording = waits.recording
+            AND long_steps.pid = waits.pid
+            AND long_steps.tid = waits.tid
         LEFT JOIN waker ON waker.recording = waits.recording AND waker.pid = waits.pid AND waker.tid = waits.tid
         LEFT JOIN gpu_busy AS busy ON busy.recording = waits.recording AND busy.pid = waits.pid
         CROSS JOIN thresholds
@@ -126,11 +151,13 @@ SELECT
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} blocked in {} waits of {} (median)',
         steps, ms(blocked_ns), ms(step_ns), waits, ms(p50_ns))
+        || CASE WHEN longest_ns >= 2 * p50_ns THEN format(', at most {}', ms(longest_ns)) ELSE '' END
         || CASE
             WHEN ms(wait_ns) = ms(blocked_ns) THEN ''
             ELSE format(', {} with the time on a CPU in these calls', ms(wait_ns))
         END
         || format(', {} of it in {}', pct(cause_share), cause)
+        || CASE WHEN long_steps <= few_steps * steps THEN format('; most of it in {} steps', long_steps) ELSE '' END
         || CASE
             WHEN waker IS NULL THEN ''
             WHEN wakers > 1 AND woken < 0.5 * waits THEN format('; {} processes ended them', wakers)
@@ -151,6 +178,7 @@ SELECT
         WHEN 'send' THEN 'who reads that is slow: send from another thread, less often, or less'
         WHEN 'lock' THEN 'hold that lock for less time, or take it less often'
         ELSE 'ask ahead, in another thread or process, so that the answer is there in time, or ask for more at once'
+            || CASE WHEN long_steps <= few_steps * steps THEN ', or less often' ELSE '' END
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM off_cpu_spans WHERE state IN (''pipe'', ''socket'', ''process'') LIMIT 20"'
         AS next_command -- to see more

@@ -146,7 +146,8 @@ SELECT
     CASE
         WHEN in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py')
             THEN 'leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)'
-        ELSE 'find it with py-spy or record_function; make it cheaper, rarer, or do it in DataLoader workers'
+        ELSE 'make what its lines do cheaper or rarer, or do it in another process; what prepares batches, in '
+            || 'DataLoader workers; where no line is told, py-spy or record_function finds it'
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs

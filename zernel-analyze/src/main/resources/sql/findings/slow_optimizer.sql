@@ -1,12 +1,13 @@
 -- The optimizer takes much of a step. `Optimizer.step` runs on the CPU for longer than a fused one would.
 --
--- Waits for the GPU inside it do not count, nor time in it that the thread is ready without a CPU. Lost is what is
--- beyond a tenth of the step, at most as the GPU is idle by the driver's samples; a tenth is an assumption, and the
--- bound is that it takes no time at all. How many of a step's launches are in it is evidence: an optimizer that goes
--- through the parameters one by one has several for each.
+-- Waits for the GPU inside it do not count, nor time in it that the thread is ready without a CPU, or waits for a lock
+-- that another thread holds, as Python's. Lost is what is beyond a tenth of the step, at most as the GPU is idle by the
+-- driver's samples; a tenth is an assumption, and the bound is that it takes no time at all. How many of a step's
+-- launches are in it is evidence: an optimizer that goes through the parameters one by one has several for each.
 -- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
 --
 -- needs: step_mean, step_work, gpu_busy, files, _rare_events, _launched, _step_spans, _sampled, _off_cpu_steps
+-- needs: _thread_wait_spans
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
 -- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step'
@@ -16,14 +17,24 @@ WITH
             5 AS min_steps, -- steps of kind train
             0.25 AS min_share, -- of step time in the optimizer
             0.1 AS usual_share, -- of step time that it may take
-            0.02 AS told_share, -- of step time in it, ready without a CPU, from which on that is worth a word
+            0.02 AS told_share, -- of step time in it that is not its own, from which on that is worth a word
             200000 AS min_ns, -- [ns] in the optimizer: calling any from Python takes about as long
             50 AS many_launches -- in the optimizer of a step, from which on they are worth a word
     ),
-    ready AS (
-        SELECT recording, pid, tid, sum(runq_ns) AS ready_ns
-        FROM _off_cpu_steps
-        WHERE step_kind = 'train' AND part = 'optimizer_step'
+    held_up AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.tid,
+            sum(spans.runq_ns) AS ready_ns,
+            sum(CASE WHEN waits.kind IN ('gil', 'lock') THEN spans.blocked_ns ELSE 0 END) AS locked_ns
+        FROM _off_cpu_steps AS spans
+        LEFT JOIN _thread_wait_spans AS waits
+            ON waits.recording = spans.recording
+            AND waits.pid = spans.pid
+            AND waits.tid = spans.tid
+            AND waits.from_ns = spans.start_ns
+        WHERE spans.step_kind = 'train' AND spans.part = 'optimizer_step'
         GROUP BY ALL
     ),
     parts AS (
@@ -33,10 +44,17 @@ WITH
             means.tid,
             means.steps,
             means.step_ns,
-            coalesce(ready.ready_ns, 0) / means.steps AS ready_ns,
-            greatest(means.optimizer_step_ns - coalesce(ready.ready_ns, 0) / means.steps, 0) AS optimizer_ns
+            coalesce(held_up.ready_ns, 0) / means.steps AS ready_ns,
+            coalesce(held_up.locked_ns, 0) / means.steps AS locked_ns,
+            greatest(
+                means.optimizer_step_ns - coalesce(held_up.ready_ns + held_up.locked_ns, 0) / means.steps,
+                0
+            ) AS optimizer_ns
         FROM step_mean AS means
-        LEFT JOIN ready ON ready.recording = means.recording AND ready.pid = means.pid AND ready.tid = means.tid
+        LEFT JOIN held_up
+            ON held_up.recording = means.recording
+            AND held_up.pid = means.pid
+            AND held_up.tid = means.tid
         WHERE means.steps > 0
     ),
     costs AS (
@@ -104,16 +122,22 @@ SELECT
     format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal)',
         steps, ms(optimizer_ns), ms(step_ns), pct(usual_share))
         || CASE
-            WHEN ready_ns >= told_share * step_ns THEN format(', without {} in it ready without a CPU; ', ms(ready_ns))
-            ELSE '; '
+            WHEN ready_ns >= told_share * step_ns THEN format(', without {} in it ready without a CPU', ms(ready_ns))
+            ELSE ''
         END
+        || CASE
+            WHEN locked_ns >= told_share * step_ns
+                THEN format(', without {} in it waiting for a lock of another thread', ms(locked_ns))
+            ELSE ''
+        END
+        || '; '
         || CASE
             WHEN counted.launches >= thresholds.many_launches
                 THEN format('{:.0f} of the {:.0f} launches of a step are in it; ', counted.launches, worked.launches)
             ELSE ''
         END AS evidence, -- what it rests on
-    'fused=True or foreach=True, no Python of your own in step(); or step less often: accumulate gradients'
-        AS advice, -- what to try
+    'fused=True or foreach=True, no Python of your own in step(); for large embeddings sparse=True with SparseAdam; '
+        || 'or step less often: accumulate gradients' AS advice, -- what to try
     'zernel-analyze phases --parts {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds

@@ -7,10 +7,11 @@
 -- steps, if its own are slow too, else the one that lost most, and whom it waits for. Steps of real jobs vary: a few
 -- slow ones at no distance of their own are only worth a word from a tenth of all step time on.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
--- pass over the data (worker_startup), a pause outside every call (gc_stall), a rank that is always the late one
--- (nccl_straggler), another process on the GPU just then (gpu_shared), waits of a job whose input is too slow
--- (data_bound, storage_bound, too_few_workers), and waits of a program far ahead of its GPU: in a sync every few steps,
--- for room to launch, or for data that the GPU does not miss. Nor to steps that take longer and longer (growing_steps).
+-- pass over the data (worker_startup), a pause outside every call (gc_stall), a wait for another thread or process
+-- (blocked_on_thread, blocked_on_process), a rank that is always the late one (nccl_straggler), another process on the
+-- GPU just then (gpu_shared), waits of a job whose input is too slow (data_bound, storage_bound, too_few_workers), and
+-- waits of a program far ahead of its GPU: in a sync every few steps, for room to launch, or for data that the GPU does
+-- not miss. Nor to steps that take longer and longer (growing_steps).
 --
 -- needs: steps, step_outliers, step_changes, step_trends, _shared_steps, _ranked, _rank_jobs, _job_steps, late_steps
 -- needs: phase_words, files
@@ -188,11 +189,11 @@ WITH
             threads.all_ns,
             grown.excess_ns,
             CASE WHEN grown.waits_again THEN 'besides' ELSE worst_phases.phase END AS phase,
-            format('median {}, worst {} (step {}){}; {} of the {} over the median in {}',
+            format('median {}, worst {} (step {}){}; {} of the {} over the median are {}',
                 ms(grown.usual_ns), ms(grown.worst_ns), grown.worst_step,
                 CASE WHEN grown.is_regular THEN format(', every {} steps', grown.distance) ELSE '' END,
                 pct(least(worst_phases.phase_ns / greatest(grown.excess_ns, 1), 1)), ms(grown.excess_ns),
-                coalesce(words.label, worst_phases.phase))
+                coalesce(words.words, worst_phases.phase))
                 || CASE
                     WHEN grown.waits_again
                     THEN format(', with {:.0f} waits for the GPU in a step where {:.0f} are usual',
@@ -223,9 +224,9 @@ WITH
             threads.all_ns,
             (named_shifts.after_ns - named_shifts.before_ns) * named_shifts.steps_after,
             named_shifts.phase,
-            format('from step {} on steps take {} instead of {} (p {:.1g}); {} more in {}',
+            format('from step {} on steps take {} instead of {} (p {:.1g}); {} more are {}',
                 named_shifts.step, ms(named_shifts.after_ns), ms(named_shifts.before_ns), named_shifts.p,
-                ms(named_shifts.phase_ns), coalesce(words.label, named_shifts.phase))
+                ms(named_shifts.phase_ns), coalesce(words.words, named_shifts.phase))
         FROM named_shifts
         JOIN threads
             ON threads.recording = named_shifts.recording

@@ -42,6 +42,7 @@ WITH
             starts.usual_ns / starts.passes AS usual_ns,
             starts.ended_in_next,
             (threads.steady_ns + starts.other_ns) / threads.steady_steps AS step_ns,
+            starts.other_ns > 0 AS in_other_steps,
             threads.steady_steps,
             crews.processes,
             crews.at_once,
@@ -76,6 +77,8 @@ SELECT
     tid, -- thread that waits
     lost_ns AS part_ns, -- [ns] shown as share of step time lost to starts
     step_ns, -- [ns] step
+    CASE WHEN in_other_steps THEN format('step of {} with the starts in evaluation', ms(step_ns)) END
+        AS step_is, -- which mean step that is
     lost_ns, -- [ns] start-up spread over all steps
     most_ns AS bound_ns, -- [ns] saved at most, when later starts cost nothing
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU

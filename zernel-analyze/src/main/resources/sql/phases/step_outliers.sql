@@ -1,12 +1,28 @@
 -- What other findings count and single steps have more of than usual: one row per step and reason.
 --
--- These are garbage collections, waits for another thread of the process, and time without a CPU.
+-- These are garbage collections, waits for another thread or process, and time without a CPU.
 --
--- needs: gc_runs, step_states
+-- needs: gc_runs, step_states, _off_cpu_steps
 CREATE VIEW _step_whys AS
 WITH
     constants AS (
-        SELECT 0.03 AS counted -- share of step time from which on findings count waits for threads and for CPUs
+        SELECT 0.03 AS counted -- share of step time from which on findings count such waits
+    ),
+    others AS (
+        SELECT recording, pid, tid, step, sum(blocked_ns) AS other_ns
+        FROM _off_cpu_steps
+        WHERE is_blocked_on_process(part, state)
+        GROUP BY ALL
+    ),
+    states AS (
+        SELECT step_states.*, coalesce(others.other_ns, 0) AS other_ns
+        FROM step_states
+        LEFT JOIN others
+            ON others.recording = step_states.recording
+            AND others.pid = step_states.pid
+            AND others.tid = step_states.tid
+            AND others.step = step_states.step
+        WHERE step_states.step_kind = 'train'
     ),
     waits AS (
         SELECT
@@ -15,11 +31,12 @@ WITH
             tid,
             step,
             thread_ns - median(thread_ns) OVER thread AS thread_ns,
+            other_ns - median(other_ns) OVER thread AS other_ns,
             runnable_ns - median(runnable_ns) OVER thread AS runnable_ns,
             sum(thread_ns) OVER thread / sum(dur_ns) OVER thread AS thread_share,
+            sum(other_ns) OVER thread / sum(dur_ns) OVER thread AS other_share,
             sum(runnable_ns) OVER thread / sum(dur_ns) OVER thread AS runnable_share
-        FROM step_states
-        WHERE step_kind = 'train'
+        FROM states
         WINDOW thread AS (PARTITION BY recording, pid, tid)
     )
 SELECT
@@ -27,7 +44,7 @@ SELECT
     pid, -- process
     tid, -- training thread
     step, -- number of the step
-    'pause' AS reason, -- pause, another thread or no CPU
+    'pause' AS reason, -- pause, another thread, another process or no CPU
     CAST(sum(dur_ns) AS BIGINT) AS dur_ns -- [ns] how long, beyond the usual
 FROM gc_runs
 GROUP BY ALL
@@ -36,6 +53,11 @@ SELECT waits.recording, waits.pid, waits.tid, waits.step, 'another thread', CAST
 FROM waits
 CROSS JOIN constants
 WHERE waits.thread_ns > 0 AND waits.thread_share >= constants.counted
+UNION ALL
+SELECT waits.recording, waits.pid, waits.tid, waits.step, 'another process', CAST(waits.other_ns AS BIGINT)
+FROM waits
+CROSS JOIN constants
+WHERE waits.other_ns > 0 AND waits.other_share >= constants.counted
 UNION ALL
 SELECT waits.recording, waits.pid, waits.tid, waits.step, 'no CPU', CAST(waits.runnable_ns AS BIGINT)
 FROM waits
@@ -264,7 +286,7 @@ SELECT
             AND 2 * (waits.blocked_ns + CASE WHEN unmissed.pid IS NULL THEN 0 ELSE greatest(data_loading_ns, 0) END)
                 >= outliers.dur_ns - outliers.usual_ns
             THEN 'wait for earlier steps'
-    END AS reason -- checkpoint, begin of a pass, pause, another thread, no CPU, ... or NULL
+    END AS reason -- checkpoint, begin of a pass, pause, another thread or process, no CPU, ... or NULL
 FROM outliers
 LEFT JOIN reasons
     ON reasons.recording = outliers.recording
@@ -310,8 +332,8 @@ LEFT JOIN slow_inputs
 -- the usual step does not wait for the GPU, a wait for what was enqueued in the steps before, in the longest sync or
 -- for room to launch, or one for data that the GPU does not miss: by the driver's samples it is idle for less than half
 -- of these.
--- So is time blocked on another thread or without a CPU, and garbage collections, that take half of what the step takes
--- longer, and a GPU of which another process has a part meanwhile, where it has none in most steps.
+-- So is time blocked on another thread or process or without a CPU, and garbage collections, that take half of what the
+-- step takes longer, and a GPU of which another process has a part meanwhile, where it has none in most steps.
 --
 -- needs: _slow_steps, late_steps
 CREATE TABLE step_outliers AS
@@ -359,5 +381,5 @@ SELECT
                 AND moments.at_ns < slow.end_ns
         ) THEN 'late rank'
         ELSE slow.reason
-    END AS reason -- checkpoint, begin of a pass, pause, another thread, no CPU, late rank, ... or NULL
+    END AS reason -- checkpoint, begin of a pass, pause, another thread or process, no CPU, late rank, ... or NULL
 FROM _slow_steps AS slow

@@ -8,6 +8,9 @@
 -- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks, _own_stacks, _waited_processes, _lock_queues
 CREATE TABLE line_times AS
 WITH
+    constants AS (
+        SELECT 0.1 AS told -- of the waits for other processes, that stacks tell of these: of less, nothing is told
+    ),
     parents AS (
         SELECT recording, pid, any_value(ppid) AS ppid
         FROM workers
@@ -96,6 +99,21 @@ WITH
         ASOF LEFT JOIN _evaluations AS evaluations
             ON evaluations.thread = parted.train_thread
             AND evaluations.start_ns <= parted.at_ns
+    ),
+    -- A process that ends soon has no stacks of most of its time, as its memory can no longer be read.
+    waited_times AS (
+        SELECT recording, pid, sum(waited_ns) AS waited_ns
+        FROM _waited_processes
+        GROUP BY ALL
+    ),
+    serving AS (
+        SELECT owned.recording, owned.train_pid
+        FROM owned
+        JOIN waited_times AS times ON times.recording = owned.recording AND times.pid = owned.train_pid
+        CROSS JOIN constants
+        WHERE owned.is_waited AND owned.state NOT IN ('pipe', 'socket', 'thread', 'process')
+        GROUP BY ALL
+        HAVING sum(owned.ns) >= any_value(constants.told * times.waited_ns)
     ),
     -- Of what another thread does for a training thread that waits, the end counts: then it lets go.
     points AS (
@@ -242,7 +260,9 @@ SELECT
     meanwhile.waits, -- for what threads stood: gil, pool, lock (thread_waits), line (_lock_queues), gc; else NULL
     coalesce(meanwhile.stands, FALSE) AS stands, -- whether it is this thread that stood for it
     coalesce(meanwhile.wakes, FALSE) AS wakes, -- whether this other thread ended that wait
-    events.is_waited AND events.state NOT IN ('pipe', 'socket', 'thread', 'process')
+    events.is_waited
+            AND serving.train_pid IS NOT NULL
+            AND events.state NOT IN ('pipe', 'socket', 'thread', 'process')
         AS serves, -- whether another process that a training thread waits for did this, and did not wait itself
     lines.line, -- where: `train.py:88 log_loss`
     coalesce(lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END, lines.library)
@@ -255,6 +275,7 @@ JOIN stack_lines AS lines ON lines.id = events.id
 LEFT JOIN _module_stacks AS modules ON modules.id = events.id
 LEFT JOIN _own_stacks AS own ON own.id = events.id
 LEFT JOIN told_apart ON told_apart.thread = events.train_thread
+LEFT JOIN serving ON serving.recording = events.recording AND serving.train_pid = events.train_pid
 LEFT JOIN meanwhile ON meanwhile.number = events.number
 LEFT JOIN counted
     ON counted.recording = events.recording

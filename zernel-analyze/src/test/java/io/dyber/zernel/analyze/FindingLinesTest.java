@@ -113,6 +113,22 @@ class FindingLinesTest {
                 "100 % of the waits: train.py:50 fetch -> read", "100 % of what the other process does: feed.py:12 produce");
     }
 
+    /// Commands that end soon: most of what they do has no stack.
+    @Test
+    void blockedOnProcessDoesNotSayWhatTheOtherProcessDoesByFewStacks() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.on(100, 100, "python3");
+            blocked(fixture, "read", at + 65, 30, MAIN + "fetch (/me/train.py:50)", "object = 'pipe:[7]', status = 0", "400");
+            if (i == 5) {
+                fixture.on(400, 400, "python3").sample(at + 70, "start (/me/feed.py:2)");
+            }
+            fixture.on(400, 400, "python3").event("io", "write", at + 90, 0.1, "object = 'pipe:[7]'");
+        }
+        assertThat(lines("blocked_on_process", fixture)).containsExactly("100 % of the waits: train.py:50 fetch -> read");
+    }
+
     @Test
     void asleepNamesTheLineThatSleeps() {
         RecordingFixture fixture = steps();
@@ -198,14 +214,14 @@ class FindingLinesTest {
             fixture.region(NEXT, at, 5).backward(at + 10, 60)
                     .blocked("io", "read", at + 72, 10, MAIN + "always (/me/train.py:1)");
             if (slow) {
-                fixture.blocked("wait", "recvfrom", at + 85, 60, MAIN + "report (/me/train.py:2)")
+                fixture.blocked("wait", "clock_nanosleep", at + 85, 60, MAIN + "report (/me/train.py:2)")
                         .blocked("io", "read", at + 150, 20, MAIN + "always (/me/train.py:1)");
             }
             fixture.region(STEP, at + (slow ? 170 : 90), 10);
             at += slow ? 180 : 100;
         }
         assertThat(lines("slow_steps", fixture)).containsExactly(
-                "75 % of what they have more: train.py:2 report -> recvfrom", "25 % of what they have more: train.py:1 always -> read");
+                "75 % of what they have more: train.py:2 report -> clock_nanosleep", "25 % of what they have more: train.py:1 always -> read");
     }
 
     @Test

@@ -551,6 +551,23 @@ class FindingsTest {
 
     /// Four passes of ten batches, the first ones of which are slower, each with two new workers, as PyTorch forks them: after user code of 50 ms, outside
     /// every call, and before the first `__next__`.
+    /// New workers for an evaluation after the last step, of which the first batch takes 400 ms: a mean step has them, too.
+    @Test
+    void workerStartupCountsAnEvaluationAfterTheLastStep() {
+        assertThat(only("worker_startup", forkingEpochs(1)).evidence()).endsWith("saves at most 5.38 ms: 35.08 / (35.08 - 5.38) = 1.18x");
+        RecordingFixture fixture = forkingEpochs(1);
+        double at = 5000;
+        fixture.fork(at + 13, 300).fork(at + 26, 301).region(NEXT, at + 29, 400).region(NEXT, at + 429, 1).region(NEXT, at + 430, 16);
+        for (int worker = 300; worker < 302; worker++) {
+            fixture.on(worker, worker, "pt_data_worker")
+                    .event("wait", "poll", at + 405, 20.0, "status = 0, object = 'pipe:[7]'")
+                    .event("process", "exit", at + 432, null, "status = 0");
+        }
+        fixture.on(100, 100, "python3");
+        Finding finding = only("worker_startup", fixture);
+        assertThat(finding.evidence()).endsWith("saves at most 16.82 ms: 46.51 / (46.51 - 16.82) = 1.57x");
+    }
+
     private static RecordingFixture forkingEpochs(int slower) {
         return forkingEpochs(slower, "next");
     }
@@ -675,8 +692,8 @@ class FindingsTest {
         assertThat(finding.value()).isEqualTo(1.0);
         assertThat(finding.unit()).isEqualTo("of 30 steps");
         assertThat(finding.evidence())
-                .isEqualTo("median 200.0 ms, worst 1000.0 ms (step 31); 100 % of the 800.0 ms over the median "
-                        + "in DataLoading; saves at most 26.7 ms: 226.7 / (226.7 - 26.7) = 1.13x");
+                .isEqualTo("median 200.0 ms, worst 1000.0 ms (step 31); 100 % of the 800.0 ms over the median are "
+                        + "waiting for data; saves at most 26.7 ms: 226.7 / (226.7 - 26.7) = 1.13x");
     }
 
     @Test
@@ -691,7 +708,7 @@ class FindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(44.5);
         assertThat(finding.evidence())
                 .isEqualTo("26.5 ms in the first tenth of 99 steps, 116.0 ms in the last (medians); "
-                        + "100 steps later a step takes 100.0 ms longer; 99 % of what it takes longer is in Unknown; "
+                        + "100 steps later a step takes 100.0 ms longer; 99 % of what it takes longer is outside calls; "
                         + "saves at most 44.5 ms: 71.0 / (71.0 - 44.5) = 2.68x");
         assertThat(run("slow_steps", lasting(100, step -> 20 + step))).isEmpty();
     }
@@ -771,8 +788,8 @@ class FindingsTest {
         }
         Finding finding = only("slow_steps", fixture);
         assertThat(finding.value()).isEqualTo(4.0);
-        assertThat(finding.evidence()).startsWith("median 10.0 ms, worst 202.0 ms (step 10), every 10 steps; 94 % of the 768.0 ms over "
-                + "the median in GpuCompute, with 6 waits for the GPU in a step where 0 are usual; ");
+        assertThat(finding.evidence()).startsWith("median 10.0 ms, worst 202.0 ms (step 10), every 10 steps; 94 % of the 768.0 ms over the "
+                + "median are compute and waits for the GPU, with 6 waits for the GPU in a step where 0 are usual; ");
         assertThat(finding.advice()).isEqualTo("look at what is computed besides training: evaluation, samples, metrics that are read");
     }
 

@@ -350,6 +350,53 @@ class StateFindingsTest {
         assertThat(finding.advice()).startsWith("ask ahead");
     }
 
+    /// A tracker that is told the loss every fourth step, after short answers in all of them.
+    @Test
+    void blockedOnProcessFiresForAServerThatIsAskedNowAndThen() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        double at = 0;
+        for (int i = 0; i < 40; i++) {
+            double ms = i % 4 == 3 ? 100 : 20;
+            fixture.backward(at + 1, 5).region(STEP, at + ms - 2, 2);
+            blocked(fixture, "poll", at + 7, 0.1, "object = 'socket:[5] tcp'");
+            if (i % 4 == 3) {
+                blocked(fixture, "poll", at + 8, 80, "object = 'socket:[5] tcp'");
+            }
+            at += ms;
+        }
+        Finding finding = only("blocked_on_process", fixture);
+        assertThat(finding.evidence())
+                .startsWith("mean of 39 steps: 20.6 ms of 40.5 ms blocked in 49 waits of 0.1 ms (median), at most 80.0 ms, "
+                        + "100 % of it in poll on a tcp socket; most of it in 10 steps; ");
+        assertThat(finding.advice()).endsWith(", or less often");
+        assertThat(run("slow_steps", fixture)).isEmpty();
+    }
+
+    /// Of 14 ms in the optimizer it has Python's lock for 4.
+    @Test
+    void slowOptimizerIsSilentWhereItWaitsForPythonsLock() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 20; i++) {
+            fixture.backward(i * 50 + 10, 5).region(STEP, i * 50 + 36, 14);
+            blocked(fixture, "futex", i * 50 + 37, 5, "object = 'futex', addr = 72, status = -110");
+            blocked(fixture, "futex", i * 50 + 43, 5, "object = 'futex', addr = 72, status = -110");
+        }
+        assertThat(only("gil_contention", fixture).lostMillisPerStep()).isEqualTo(10.0);
+        assertThat(run("slow_optimizer", fixture)).isEmpty();
+    }
+
+    @Test
+    void slowOptimizerFiresWithoutTheTimeThatItWaitsForAnotherThread() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+        for (int i = 0; i < 20; i++) {
+            fixture.backward(i * 50 + 10, 5).region(STEP, i * 50 + 20, 30);
+            blocked(fixture, "futex", i * 50 + 22, 5, "object = 'futex', addr = 72, status = -110");
+        }
+        assertThat(only("slow_optimizer", fixture).evidence())
+                .startsWith("mean of 19 steps: 25.0 ms of 50.0 ms in the optimizer (10 % of a step is considered normal), "
+                        + "without 5.0 ms in it waiting for a lock of another thread; ");
+    }
+
     @Test
     void blockedOnProcessFiresForACommandInEachStep() {
         RecordingFixture fixture = steps();

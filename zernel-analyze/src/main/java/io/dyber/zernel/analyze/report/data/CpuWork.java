@@ -28,6 +28,19 @@ final class CpuWork {
 
     private CpuWork() {}
 
+    /// That nothing was found, and in short what is known of how the first training thread computes.
+    static String headline(Report report) {
+        String known = known(report);
+        List<String> but = new ArrayList<>();
+        if (known.contains("small operators")) {
+            but.add("it runs many small operators");
+        }
+        if (known.contains("precision")) {
+            but.add("it computes in " + (known.contains("float64") ? "double" : "half") + " precision");
+        }
+        return "No bottleneck found" + (but.isEmpty() ? "" : ", but " + String.join(" and ", but)) + ".";
+    }
+
     /// Of the first training thread, what is judged and what is not.
     static String sentences(Report report) {
         String known = known(report);

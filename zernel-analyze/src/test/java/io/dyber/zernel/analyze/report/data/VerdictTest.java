@@ -161,6 +161,15 @@ class VerdictTest {
     }
 
     @Test
+    void theVerdictOfAJobOnCpusBeginsWithWhatItsOperatorsAre() {
+        assertThat(sentenceOnCpus(0.25, 0.45, 0.0, 0.0)).isEqualTo("No bottleneck found, but it runs many small operators.");
+        assertThat(sentenceOnCpus(0.9, 0.05, 0.8, 0.0)).isEqualTo("No bottleneck found, but it computes in double precision.");
+        assertThat(sentenceOnCpus(0.25, 0.45, 0.0, 0.3))
+                .isEqualTo("No bottleneck found, but it runs many small operators and it computes in half precision.");
+        assertThat(sentenceOnCpus(0.9, 0.05, 0.0, 0.0)).isEqualTo("No bottleneck found.");
+    }
+
+    @Test
     void largeOperatorsOfOneThreadBesideIdleCpusAreTold() {
         assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, true, 0.9, "1")))
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Its operators compute with one thread, which has "
@@ -179,6 +188,14 @@ class VerdictTest {
     }
 
     private static String onCpus(Object[] samples) {
+        return verdictOnCpus(samples).reason();
+    }
+
+    private static String sentenceOnCpus(double arithmetic, double around, double in64, double in16) {
+        return verdictOnCpus(row(300L, arithmetic, around, in64, in16, false, 0.0, "")).sentence();
+    }
+
+    private static Verdict verdictOnCpus(Object[] samples) {
         Map<String, Table> sections = Map.of(
                 "step_mean", table(List.of("pid"), 100L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence")),
@@ -187,7 +204,7 @@ class VerdictTest {
                                 "omp_threads"),
                         samples),
                 "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false));
-        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason();
+        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
     }
 
     @Test
