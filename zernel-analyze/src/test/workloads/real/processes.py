@@ -16,31 +16,26 @@ WAIT_S = 0.015
 
 def ask(run):
     """Each step is reported to a server, as to one that tracks experiments, and waits for its answer."""
-    with Store(WAIT_S if run.planted else 0) as store:
-        connection = socket.create_connection(("127.0.0.1", store.port))
-
-        def report():
-            connection.sendall(b"step")
-            left = OBJECT_BYTES
-            while left:
-                left -= len(connection.recv(left))  # planted: report
-
-        fit(run, in_memory(run), after_step=report)
-        connection.close()
+    reported(run, 1)
 
 
 def ask_seldom(run):
-    """Every tenth step is reported to a server, and waits long for its answer."""
-    with Store(10 * WAIT_S if run.planted else 0) as store:
+    """Every tenth step is reported to a server, and waits ten times as long for its answer."""
+    reported(run, 10)
+
+
+def reported(run, every):
+    with Store(every * WAIT_S if run.planted else 0) as store:
         connection = socket.create_connection(("127.0.0.1", store.port))
         steps = iter(range(1, run.steps + 1))
 
         def report():
-            if next(steps) % 10 == 0:
-                connection.sendall(b"step")
-                left = OBJECT_BYTES
-                while left:
-                    left -= len(connection.recv(left))  # planted: report
+            if next(steps) % every:
+                return
+            connection.sendall(b"step")
+            left = OBJECT_BYTES
+            while left:
+                left -= len(connection.recv(left))  # planted: report
 
         fit(run, in_memory(run), after_step=report)
         connection.close()

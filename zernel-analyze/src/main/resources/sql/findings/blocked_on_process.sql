@@ -18,7 +18,8 @@ WITH
             5 AS min_steps, -- steps of kind train
             0.03 AS min_share, -- what can be saved, as a share of step time
             0.5 AS each_step, -- processes that it started, per step, that end its waits: then it starts them anew
-            0.5 AS few_steps -- of all, at most, in which it waits for longer than on average: that is less than often
+            0.5 AS few_steps, -- share of steps that hold most of the wait, up to which it waits now and then
+            0.8 AS most_share -- share of the wait that these have to hold
     ),
     waits AS (
         SELECT
@@ -33,6 +34,7 @@ WITH
                 WHEN state = 'socket' THEN concat_ws(' ', call, 'on a', regexp_extract(object, '\] (\w+)', 1), 'socket')
                 WHEN call LIKE 'wait%' THEN call || ' for a process to end'
                 ELSE call || ' for a lock that processes share'
+                    || CASE WHEN starts_with(object, '/') THEN format(' (''{}'')', object) ELSE '' END
             END AS cause,
             CASE
                 WHEN call LIKE 'wait%' THEN 'end'
@@ -65,7 +67,12 @@ WITH
         GROUP BY ALL
     ),
     long_steps AS (
-        SELECT by_step.recording, by_step.pid, by_step.tid, count(*) AS long_steps
+        SELECT
+            by_step.recording,
+            by_step.pid,
+            by_step.tid,
+            count(*) AS long_steps,
+            sum(by_step.step_wait_ns) / any_value(sums.all_wait_ns) AS long_share
         FROM by_step
         JOIN (
             SELECT recording, pid, tid, sum(step_wait_ns) AS all_wait_ns
@@ -104,6 +111,9 @@ WITH
             any_value(trained.steps) AS steps,
             any_value(trained.step_ns) AS step_ns,
             any_value(long_steps.long_steps) AS long_steps,
+            any_value(long_steps.long_share) >= any_value(thresholds.most_share)
+                AND any_value(long_steps.long_steps)
+                    <= any_value(thresholds.few_steps) * any_value(trained.steps) AS now_and_then,
             sum(waits.call_ns) / any_value(trained.steps) AS wait_ns,
             sum(waits.blocked_ns) / any_value(trained.steps) AS blocked_ns,
             count(*) AS waits,
@@ -157,7 +167,6 @@ SELECT
             ELSE format(', {} with the time on a CPU in these calls', ms(wait_ns))
         END
         || format(', {} of it in {}', pct(cause_share), cause)
-        || CASE WHEN long_steps <= few_steps * steps THEN format('; most of it in {} steps', long_steps) ELSE '' END
         || CASE
             WHEN waker IS NULL THEN ''
             WHEN wakers > 1 AND woken < 0.5 * waits THEN format('; {} processes ended them', wakers)
@@ -167,18 +176,20 @@ SELECT
             WHEN wanted = 'end' AND started > 1 THEN format(', {} of them started by the training itself', started)
             ELSE ''
         END
+        || CASE WHEN now_and_then THEN format('; most of the wait is in {} of {} steps', long_steps, steps) ELSE '' END
         || CASE
             WHEN starting_ns IS NULL THEN ''
             ELSE format('; to start them is part of the {} on the CPU between calls', ms(starting_ns))
         END AS evidence, -- what it rests on
     CASE wanted
         WHEN 'end'
-            THEN 'start no process in each step: do its work by a library, or start it once and keep it; '
+            THEN CASE WHEN now_and_then THEN 'start processes less often' ELSE 'start no process in each step' END
+                || ': do its work by a library, or start it once and keep it; '
                 || 'else wait for it in another thread'
         WHEN 'send' THEN 'who reads that is slow: send from another thread, less often, or less'
         WHEN 'lock' THEN 'hold that lock for less time, or take it less often'
         ELSE 'ask ahead, in another thread or process, so that the answer is there in time, or ask for more at once'
-            || CASE WHEN long_steps <= few_steps * steps THEN ', or less often' ELSE '' END
+            || CASE WHEN now_and_then THEN ', or less often' ELSE '' END
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM off_cpu_spans WHERE state IN (''pipe'', ''socket'', ''process'') LIMIT 20"'
         AS next_command -- to see more

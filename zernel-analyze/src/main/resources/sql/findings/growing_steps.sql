@@ -67,7 +67,7 @@ SELECT
     costs.lost_ns, -- [ns] by which it is over the median of the first tenth
     costs.lost_ns AS bound_ns, -- [ns] saved at most, when steps stay as they were
     format('{} in the first tenth of {} steps, {} in the last (medians); 100 steps later a step takes {} longer; '
-            || '{} of what it takes longer is {}; ',
+            || '{} of what it takes longer: {}; ',
         ms(costs.first_ns), costs.steps, ms(costs.last_ns), ms(100 * costs.per_step_ns),
         pct(least(most.more_ns / (costs.last_ns - costs.first_ns), 1)), coalesce(words.words, most.phase))
         AS evidence, -- what it rests on

@@ -8,7 +8,7 @@
 -- Without NCCL, as with gloo, all waits of a step in torch.distributed count as one collective: the rank that waits
 -- least came last. Lost is what the others wait longer, or what makes it late, as far as the others wait so long: an
 -- exchange that began before the late rank came takes longer for it, too. Where it computes more, the evidence says
--- what is saved if that work is not left out, but shared out equally to all ranks.
+-- what is saved if that work is not left out, but shared out equally among all ranks.
 -- Of a job that still runs, a rank that has become late some steps ago counts from then on.
 -- Does not apply where ranks take turns in being late (uneven_ranks), nor to delays below the error of the clocks of
 -- several machines, nor to checkpoints that one rank writes now and then (checkpoint_stall).
@@ -127,8 +127,8 @@ SELECT
         )
         || CASE
             WHEN stragglers.cause = 'compute'
-                THEN format('shared out equally to all ranks, that saves {}; ',
-                    ms(lost_ns * (nranks - members) / nranks))
+                THEN format('shared out equally among all ranks, that alone saves {}; ',
+                    ms(least(lost_ns, coalesce(cause_ns, lost_ns)) * (nranks - members) / nranks))
             ELSE ''
         END
         || coalesce(format('its GPU is idle {} of a step; ', ms(idle_ns)), '') AS evidence, -- what it rests on

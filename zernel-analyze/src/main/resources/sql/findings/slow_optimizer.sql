@@ -1,7 +1,7 @@
 -- The optimizer takes much of a step. `Optimizer.step` runs on the CPU for longer than a fused one would.
 --
--- Waits for the GPU inside it do not count, nor time in it that the thread is ready without a CPU, or waits for a lock
--- that another thread holds, as Python's. Lost is what is beyond a tenth of the step, at most as the GPU is idle by the
+-- Waits for the GPU inside it do not count, nor time in it that the thread is ready without a CPU, or waits for
+-- Python's lock or another thread. Lost is what is beyond a tenth of the step, at most as the GPU is idle by the
 -- driver's samples; a tenth is an assumption, and the bound is that it takes no time at all. How many of a step's
 -- launches are in it is evidence: an optimizer that goes through the parameters one by one has several for each.
 -- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
@@ -10,7 +10,7 @@
 -- needs: _thread_wait_spans
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
--- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step'
+-- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step' AND NOT stands
 WITH
     thresholds AS (
         SELECT
@@ -61,7 +61,7 @@ WITH
         SELECT
             parts.*,
             least(parts.optimizer_ns - thresholds.usual_share * parts.step_ns, busy.idle_ns) AS lost_ns,
-            least(parts.optimizer_ns, busy.most_idle_ns) AS bound_ns,
+            least(parts.optimizer_ns + parts.locked_ns, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns
         FROM parts
         LEFT JOIN gpu_busy AS busy ON busy.recording = parts.recording AND busy.pid = parts.pid
@@ -127,7 +127,7 @@ SELECT
         END
         || CASE
             WHEN locked_ns >= told_share * step_ns
-                THEN format(', without {} in it waiting for a lock of another thread', ms(locked_ns))
+                THEN format(', without {} in it waiting for another thread', ms(locked_ns))
             ELSE ''
         END
         || '; '

@@ -189,7 +189,7 @@ WITH
             threads.all_ns,
             grown.excess_ns,
             CASE WHEN grown.waits_again THEN 'besides' ELSE worst_phases.phase END AS phase,
-            format('median {}, worst {} (step {}){}; {} of the {} over the median are {}',
+            format('median {}, worst {} (step {}){}; {} of the {} over the median: {}',
                 ms(grown.usual_ns), ms(grown.worst_ns), grown.worst_step,
                 CASE WHEN grown.is_regular THEN format(', every {} steps', grown.distance) ELSE '' END,
                 pct(least(worst_phases.phase_ns / greatest(grown.excess_ns, 1), 1)), ms(grown.excess_ns),
@@ -224,7 +224,7 @@ WITH
             threads.all_ns,
             (named_shifts.after_ns - named_shifts.before_ns) * named_shifts.steps_after,
             named_shifts.phase,
-            format('from step {} on steps take {} instead of {} (p {:.1g}); {} more are {}',
+            format('from step {} on steps take {} instead of {} (p {:.1g}); {} of it: {}',
                 named_shifts.step, ms(named_shifts.after_ns), ms(named_shifts.before_ns), named_shifts.p,
                 ms(named_shifts.phase_ns), coalesce(words.words, named_shifts.phase))
         FROM named_shifts

@@ -77,7 +77,7 @@ SELECT
     tid, -- thread that waits
     lost_ns AS part_ns, -- [ns] shown as share of step time lost to starts
     step_ns, -- [ns] step
-    CASE WHEN in_other_steps THEN format('step of {} with the starts in evaluation', ms(step_ns)) END
+    CASE WHEN in_other_steps THEN format('step of {} with the starts outside of training steps', ms(step_ns)) END
         AS step_is, -- which mean step that is
     lost_ns, -- [ns] start-up spread over all steps
     most_ns AS bound_ns, -- [ns] saved at most, when later starts cost nothing

@@ -159,7 +159,7 @@ WITH
             coalesce(starts.end_ns - starts.start_ns, turns.start_ns - turns.forked_ns)
                 - coalesce(deleted.forking_ns, 0) AS fork_ns,
             coalesce(starts.most_ns, 0) AS most_ns,
-            steps.step_kind = 'train' AND turns.start_ns < steps.end_ns AS trains, -- or it is after the last step
+            steps.step_kind = 'train' AND turns.start_ns < steps.end_ns AS trains, -- not in a gap, nor after the last
             CASE
                 WHEN trains AND steps.batches <= 2
                     THEN steps.dur_ns - steps.data_loading_ns - steps.unknown_ns - works.work_ns

@@ -9,7 +9,7 @@
 CREATE TABLE line_times AS
 WITH
     constants AS (
-        SELECT 0.1 AS told -- of the waits for other processes, that stacks tell of these: of less, nothing is told
+        SELECT 0.1 AS told -- share of the waits for other processes that stacks must hold; below it no line is told
     ),
     parents AS (
         SELECT recording, pid, any_value(ppid) AS ppid
@@ -102,18 +102,25 @@ WITH
     ),
     -- A process that ends soon has no stacks of most of its time, as its memory can no longer be read.
     waited_times AS (
-        SELECT recording, pid, sum(waited_ns) AS waited_ns
-        FROM _waited_processes
+        SELECT others.recording, others.pid, sum(others.waited_ns) AS waited_ns
+        FROM _waited_processes AS others
+        SEMI JOIN waited
+            ON waited.recording = others.recording
+            AND waited.other_pid = others.other_pid
+            AND waited.pid = others.pid
         GROUP BY ALL
     ),
     serving AS (
-        SELECT owned.recording, owned.train_pid
-        FROM owned
-        JOIN waited_times AS times ON times.recording = owned.recording AND times.pid = owned.train_pid
+        SELECT events.recording, events.train_pid
+        FROM evaluated AS events
+        JOIN waited_times AS times ON times.recording = events.recording AND times.pid = events.train_pid
         CROSS JOIN constants
-        WHERE owned.is_waited AND owned.state NOT IN ('pipe', 'socket', 'thread', 'process')
+        WHERE events.is_waited
+            AND events.state NOT IN ('pipe', 'socket', 'thread', 'process')
+            AND events.step_kind = 'train'
+            AND events.at_ns < events.step_end_ns
         GROUP BY ALL
-        HAVING sum(owned.ns) >= any_value(constants.told * times.waited_ns)
+        HAVING sum(events.ns) >= any_value(constants.told * times.waited_ns)
     ),
     -- Of what another thread does for a training thread that waits, the end counts: then it lets go.
     points AS (

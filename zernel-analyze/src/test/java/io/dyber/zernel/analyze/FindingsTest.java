@@ -549,8 +549,6 @@ class FindingsTest {
         assertThat(run("unexplained_time", forkingEpochs(1, "deleted"))).isEmpty();
     }
 
-    /// Four passes of ten batches, the first ones of which are slower, each with two new workers, as PyTorch forks them: after user code of 50 ms, outside
-    /// every call, and before the first `__next__`.
     /// New workers for an evaluation after the last step, of which the first batch takes 400 ms: a mean step has them, too.
     @Test
     void workerStartupCountsAnEvaluationAfterTheLastStep() {
@@ -568,6 +566,8 @@ class FindingsTest {
         assertThat(finding.evidence()).endsWith("saves at most 16.82 ms: 46.51 / (46.51 - 16.82) = 1.57x");
     }
 
+    /// Four passes of ten batches, the first ones of which are slower, each with two new workers, as PyTorch forks them: after user code of 50 ms, outside
+    /// every call, and before the first `__next__`.
     private static RecordingFixture forkingEpochs(int slower) {
         return forkingEpochs(slower, "next");
     }
@@ -692,7 +692,7 @@ class FindingsTest {
         assertThat(finding.value()).isEqualTo(1.0);
         assertThat(finding.unit()).isEqualTo("of 30 steps");
         assertThat(finding.evidence())
-                .isEqualTo("median 200.0 ms, worst 1000.0 ms (step 31); 100 % of the 800.0 ms over the median are "
+                .isEqualTo("median 200.0 ms, worst 1000.0 ms (step 31); 100 % of the 800.0 ms over the median: "
                         + "waiting for data; saves at most 26.7 ms: 226.7 / (226.7 - 26.7) = 1.13x");
     }
 
@@ -708,7 +708,7 @@ class FindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(44.5);
         assertThat(finding.evidence())
                 .isEqualTo("26.5 ms in the first tenth of 99 steps, 116.0 ms in the last (medians); "
-                        + "100 steps later a step takes 100.0 ms longer; 99 % of what it takes longer is outside calls; "
+                        + "100 steps later a step takes 100.0 ms longer; 99 % of what it takes longer: outside calls; "
                         + "saves at most 44.5 ms: 71.0 / (71.0 - 44.5) = 2.68x");
         assertThat(run("slow_steps", lasting(100, step -> 20 + step))).isEmpty();
     }
@@ -789,7 +789,7 @@ class FindingsTest {
         Finding finding = only("slow_steps", fixture);
         assertThat(finding.value()).isEqualTo(4.0);
         assertThat(finding.evidence()).startsWith("median 10.0 ms, worst 202.0 ms (step 10), every 10 steps; 94 % of the 768.0 ms over the "
-                + "median are compute and waits for the GPU, with 6 waits for the GPU in a step where 0 are usual; ");
+                + "median: compute and waits for the GPU, with 6 waits for the GPU in a step where 0 are usual; ");
         assertThat(finding.advice()).isEqualTo("look at what is computed besides training: evaluation, samples, metrics that are read");
     }
 

@@ -31,7 +31,7 @@ class RankFindingsTest {
         "preemption, it waits 8.0 ms longer for a CPU than the other ranks",
         "allocation, it allocates device memory for 8.0 ms longer",
         "checkpoint, it opens checkpoint files and takes 8.0 ms longer",
-        "compute, 'its forward, backward and optimizer take 8.0 ms longer on the CPU; shared out equally to all ranks, that saves 5.9 ms'"
+        "compute, 'its forward, backward and optimizer take 8.0 ms longer on the CPU; shared out equally among all ranks, that alone saves 5.9 ms'"
     })
     void ncclStragglerFiresAndSaysWhy(String cause, String why) {
         RecordingFixture job = recording();
@@ -58,7 +58,7 @@ class RankFindingsTest {
     @CsvSource({
         "data wait, it waits 15.0 ms longer for data than the others",
         "asleep, 'it is asleep for 15.0 ms longer, not waiting for data or ranks'",
-        "compute, 'its forward, backward and optimizer take 15.0 ms longer on the CPU; shared out equally to all ranks, that saves 7.5 ms'"
+        "compute, 'its forward, backward and optimizer take 15.0 ms longer on the CPU; shared out equally among all ranks, that alone saves 7.5 ms'"
     })
     void ncclStragglerFiresWithoutNcclForTheRankThatWaitsLeast(String cause, String why) {
         Finding finding = only("nccl_straggler", gloo(cause, true));
@@ -235,7 +235,7 @@ class RankFindingsTest {
         assertThat(finding.subject()).isEqualTo("pid 100 and 1 more");
         assertThat(finding.lostMillisPerStep()).isEqualTo(6.154);
         assertThat(finding.evidence())
-                .startsWith("median 40.0 ms, worst 100.0 ms (step 10), every 10 steps; 100 % of the 240.0 ms over the median are ")
+                .startsWith("median 40.0 ms, worst 100.0 ms (step 10), every 10 steps; 100 % of the 240.0 ms over the median: ")
                 .contains("; 1 other rank waits for it in 4 slow steps; ");
     }
 

@@ -35,8 +35,11 @@ final class CpuWork {
         if (known.contains("small operators")) {
             but.add("it runs many small operators");
         }
-        if (known.contains("precision")) {
-            but.add("it computes in " + (known.contains("float64") ? "double" : "half") + " precision");
+        if (known.contains("float64")) {
+            but.add("much of it computes in double precision");
+        }
+        if (known.contains("float16")) {
+            but.add("much of it computes in half precision");
         }
         return "No bottleneck found" + (but.isEmpty() ? "" : ", but " + String.join(" and ", but)) + ".";
     }

@@ -194,7 +194,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     evidence + copies(report).orElse(" No finding says why not more.") + small + LongestLines.ofSteps(report));
             default -> new Verdict(
                     Kind.UNKNOWN,
-                    PhaseWords.of(report).onCpuOnly() ? CpuWork.headline(report) : "No bottleneck found.",
+                    computesOnCpus(report) ? CpuWork.headline(report) : "No bottleneck found.",
                     unknown(report, busiest) + small + LongestLines.ofSteps(report));
         };
     }
@@ -202,7 +202,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
     private static String unknown(Report report, Optional<Table.Row> busiest) {
         PhaseWords words = PhaseWords.of(report);
         boolean trace = isTrace(report);
-        if (words.onCpuOnly() && !ranOnGpu(report)) {
+        if (computesOnCpus(report)) {
             return (trace
                             ? "The trace has nothing that ran on a GPU: the job computes on CPUs, or its GPUs were not profiled."
                             : "Nothing was launched on a GPU: the job runs on CPUs only.")
@@ -215,6 +215,10 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     : "the trace has no GPU activity of the process with steps";
         }
         return "Whether the CPU or a GPU limits the job cannot be known from here: " + why + ".";
+    }
+
+    private static boolean computesOnCpus(Report report) {
+        return PhaseWords.of(report).onCpuOnly() && !ranOnGpu(report);
     }
 
     /// Whether anything did, be it of a process without steps.

@@ -7,6 +7,7 @@ import io.dyber.zernel.analyze.report.data.FindingWords;
 import io.dyber.zernel.analyze.report.table.Page;
 import io.dyber.zernel.analyze.report.table.Quantity;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -26,12 +27,14 @@ public record FindingsText(Page page) {
     /// @param most further kinds are only named
     public void write(Diagnosis diagnosis, int most) {
         int number = 1;
+        Map<String, Integer> firstLines = new HashMap<>();
         List<String> others = new ArrayList<>();
         for (List<Finding> same : byKind(diagnosis)) {
             if (number > most) {
                 others.add(same.getFirst().title().replaceFirst("\\.$", ""));
             } else {
-                write(number++, same);
+                write(number, same, firstLines);
+                number++;
             }
         }
         if (!others.isEmpty()) {
@@ -50,14 +53,15 @@ public record FindingsText(Page page) {
         return List.copyOf(kinds.values());
     }
 
-    private void write(int number, List<Finding> same) {
+    /// @param firstLines of the findings above, each with the number of the first that has it
+    private void write(int number, List<Finding> same, Map<String, Integer> firstLines) {
         Finding worst = same.getFirst();
         String severity = String.format(Locale.ROOT, "%-6s", worst.severity());
         page.line(String.format(Locale.ROOT, "%2d ", number) + page.severity(worst.severity(), severity) + " "
                 + page.bold(worst.title()));
         page.paragraph("   ", worst.subject() + ": " + FindingWords.amount(worst) + FindingWords.gain(worst));
         page.paragraph("   why   ", worst.evidence());
-        lines(worst);
+        lines(worst, number, firstLines);
         page.paragraph("   try   ", worst.advice());
         if (!worst.nextCommand().isEmpty()) {
             page.line("   next  " + worst.nextCommand());
@@ -67,11 +71,19 @@ public record FindingsText(Page page) {
         }
     }
 
-    private void lines(Finding finding) {
+    /// Says, too, where the first line is one that a finding above begins with: then they may tell of the same time.
+    private void lines(Finding finding, int number, Map<String, Integer> firstLines) {
         String label = "   line  ";
-        for (FindingLine line : FindingWords.lines(finding)) {
-            page.paragraph(label, line.text());
+        String again = "";
+        List<FindingLine> lines = FindingWords.lines(finding);
+        if (!lines.isEmpty()) {
+            Integer above = firstLines.putIfAbsent(lines.getFirst().line(), number);
+            again = above == null ? "" : ", as in " + above;
+        }
+        for (FindingLine line : lines) {
+            page.paragraph(label, line.text() + again);
             label = " ".repeat(label.length());
+            again = "";
         }
     }
 

@@ -163,9 +163,9 @@ class VerdictTest {
     @Test
     void theVerdictOfAJobOnCpusBeginsWithWhatItsOperatorsAre() {
         assertThat(sentenceOnCpus(0.25, 0.45, 0.0, 0.0)).isEqualTo("No bottleneck found, but it runs many small operators.");
-        assertThat(sentenceOnCpus(0.9, 0.05, 0.8, 0.0)).isEqualTo("No bottleneck found, but it computes in double precision.");
+        assertThat(sentenceOnCpus(0.9, 0.05, 0.8, 0.0)).isEqualTo("No bottleneck found, but much of it computes in double precision.");
         assertThat(sentenceOnCpus(0.25, 0.45, 0.0, 0.3))
-                .isEqualTo("No bottleneck found, but it runs many small operators and it computes in half precision.");
+                .isEqualTo("No bottleneck found, but it runs many small operators and much of it computes in half precision.");
         assertThat(sentenceOnCpus(0.9, 0.05, 0.0, 0.0)).isEqualTo("No bottleneck found.");
     }
 
