@@ -62,25 +62,28 @@ WITH
         GROUP BY ALL
     ),
     by_step AS (
-        SELECT recording, pid, tid, step, sum(call_ns) AS step_wait_ns
+        SELECT
+            recording,
+            pid,
+            tid,
+            step,
+            sum(call_ns) AS wait_ns,
+            sum(sum(call_ns)) OVER (PARTITION BY recording, pid, tid) AS all_ns
         FROM waits
-        GROUP BY ALL
+        GROUP BY recording, pid, tid, step
     ),
+    -- Steps that wait for as long as the mean of all, or longer.
     long_steps AS (
         SELECT
             by_step.recording,
             by_step.pid,
             by_step.tid,
             count(*) AS long_steps,
-            sum(by_step.step_wait_ns) / any_value(sums.all_wait_ns) AS long_share
+            sum(by_step.wait_ns) / any_value(by_step.all_ns) AS long_share
         FROM by_step
-        JOIN (
-            SELECT recording, pid, tid, sum(step_wait_ns) AS all_wait_ns
-            FROM by_step
-            GROUP BY ALL
-        ) AS sums USING (recording, pid, tid)
-        JOIN thread_states AS trained USING (recording, pid, tid)
-        WHERE by_step.step_wait_ns >= sums.all_wait_ns / trained.steps
+        JOIN thread_states AS trained
+            ON trained.recording = by_step.recording AND trained.pid = by_step.pid AND trained.tid = by_step.tid
+        WHERE by_step.wait_ns * trained.steps >= by_step.all_ns
         GROUP BY ALL
     ),
     waker AS (
@@ -181,15 +184,18 @@ SELECT
             WHEN starting_ns IS NULL THEN ''
             ELSE format('; to start them is part of the {} on the CPU between calls', ms(starting_ns))
         END AS evidence, -- what it rests on
-    CASE wanted
-        WHEN 'end'
-            THEN CASE WHEN now_and_then THEN 'start processes less often' ELSE 'start no process in each step' END
-                || ': do its work by a library, or start it once and keep it; '
+    CASE
+        WHEN wanted = 'end' AND now_and_then
+            THEN 'start a process less often: do its work by a library, or start it once and keep it; '
                 || 'else wait for it in another thread'
-        WHEN 'send' THEN 'who reads that is slow: send from another thread, less often, or less'
-        WHEN 'lock' THEN 'hold that lock for less time, or take it less often'
+        WHEN wanted = 'end'
+            THEN 'start no process in each step: do its work by a library, or start it once and keep it; '
+                || 'else wait for it in another thread'
+        WHEN wanted = 'send' THEN 'who reads that is slow: send from another thread, less often, or less'
+        WHEN wanted = 'lock' THEN 'hold that lock for less time, or take it less often'
+        WHEN now_and_then
+            THEN 'ask less often, or ahead, in another thread or process, so that the answer is there in time'
         ELSE 'ask ahead, in another thread or process, so that the answer is there in time, or ask for more at once'
-            || CASE WHEN now_and_then THEN ', or less often' ELSE '' END
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM off_cpu_spans WHERE state IN (''pipe'', ''socket'', ''process'') LIMIT 20"'
         AS next_command -- to see more

@@ -113,6 +113,18 @@ class FindingLinesTest {
                 "100 % of the waits: train.py:50 fetch -> read", "100 % of what the other process does: feed.py:12 produce");
     }
 
+    /// It waits for Python's lock in its optimizer, too, which is not what the optimizer takes.
+    @Test
+    void slowOptimizerNamesNoLineThatWaits() {
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        for (int i = 0; i < 24; i++) {
+            double at = i * 50;
+            fixture.backward(at + 10, 5).region(STEP, at + 20, 30).sample(at + 40, MAIN + "step (/me/sgd.py:7)");
+            blocked(fixture, "futex", at + 22, 5, MAIN + "take (/me/train.py:9)", "addr = 72, status = -110", "NULL");
+        }
+        assertThat(lines("slow_optimizer", fixture)).containsExactly("100 % of the optimizer: sgd.py:7 step");
+    }
+
     /// Commands that end soon: most of what they do has no stack.
     @Test
     void blockedOnProcessDoesNotSayWhatTheOtherProcessDoesByFewStacks() {

@@ -564,6 +564,7 @@ class FindingsTest {
         fixture.on(100, 100, "python3");
         Finding finding = only("worker_startup", fixture);
         assertThat(finding.evidence()).endsWith("saves at most 16.82 ms: 46.51 / (46.51 - 16.82) = 1.57x");
+        assertThat(finding.more()).containsEntry("step_is", "step of 46.5 ms with the starts outside of training steps");
     }
 
     /// Four passes of ten batches, the first ones of which are slower, each with two new workers, as PyTorch forks them: after user code of 50 ms, outside

@@ -5,6 +5,9 @@ import io.dyber.zernel.analyze.report.table.Quantity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// What a verdict says of how a job computes on CPUs: by the functions in which samples of its steps are.
@@ -26,70 +29,78 @@ final class CpuWork {
     /// Of a CPU: a thread more finds one.
     private static final double AN_IDLE_CPU = 0.75;
 
+    private static final String DATA_TYPES = "data types";
+    private static final String SMALL_OPERATORS = "many small operators";
+
     private CpuWork() {}
+
+    /// What is known of how the operators of a job compute.
+    ///
+    /// @param subject of what the verdict says that it is not judged, the one that this judges; empty where it is none of these
+    /// @param shortly its words in a headline; empty where it has no place there
+    private record Trait(String subject, String shortly, String sentence) {}
 
     /// That nothing was found, and in short what is known of how the first training thread computes.
     static String headline(Report report) {
-        String known = known(report);
-        List<String> but = new ArrayList<>();
-        if (known.contains("small operators")) {
-            but.add("it runs many small operators");
-        }
-        if (known.contains("float64")) {
-            but.add("much of it computes in double precision");
-        }
-        if (known.contains("float16")) {
-            but.add("much of it computes in half precision");
-        }
-        return "No bottleneck found" + (but.isEmpty() ? "" : ", but " + String.join(" and ", but)) + ".";
+        String but = traits(report).stream()
+                .map(Trait::shortly)
+                .filter(shortly -> !shortly.isEmpty())
+                .collect(Collectors.joining(" and "));
+        return "No bottleneck found" + (but.isEmpty() ? "" : ", but " + but) + ".";
     }
 
     /// Of the first training thread, what is judged and what is not.
     static String sentences(Report report) {
+        Set<String> judged = traits(report).stream().map(Trait::subject).collect(Collectors.toSet());
+        List<String> open = Stream.of(DATA_TYPES, "memory formats", SMALL_OPERATORS)
+                .filter(subject -> !judged.contains(subject))
+                .toList();
         String known = known(report);
-        List<String> open = new ArrayList<>();
-        if (!known.contains("precision")) {
-            open.add("data types");
-        }
-        open.add("memory formats");
-        if (!known.contains("small operators")) {
-            open.add("many small operators");
-        }
         return known + (known.isEmpty() ? "" : " ") + "Whether it computes well there" + (known.isEmpty() ? "" : " otherwise") + ", as to "
                 + listed(open) + ", is not judged.";
     }
 
     /// What is judged, or nothing.
     static String known(Report report) {
-        Table table = report.sections().get("operator_samples");
-        return table == null || table.rows().isEmpty() ? "" : String.join(" ", known(table.rows().getFirst()));
+        return traits(report).stream().map(Trait::sentence).collect(Collectors.joining(" "));
     }
 
-    private static List<String> known(Table.Row row) {
+    private static List<Trait> traits(Report report) {
+        Table table = report.sections().get("operator_samples");
+        return table == null || table.rows().isEmpty() ? List.of() : traits(table.rows().getFirst());
+    }
+
+    private static List<Trait> traits(Table.Row row) {
         if (row.integer("samples") < MANY_SAMPLES) {
             return List.of();
         }
-        List<String> known = new ArrayList<>();
+        List<Trait> traits = new ArrayList<>();
         double around = share(row, "around_share");
         double arithmetic = share(row, "arithmetic_share");
         double unknown = 1 - around - arithmetic; // may be arithmetic, as in code that a library made while it runs
         if (around >= MUCH_AROUND && around > arithmetic && around > unknown) {
-            known.add("It runs many small operators: " + Quantity.percent(around) + " of the samples of a step on a CPU are in what"
-                    + " surrounds operators (dispatch, autograd, memory, the interpreter), " + Quantity.percent(arithmetic)
-                    + " in their arithmetic; fewer and larger ones cost less, as by batching or torch.compile.");
+            traits.add(new Trait(
+                    SMALL_OPERATORS,
+                    "it runs many small operators",
+                    "It runs many small operators: " + Quantity.percent(around) + " of the samples of a step on a CPU are in what"
+                            + " surrounds operators (dispatch, autograd, memory, the interpreter), " + Quantity.percent(arithmetic)
+                            + " in their arithmetic; fewer and larger ones cost less, as by batching or torch.compile."));
         }
         if (arithmetic >= MUCH_ARITHMETIC && arithmetic >= LARGE_OPERATORS * around && isOneThread(row) && idle(row) >= AN_IDLE_CPU) {
-            known.add(moreThreads(arithmetic, idle(row), row.text("omp_threads")));
+            traits.add(new Trait("", "", moreThreads(arithmetic, idle(row), row.text("omp_threads"))));
         }
-        type(row, "double_share", "double precision (float64)", known);
-        type(row, "half_share", "half precision (float16)", known);
-        return known;
+        type(row, "double_share", "double precision", "float64", traits);
+        type(row, "half_share", "half precision", "float16", traits);
+        return traits;
     }
 
-    private static void type(Table.Row row, String column, String type, List<String> known) {
+    private static void type(Table.Row row, String column, String precision, String type, List<Trait> traits) {
         if (share(row, column) >= MUCH_OF_A_TYPE) {
-            known.add("At least " + Quantity.percent(share(row, column)) + " of the samples of a step on a CPU compute in " + type
-                    + "; see whether float32 does.");
+            traits.add(new Trait(
+                    DATA_TYPES,
+                    "much of it computes in " + precision,
+                    "At least " + Quantity.percent(share(row, column)) + " of the samples of a step on a CPU compute in " + precision
+                            + " (" + type + "); see whether float32 does."));
         }
     }
 

@@ -33,8 +33,7 @@ public record FindingsText(Page page) {
             if (number > most) {
                 others.add(same.getFirst().title().replaceFirst("\\.$", ""));
             } else {
-                write(number, same, firstLines);
-                number++;
+                write(number++, same, firstLines);
             }
         }
         if (!others.isEmpty()) {
