@@ -6,6 +6,7 @@
 
 import asyncio
 import os
+import re
 import sys
 
 import nbformat
@@ -31,7 +32,7 @@ class Client(NotebookClient):
 
 def executed(path):
     """The Java kernel's threads set what says they shall run after they start (its LoopThread.start): now and then the one
-    that answers has ended by then, no cell was run, and only a new kernel helps."""
+    that answers has ended by then, or all have and with them the kernel; no cell was run, and only a new kernel helps."""
     for attempt in range(5):
         notebook = nbformat.read(path, as_version=4)
         client = Client(
@@ -40,7 +41,7 @@ def executed(path):
         try:
             return client.execute()
         except RuntimeError as e:
-            if "Kernel didn't respond" not in str(e) or attempt == 4:
+            if not re.match("Kernel didn't respond|Kernel died before|the kernel ended", str(e)) or attempt == 4:
                 raise
             print(f"{os.path.basename(path)}: {e}; starting another", file=sys.stderr)
 
