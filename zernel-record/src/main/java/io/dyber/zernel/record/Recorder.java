@@ -24,6 +24,7 @@ import io.dyber.zernel.record.session.PidNamespace;
 import io.dyber.zernel.record.session.Session;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 
@@ -34,13 +35,15 @@ import java.util.concurrent.CountDownLatch;
 /// RecordResult result = new Recorder(options, new Progress() {}).record();
 /// ```
 ///
-/// [#stop] and [#mark] may be called from any thread; everything else belongs to the thread that called [#record].
+/// [#stop], [#dump], [#mark] and [#awaitFinished] may be called from any thread; everything else belongs to the thread that
+/// called [#record].
 public final class Recorder {
     private final RecordOptions options;
     private final Progress progress;
     private final Clock.Source time;
     private final Controls controls = new Controls();
     private final CountDownLatch finished = new CountDownLatch(1);
+    private Optional<Session> session = Optional.empty();
 
     public Recorder(RecordOptions options, Progress progress) {
         this(options, progress, Clock.Source.MACHINE);
@@ -93,6 +96,18 @@ public final class Recorder {
         }
     }
 
+    /// Whether the command still runs though [#record] is done, as after a failure or on a full disk, which are not its concern.
+    public boolean leavesCommand() {
+        return session.filter(Session::leavesCommand).isPresent();
+    }
+
+    /// Waits until the command has ended that was left running; [#stop] ends it too.
+    ///
+    /// @return its exit status; empty without a command and for one that was told to end and takes its time
+    public OptionalInt awaitCommand() throws InterruptedException {
+        return session.isPresent() ? session.get().awaitCommand() : OptionalInt.empty();
+    }
+
     private RecordResult recordThrough() {
         PidNamespace.problem().ifPresent(problem -> {
             throw new RecorderException("recording from " + problem, PidNamespace.FIX);
@@ -117,7 +132,8 @@ public final class Recorder {
             SystemCallCost systemCallCost = SystemCallCost.measure(kernel, schema);
             warming.await();
             Session.Prepared prepared = new Session.Prepared(kernel, file, schema, texts, cost, systemCallCost, outlook);
-            return new Session(options, progress, controls, time, prepared).run();
+            session = Optional.of(new Session(options, progress, controls, time, prepared));
+            return session.get().run();
         }
     }
 

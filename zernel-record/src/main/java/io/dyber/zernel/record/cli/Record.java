@@ -74,7 +74,8 @@ public final class Record {
         return USAGE;
     }
 
-    private static int report(Exception exception, CommandLine command) {
+    /// Prints what could not be done, and returns the exit status for that.
+    static int report(Exception exception, CommandLine command) {
         PrintWriter err = command.getErr();
         switch (exception) {
             case BpfException e -> print(err, e.getMessage(), e.hint());

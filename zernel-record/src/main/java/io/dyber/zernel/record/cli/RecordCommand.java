@@ -1,6 +1,8 @@
 package io.dyber.zernel.record.cli;
 
+import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.record.Recorder;
+import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.option.RecordResult;
 import java.time.Duration;
@@ -8,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
@@ -107,13 +110,45 @@ final class RecordCommand implements Callable<Integer> {
             OnUserSignal.install(recorder::dump);
         }
         try (StopOnSignal signal = StopOnSignal.install(recorder)) {
-            RecordResult result = recorder.record();
-            progress.finished(result);
-            int status = result.diskFull() ? Record.ENVIRONMENT : result.commandStatus().orElse(0);
+            int status = record(recorder, progress);
             signal.exitWith(status);
             return status;
         } finally {
             serving.ifPresent(ServeProcess::close);
+        }
+    }
+
+    /// A command whose recording ended before it, on a full disk or by a failure, goes on, and is waited for as ever.
+    private int record(Recorder recorder, LiveProgress progress) {
+        OptionalInt command;
+        boolean recorded;
+        try {
+            RecordResult result = recorder.record();
+            progress.finished(result);
+            command = result.commandStatus();
+            recorded = !result.diskFull();
+        } catch (RecordingException | BpfException e) {
+            if (!recorder.leavesCommand()) {
+                throw e;
+            }
+            Record.report(e, spec.commandLine());
+            command = OptionalInt.empty();
+            recorded = false;
+        }
+        if (recorder.leavesCommand()) {
+            progress.notice("the command goes on without being recorded; Ctrl-C ends it");
+            command = awaitCommand(recorder);
+        }
+        int status = command.orElse(0);
+        return status == 0 && !recorded ? Record.ENVIRONMENT : status;
+    }
+
+    private static OptionalInt awaitCommand(Recorder recorder) {
+        try {
+            return recorder.awaitCommand();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            return OptionalInt.empty();
         }
     }
 

@@ -259,11 +259,14 @@ public final class RecordingFile implements AutoCloseable {
         if (exception.reason() != OutputException.Reason.NO_SPACE) {
             return exception;
         }
-        String lost = segments.onlyInMemory() == 0
-                ? "nothing is lost:"
-                : "%,d events are lost; for the others".formatted(segments.onlyInMemory());
-        String hint = "%s free %,d MB, then run zernel-record recover %s"
-                .formatted(lost, (segments.bytes() >> 20) + 1, folder.output());
+        if (events.get() == 0) {
+            discard();
+            return new OutputException(exception.reason(), String.valueOf(exception.getMessage()), "there was no room for a single event", e);
+        }
+        long kept = events.get() - first.events() - segments.onlyInMemory();
+        String lost = segments.onlyInMemory() == 0 ? "" : "%,d events are lost; ".formatted(segments.onlyInMemory());
+        String hint = "%s%,d events are kept: free %,d MB, then run zernel-record recover %s"
+                .formatted(lost, kept, (segments.bytes() >> 20) + 1, folder.output());
         return new OutputException(exception.reason(), String.valueOf(exception.getMessage()), hint, e);
     }
 

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -200,15 +201,16 @@ final class FooterBuilder {
         reasons.addAll(kernel.missing());
         reasons.addAll(attachments.functions().problems());
         caveats.forEach(caveat -> reasons.addAll(caveat.get()));
-        if (to.ended()) {
+        if (Session.isFailure(stop)) {
+            reasons.add((stop.equals(Session.DISK_FULL) ? "no space left on the disk" : "an error of the recorder ended it")
+                    + dropped(losses.dropped(decoder.counts())));
+        } else if (to.ended()) {
             reasons.addAll(losses.open(decoder.counts()));
         }
-        if (stop.equals(Session.DISK_FULL)) {
-            reasons.add("no space left on the disk");
-        }
-        if (stop.equals(Session.FAILED)) {
-            reasons.add("an error of the recorder ended it");
-        }
         return reasons;
+    }
+
+    private static String dropped(long events) {
+        return events == 0 ? "" : String.format(Locale.ROOT, ": %,d more events are not in the file", events);
     }
 }

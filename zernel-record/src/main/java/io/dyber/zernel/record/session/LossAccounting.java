@@ -77,13 +77,27 @@ final class LossAccounting {
         kernel.names().forEach((id, function) -> {
             long[] counters = kernel.counters(id);
             long sent = FunctionCounts.sent(counters, function.sendsEnter());
-            long taken = counts.events(id) + counts.leftOut(id) + counts.covered(id)
-                    + (function.sendsEnter() ? 0 : counts.returnedTwice(id));
+            long taken = taken(id, function, counts);
             if (sent != taken) {
                 open.add("calls of '" + function.name() + "' do not add up: " + counters[FunctionCounts.HITS]
                         + " entered, " + sent + " sent, " + taken + " taken");
             }
         });
         return open;
+    }
+
+    /// Events that the kernel sent and of which nothing has become: the recorder had ended.
+    long dropped(CallCounts counts) {
+        return kernel.names().entrySet().stream()
+                .mapToLong(function -> FunctionCounts.sent(
+                                kernel.counters(function.getKey()), function.getValue().sendsEnter())
+                        - taken(function.getKey(), function.getValue(), counts))
+                .filter(dropped -> dropped > 0)
+                .sum();
+    }
+
+    private static long taken(int id, BpfPrograms.Named function, CallCounts counts) {
+        return counts.events(id) + counts.leftOut(id) + counts.covered(id)
+                + (function.sendsEnter() ? 0 : counts.returnedTwice(id));
     }
 }

@@ -425,17 +425,39 @@ public final class Session {
         pump.finish();
         // Of kernels that were first launched just now.
         kernelNames.resolve();
-        workload.ifPresent(Workload::terminate);
         stopReason = reason(stopReason, loopFailure, pump.failure());
+        if (!isFailure(stopReason)) {
+            workload.ifPresent(Workload::terminate);
+        }
         written = parts.finish(stopReason);
         sayNotices();
         attachments.functions().unmatched().forEach(progress::notice);
     }
 
-    private RecordResult result() {
-        OptionalInt status = workload.isPresent() && !workload.get().isAlive()
+    /// Whether the command goes on though its recording has ended, which only a failure and a full disk do to a recording.
+    public boolean leavesCommand() {
+        return workload.filter(Workload::goesOn).isPresent();
+    }
+
+    /// Waits until the command has ended that was left running; a stop that is asked for ends it too.
+    ///
+    /// @return its exit status; empty without a command and for one that was told to end and takes its time
+    public OptionalInt awaitCommand() throws InterruptedException {
+        while (leavesCommand()) {
+            if (controls.awaitStop(QUIET_TICK_MILLIS)) {
+                workload.ifPresent(Workload::terminate);
+            }
+        }
+        return commandStatus();
+    }
+
+    private OptionalInt commandStatus() {
+        return workload.isPresent() && !workload.get().isAlive()
                 ? OptionalInt.of(workload.get().exitStatus())
                 : OptionalInt.empty();
+    }
+
+    private RecordResult result() {
         return new RecordResult(
                 written,
                 file.events(),
@@ -443,7 +465,7 @@ public final class Session {
                 file.bytes(),
                 parts.incompleteBecause(stopReason),
                 stopReason.equals(DISK_FULL),
-                status);
+                commandStatus());
     }
 
     /// What the footer has as `stop`. A failure is it also where it came after the recording was to end: what was read of the
@@ -454,6 +476,11 @@ public final class Session {
     /// @param pump how the pump failed
     static String reason(String stop, Optional<RuntimeException> loop, Optional<RuntimeException> pump) {
         return pump.or(() -> loop).map(failure -> isFullDisk(failure) ? DISK_FULL : FAILED).orElse(stop);
+    }
+
+    /// Of what [#reason] gives, what nobody asked for.
+    static boolean isFailure(String stop) {
+        return stop.equals(DISK_FULL) || stop.equals(FAILED);
     }
 
     private static boolean isFullDisk(RuntimeException failure) {

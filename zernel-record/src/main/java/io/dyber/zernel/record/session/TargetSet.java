@@ -185,13 +185,14 @@ final class TargetSet {
 
     private Footer.ProcessInfo describe(ProcessFacts facts) {
         CommandLines lines = options.commandLines();
+        List<String> words = Workload.withoutGate(facts.commandLine());
         return new Footer.ProcessInfo(
                 facts.pid(),
                 facts.parent(),
                 facts.comm(),
                 facts.exe(),
-                lines.shown(facts.commandLine()),
-                lines.hidden(facts.commandLine()),
+                lines.shown(words),
+                lines.hidden(words),
                 lines.mark(),
                 facts.environment(),
                 facts.cgroup().isEmpty() ? null : facts.cgroup(),

@@ -30,9 +30,12 @@ public final class Workload {
     private static final String FIND_GATE = "exec 3<\"$0\" && exec \"$@\"";
     private static final String WAIT_AT_GATE = "read -r zernel_gate <&3 && exec \"$@\" 3<&-";
 
+    private static final List<String> AT_GATE = List.of("/bin/sh", "-c", WAIT_AT_GATE, "sh");
+
     private final Process process;
     private final Gate gate;
     private final Optional<Path> program;
+    private boolean told;
 
     private Workload(Process process, Gate gate, Optional<Path> program) {
         this.process = process;
@@ -58,7 +61,7 @@ public final class Workload {
         List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", FIND_GATE, gate.path().toString()));
         owner.ifPresent(user -> words.addAll(List.of(
                 "setpriv", "--reuid", "" + user.uid(), "--regid", "" + user.gid(), "--init-groups", "--")));
-        words.addAll(List.of("/bin/sh", "-c", WAIT_AT_GATE, "sh"));
+        words.addAll(AT_GATE);
         words.addAll(command);
         try {
             ProcessBuilder builder = new ProcessBuilder(words).inheritIO();
@@ -159,11 +162,17 @@ public final class Workload {
         try {
             String words = procFile("cmdline");
             String stat = procFile("stat");
-            return words.startsWith("/bin/sh\0-c\0" + WAIT_AT_GATE + "\0")
+            return words.startsWith(String.join("\0", AT_GATE) + "\0")
                     && stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
         } catch (IOException _) {
             return false;
         }
+    }
+
+    /// The words of a process without those that hold it: what it is about to run.
+    static List<String> withoutGate(List<String> words) {
+        boolean held = words.size() > AT_GATE.size() && words.subList(0, AT_GATE.size()).equals(AT_GATE);
+        return held ? words.subList(AT_GATE.size(), words.size()) : words;
     }
 
     private String procFile(String name) throws IOException {
@@ -195,6 +204,7 @@ public final class Workload {
     /// Asks the command to end, also when it was stopped; it may take its time. One that is still held never
     /// runs.
     public void terminate() {
+        told = true;
         gate.close();
         if (process.isAlive()) {
             process.destroy();
@@ -214,6 +224,11 @@ public final class Workload {
 
     boolean isAlive() {
         return process.isAlive();
+    }
+
+    /// Whether it runs and was not told to end.
+    boolean goesOn() {
+        return !told && process.isAlive();
     }
 
     /// As a shell shows it; only when the command has ended.

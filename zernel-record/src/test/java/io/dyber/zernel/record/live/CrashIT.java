@@ -185,6 +185,58 @@ class CrashIT {
     }
 
     @Test
+    void aFullDiskEndsTheRecordingAndNotTheCommand() throws IOException {
+        Path disk = Files.createDirectory(directory.resolve("disk"));
+        Path full = disk.resolve("run.parquet");
+        shell("mount -t tmpfs -o size=1m tmpfs " + disk);
+        try (Running recorder = recordingOfAFlood(full, "read go; echo ov''er; exit 3")) {
+            recorder.awaitLine("zernel-record: the command goes on without being recorded");
+            recorder.say("go");
+            recorder.awaitLine("over");
+            Running.Outcome outcome = recorder.await();
+            assertThat(outcome.status()).as(outcome.toString()).isEqualTo(3);
+            assertThat(outcome.err()).noneMatch(line -> line.contains("\tat "));
+            shell("mount -o remount,size=200m " + disk);
+            if (Files.notExists(full)) {
+                Recorder.zernelRecord("recover", full.toString()).runWell();
+            }
+            try (Recording recording = Recording.open(full)) {
+                assertThat(recording.footer("zernel.recording").path("incomplete_because").valueStream()
+                                .map(JsonNode::asString))
+                        .noneMatch(reason -> reason.contains("do not add up"));
+            }
+        } finally {
+            shell("umount " + disk);
+        }
+    }
+
+    @Test
+    void aCommandThatOutlivesItsRecordingEndsWithTheRecorder() throws IOException {
+        Path disk = Files.createDirectory(directory.resolve("disk"));
+        shell("mount -t tmpfs -o size=1m tmpfs " + disk);
+        String untilTold = "trap 'touch " + directory.resolve("told") + "; exit' TERM; while :; do sleep 0.1; done";
+        try (Running recorder = recordingOfAFlood(disk.resolve("run.parquet"), untilTold)) {
+            recorder.awaitLine("zernel-record: the command goes on without being recorded");
+            recorder.signal("TERM");
+            assertThat(recorder.await().status()).isOne();
+            for (int i = 0; i < 1000 && Files.notExists(directory.resolve("told")); i++) {
+                Running.pause(20);
+            }
+            assertThat(directory.resolve("told")).exists();
+        } finally {
+            shell("umount " + disk);
+        }
+    }
+
+    /// Of a command whose calls fill a disk of a megabyte, and which then goes on like this.
+    private Running recordingOfAFlood(Path full, String then) {
+        String flood = String.join(" ", Beat.command(directory.resolve("log"), "400000", "0", "1"));
+        return Recorder.recordTo(full, "--kinds", "call,process", "--probe", Beat.probe())
+                .with("--", "sh", "-c", flood + " > /dev/null; " + then)
+                .startRecording();
+    }
+
+    @Test
     void anOutputFolderThatIsRemovedEndsTheRecordingAndNotTheJob() throws IOException {
         Path folder = Files.createDirectory(directory.resolve("output"));
         try (Beat beat = Beat.steady(directory);

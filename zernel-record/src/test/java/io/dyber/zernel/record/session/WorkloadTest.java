@@ -75,6 +75,15 @@ class WorkloadTest {
     }
 
     @Test
+    void whatIsHeldIsKnownByWhatItIsAboutToRun() throws IOException {
+        Workload workload = started("touch", trace().toString());
+        String words = Files.readString(Path.of("/proc/" + workload.pid() + "/cmdline"));
+        assertThat(Workload.withoutGate(List.of(words.split("\0")))).containsExactly("touch", trace().toString());
+        assertThat(Workload.withoutGate(List.of("/bin/sh", "-c", "true"))).containsExactly("/bin/sh", "-c", "true");
+        workload.terminate();
+    }
+
+    @Test
     void aCommandThatIsNeverResumedNeverRuns() throws InterruptedException {
         Workload workload = started("touch", trace().toString());
         workload.terminate();

@@ -39,7 +39,7 @@ public record RecordingText(Page page, Report report) {
         if (recording.requiredText("state").equals("trace")) {
             notInATrace();
         } else {
-            limits(recording.integer("recording"));
+            limits(recording);
         }
     }
 
@@ -81,6 +81,7 @@ public record RecordingText(Page page, Report report) {
             case "duration" -> "the time limit";
             case "signal" -> "it was stopped";
             case "disk-full" -> "the disk was full";
+            case "failed" -> "the recorder failed";
             default -> stop;
         };
     }
@@ -97,7 +98,8 @@ public record RecordingText(Page page, Report report) {
     }
 
     /// Says what was looked for, without which an absence means nothing, and what recording cost.
-    private void limits(long recording) {
+    private void limits(Table.Row about) {
+        long recording = about.integer("recording");
         Map<String, List<String>> reasons = new LinkedHashMap<>();
         for (Table.Row kind : report.section("kinds").rows()) {
             String state = kind.requiredText("state");
@@ -108,7 +110,7 @@ public record RecordingText(Page page, Report report) {
             }
         }
         reasons.forEach((why, kinds) -> page.paragraph("  not probed: ", String.join(", ", kinds) + " (" + why + ")"));
-        page.paragraph("  lost: ", losses(recording) + overhead(recording));
+        page.paragraph("  lost: ", losses(about) + overhead(recording));
     }
 
     /// How many events of each kind there are, and what was left alone on purpose.
@@ -166,7 +168,8 @@ public record RecordingText(Page page, Report report) {
         return why == null || why.isEmpty() ? "" : ": " + why;
     }
 
-    private String losses(long recording) {
+    private String losses(Table.Row about) {
+        long recording = about.integer("recording");
         List<String> losses = new ArrayList<>();
         for (Table.Row loss : report.section("losses").rows()) {
             if (loss.integer("recording") == recording) {
@@ -174,7 +177,9 @@ public record RecordingText(Page page, Report report) {
                         + Quantity.percent(loss, "share") + ")");
             }
         }
-        return losses.isEmpty() ? "nothing" : String.join(", ", losses);
+        String stop = about.text("stop");
+        boolean cutShort = "disk-full".equals(stop) || "failed".equals(stop);
+        return (losses.isEmpty() ? "nothing" : String.join(", ", losses)) + (cutShort ? " until " + stop(stop) : "");
     }
 
     /// What recording itself cost, which the times of the report include: as the job's steps show, or by prediction.
