@@ -2,12 +2,18 @@
 """Models that answer requests: nothing tells steps, as nothing is trained."""
 
 import asyncio
+import gc
+import os
+import signal
 import socket
 import socketserver
+import subprocess
 import threading
 import time
 
 import torch
+
+from threads import SPINS
 
 REQUEST_BYTES = 64
 
@@ -104,3 +110,47 @@ def compiled_lengths(run):
             for _ in range(200):
                 model(torch.rand(length, 64))  # planted: compiled-lengths
         run.tick()
+
+
+def collected(run):
+    """Threads answer requests beside a large table; every few requests, the collector is asked to look through it."""
+    torch.set_num_threads(1)
+    table = {key: {"id": key, "tags": [key, key + 1], "meta": {"a": [key]}} for key in range(200_000)}
+    model = torch.nn.Sequential(torch.nn.Linear(64, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10)).eval()
+    ticks, served = threading.Lock(), []
+
+    def answer(request):
+        found = [{"key": key, "document": table[key]} for key in range(request % 100, request % 100 + 50)]
+        with torch.no_grad():
+            model(torch.rand(16, 64)).argmax(1).tolist()
+        with ticks:
+            served.append(found[0]["key"])
+            run.tick()
+        if run.planted and len(served) % 20 == 0:
+            gc.collect()  # planted: collected
+
+    def serve():
+        for request in range(run.steps // 2):
+            answer(request)
+            time.sleep(0.002)
+
+    threads = [threading.Thread(target=serve) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def crowded(run):
+    """A model answers requests one by one, with two threads, while two other programs compute on the CPUs."""
+    torch.set_num_threads(2)
+    others = [int(subprocess.check_output(["sh", "-c", SPINS])) for _ in range(2 if run.planted else 0)]
+    model = torch.nn.Sequential(torch.nn.Linear(512, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 512)).eval()
+    try:
+        for _ in range(run.steps):
+            with torch.no_grad():
+                model(torch.rand(256, 512)).sum().item()
+            run.tick()
+    finally:
+        for other in others:
+            os.kill(other, signal.SIGKILL)

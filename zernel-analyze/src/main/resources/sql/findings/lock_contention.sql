@@ -2,9 +2,10 @@
 --
 -- Of processes without steps, such as servers, with threads that run Python code: all waits for one lock, which these
 -- threads hand to each other, or for Python's own (GIL).
--- Does not apply to threads that wait for work, nor to trainings (blocked_on_thread, gil_contention).
+-- Does not apply to threads that wait for work, nor to trainings (blocked_on_thread, gil_contention), nor to waits that
+-- begin while Python's collector runs, which has its lock (collector_pauses).
 --
--- needs: _lock_queues, _threads
+-- needs: _lock_queues, _threads, events
 -- severity: high from 1 thread that waits at any time, on average, medium from 0.5
 -- hint: py-spy dump --pid PID names what each thread is in
 -- lines: the waits WHERE stands AND thread = 'process' AND name = 'futex'
@@ -22,6 +23,20 @@ WITH
         FROM _threads
         GROUP BY ALL
     ),
+    collections AS (
+        SELECT recording, pid, ts_ns AS start_ns, ts_ns + dur_ns AS end_ns
+        FROM events
+        WHERE kind = 'gc' AND dur_ns > 0
+    ),
+    queues AS (
+        SELECT waits.*
+        FROM _lock_queues AS waits
+        ASOF LEFT JOIN collections
+            ON collections.recording = waits.recording
+            AND collections.pid = waits.pid
+            AND collections.start_ns <= waits.from_ns
+        WHERE (collections.end_ns > waits.from_ns) IS NOT TRUE
+    ),
     sums AS (
         SELECT
             waits.recording,
@@ -34,7 +49,7 @@ WITH
             median(waits.until_ns - waits.from_ns) AS p50_ns,
             any_value(lives.wall_ns) AS wall_ns,
             sum(waits.until_ns - waits.from_ns) / any_value(lives.wall_ns) AS waiting
-        FROM _lock_queues AS waits
+        FROM queues AS waits
         JOIN lives ON lives.recording = waits.recording AND lives.pid = waits.pid AND lives.wall_ns > 0
         GROUP BY waits.recording, waits.pid, waits.kind, waits.lock
     ),

@@ -1,91 +1,282 @@
--- In which lines processes without steps spend their time. Of each process it is the thread that computes most.
+-- In which lines processes without steps spend their time. Of each process it is the threads that compute most.
 --
--- Time on a CPU is that of samples, time blocked that of calls from the recorder's threshold on. Imports are no rows:
--- they are over when the work begins, and `wall_ns` leaves them out, too. A wait may be for work that is not there, so
--- whether it is too long nobody can say here. Data workers, and recordings in which a thread trains, are no rows.
+-- Time on a CPU is that of samples, time blocked that of calls. Calls shorter than the recorder's threshold for stacks
+-- are counted where longer ones of their name, or samples in it, have their stack. Imports are no rows: they are over
+-- when the work begins, and `wall_ns` leaves them out, too. A wait may be for work that is not there, so whether it is
+-- too long nobody can say here. Data workers, and recordings in which a thread trains, are no rows.
 --
--- needs: stack_events, stack_lines, _stack_frames, processes, _threads, training_threads
+-- Lines of a function of the user's own are also told together: `part` is the outermost one that is not on all stacks,
+-- as `main` is.
+--
+-- needs: stack_events, stack_lines, _stack_frames, _working_threads, events
 CREATE VIEW lines_without_steps AS
 WITH
     constants AS (
-        SELECT 3 AS min_samples -- of the user's own code on a CPU: with fewer, no thread is known to compute most
+        SELECT
+            0.9 AS trunk_share, -- of the time, from which on a function that is on the stack says nothing
+            0.6 AS inner_share, -- of the time of a line, that a function it calls must have to be named
+            0.6 AS same_share -- of the stacks of a call, that must be in one line for short ones to count there
     ),
-    imports AS (
-        SELECT DISTINCT id
-        FROM _stack_frames
-        WHERE file LIKE '%importlib._bootstrap%'
-    ),
-    times AS (
+    -- A wait in no line of the user's own is one for work, as of an idle worker.
+    spent AS (
         SELECT
             events.recording,
             events.pid,
-            events.tid,
-            lines.line,
-            coalesce(lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END, lines.library) AS called,
-            lines.own AND imports.id IS NULL AS own,
-            imports.id IS NOT NULL AS importing,
-            CASE
-                WHEN events.state = 'unexplained' AND regexp_matches(events.name, 'poll|select') THEN 'events'
-                ELSE events.state
-            END AS state,
+            threads.first_tid AS tid,
+            events.id,
             events.kind,
+            events.name,
+            events.state,
             count(*) AS calls,
-            sum(events.ns) AS total_ns
+            sum(events.ns) AS ns
         FROM stack_events AS events
+        JOIN _working_threads AS threads
+            ON threads.recording = events.recording
+            AND threads.pid = events.pid
+            AND threads.tid = events.tid
         JOIN stack_lines AS lines ON lines.id = events.id
-        LEFT JOIN imports ON imports.id = events.id
-        ANTI JOIN training_threads AS trained ON trained.recording = events.recording
-        ANTI JOIN (SELECT recording, pid FROM processes WHERE role = 'data worker') AS loading
-            ON loading.recording = events.recording AND loading.pid = events.pid
-        WHERE events.ns > 0
+        ANTI JOIN (SELECT DISTINCT id FROM _stack_frames WHERE file LIKE '%importlib._bootstrap%') AS imports
+            ON imports.id = events.id
+        WHERE events.ns > 0 AND (lines.own OR events.state IN ('on-cpu', 'gc'))
         GROUP BY ALL
     ),
-    busiest AS (
+    short AS (
+        SELECT
+            events.recording,
+            events.pid,
+            threads.first_tid AS tid,
+            events.kind,
+            events.name,
+            CASE
+                WHEN events.kind = 'gc' THEN 'gc'
+                ELSE waits_for(events.kind, events.name, coalesce(events.object, events.path), FALSE)
+            END AS state,
+            count(*) AS calls,
+            sum(events.dur_ns) AS ns
+        FROM events
+        JOIN _working_threads AS threads
+            ON threads.recording = events.recording
+            AND threads.pid = events.pid
+            AND threads.tid = events.tid
+        WHERE (events.kind IN ('io', 'wait', 'gc')) IS TRUE
+            AND events.stack IS NULL
+            AND events.dur_ns > 0
+            AND coalesce(events.depth, 0) = 0
+        GROUP BY ALL
+    ),
+    -- The stack of most calls of a name, by longer calls and by samples in the C library's function for it.
+    known AS (
+        SELECT
+            spent.recording,
+            spent.pid,
+            spent.tid,
+            CASE spent.kind WHEN 'sample' THEN inner_frames.called ELSE spent.name END AS name,
+            lines.line,
+            arg_max(spent.id, spent.calls) AS id,
+            sum(spent.calls) AS calls,
+            coalesce(sum(spent.ns) FILTER (spent.kind = 'sample'), 0) AS cpu_ns
+        FROM spent
+        JOIN stack_lines AS lines ON lines.id = spent.id
+        LEFT JOIN _stack_frames AS inner_frames ON inner_frames.id = spent.id AND inner_frames.frame = 0
+        GROUP BY ALL
+    ),
+    placed AS (
         SELECT
             recording,
             pid,
             tid,
-            sum(total_ns) FILTER (importing) AS import_ns,
-            sum(total_ns) FILTER (own AND kind = 'sample') AS cpu_ns
-        FROM times
+            name,
+            arg_max(id, calls) AS id,
+            sum(cpu_ns) AS cpu_ns
+        FROM known
         CROSS JOIN constants
-        GROUP BY recording, pid, tid
-        HAVING sum(calls) FILTER (own AND kind = 'sample') >= any_value(constants.min_samples)
-        QUALIFY row_number() OVER (
-            PARTITION BY recording, pid
-            ORDER BY sum(total_ns) FILTER (own AND kind = 'sample') DESC, tid
-        ) = 1
+        WHERE name IS NOT NULL
+        GROUP BY recording, pid, tid, name
+        HAVING max(calls) >= any_value(constants.same_share) * sum(calls)
     ),
-    lives AS (
+    times AS (
+        SELECT recording, pid, tid, id, kind, name, state, calls, ns
+        FROM spent
+        UNION ALL
+        -- What such calls had a CPU for is in their samples.
         SELECT
-            busiest.recording,
-            busiest.pid,
-            busiest.tid,
-            any_value(busiest.cpu_ns) AS cpu_ns,
-            arg_max(threads.comm, threads.last_ns) AS comm,
-            greatest(max(threads.last_ns) - min(threads.first_ns) - coalesce(any_value(busiest.import_ns), 0), 1)
-                AS wall_ns
-        FROM busiest
-        JOIN _threads AS threads
-            ON threads.recording = busiest.recording
-            AND threads.pid = busiest.pid
-            AND threads.tid = busiest.tid
-        GROUP BY busiest.recording, busiest.pid, busiest.tid
+            short.recording,
+            short.pid,
+            short.tid,
+            placed.id,
+            short.kind,
+            short.name,
+            short.state,
+            short.calls,
+            short.ns - coalesce(placed.cpu_ns, 0)
+        FROM short
+        LEFT JOIN placed
+            ON placed.recording = short.recording
+            AND placed.pid = short.pid
+            AND placed.tid = short.tid
+            AND placed.name = short.name
+        WHERE short.ns > coalesce(placed.cpu_ns, 0) AND (placed.id IS NOT NULL OR short.kind = 'io')
+    ),
+    -- The innermost line of the user's own in each stack.
+    own_frames AS (
+        SELECT id, min(frame) AS frame
+        FROM _stack_frames
+        WHERE module IS NULL AND NOT native
+        GROUP BY id
+    ),
+    rows AS (
+        SELECT
+            times.recording,
+            times.pid,
+            times.tid,
+            times.id,
+            lines.line,
+            coalesce(lines.called, CASE WHEN times.kind <> 'sample' THEN times.name END, lines.library) AS called,
+            CASE
+                WHEN times.state = 'unexplained' AND regexp_matches(times.name, 'poll|select') THEN 'events'
+                ELSE times.state
+            END AS state,
+            sum(times.calls) AS calls,
+            sum(times.ns) AS ns
+        FROM times
+        LEFT JOIN stack_lines AS lines ON lines.id = times.id
+        GROUP BY ALL
+    ),
+    -- Functions of the user's own on the stacks, each once, with the frame of its outermost call.
+    own_functions AS (
+        SELECT
+            sums.recording,
+            sums.pid,
+            sums.tid,
+            sums.id,
+            concat_ws(' ', regexp_extract(frames.file, '[^/]*$'), frames.called) AS function,
+            max(frames.frame) AS frame,
+            any_value(sums.ns) AS ns,
+            any_value(sums.all_ns) AS all_ns
+        FROM (
+            SELECT
+                recording,
+                pid,
+                tid,
+                id,
+                sum(ns) AS ns,
+                sum(sum(ns)) OVER (PARTITION BY recording, pid, tid) AS all_ns
+            FROM rows
+            GROUP BY recording, pid, tid, id
+        ) AS sums
+        JOIN _stack_frames AS frames ON frames.id = sums.id
+        WHERE frames.module IS NULL AND NOT frames.native AND frames.called NOT LIKE '%>'
+        GROUP BY ALL
+    ),
+    branches AS (
+        SELECT recording, pid, tid, function
+        FROM own_functions
+        CROSS JOIN constants
+        GROUP BY recording, pid, tid, function
+        HAVING sum(ns) < any_value(constants.trunk_share * all_ns)
+    ),
+    parts AS (
+        SELECT own.recording, own.pid, own.tid, own.id, arg_max(own.function, own.frame) AS part
+        FROM own_functions AS own
+        JOIN branches
+            ON branches.recording = own.recording
+            AND branches.pid = own.pid
+            AND branches.tid = own.tid
+            AND branches.function = own.function
+        GROUP BY own.recording, own.pid, own.tid, own.id
+    ),
+    -- Functions of packages inside the user's own line, and how deep.
+    called_functions AS (
+        SELECT
+            rows.recording,
+            rows.pid,
+            rows.tid,
+            rows.line,
+            rows.called,
+            rows.state,
+            rows.id,
+            frames.called AS function,
+            max(own_frames.frame - frames.frame) AS depth,
+            any_value(rows.ns) AS ns
+        FROM rows
+        JOIN own_frames ON own_frames.id = rows.id
+        JOIN _stack_frames AS frames ON frames.id = rows.id AND frames.frame < own_frames.frame
+        WHERE NOT frames.native AND frames.module IS NOT NULL AND frames.called IS NOT NULL
+        GROUP BY ALL
+    ),
+    lines AS (
+        SELECT
+            rows.recording,
+            rows.pid,
+            rows.tid,
+            coalesce(parts.part, rows.line, rows.called) AS part,
+            rows.line,
+            rows.called,
+            rows.state,
+            sum(rows.calls) AS calls,
+            sum(rows.ns) AS total_ns
+        FROM rows
+        LEFT JOIN parts
+            ON parts.recording = rows.recording
+            AND parts.pid = rows.pid
+            AND parts.tid = rows.tid
+            AND parts.id = rows.id
+        GROUP BY ALL
+    ),
+    shares AS (
+        SELECT recording, pid, tid, line, called, state, function, avg(depth) AS depth, sum(ns) AS ns
+        FROM called_functions
+        GROUP BY ALL
+    ),
+    inmost AS (
+        SELECT
+            shares.recording,
+            shares.pid,
+            shares.tid,
+            shares.line,
+            shares.called,
+            shares.state,
+            arg_max(shares.function, shares.depth) AS function
+        FROM shares
+        CROSS JOIN constants
+        JOIN (
+            SELECT recording, pid, tid, line, called, state, sum(total_ns) AS total_ns
+            FROM lines
+            GROUP BY ALL
+        ) AS sums
+            ON sums.recording = shares.recording
+            AND sums.pid = shares.pid
+            AND sums.tid = shares.tid
+            AND sums.line = shares.line
+            AND sums.called IS NOT DISTINCT FROM shares.called
+            AND sums.state = shares.state
+        WHERE shares.ns >= constants.inner_share * sums.total_ns
+        GROUP BY ALL
     )
 SELECT
-    times.recording, -- recording
-    times.pid, -- process
-    times.tid, -- its thread that computes most in code of the user's own
-    lives.comm, -- name of that thread
-    CAST(lives.wall_ns AS BIGINT) AS wall_ns, -- [ns] from its first to its last event, without imports
-    times.line, -- where: `train.py:88 log_loss`
-    times.called, -- what was called there; NULL where the thread was in the line itself
-    times.state, -- on-cpu, gc, gpu, collective, events (a poll), or what was waited for, as in off_cpu_spans
-    CAST(times.calls AS BIGINT) AS calls, -- waits, or samples
-    CAST(times.total_ns AS BIGINT) AS total_ns, -- [ns] in that line and state
-    least(times.total_ns / lives.wall_ns, 1) AS share, -- of wall_ns, 0 to 1
-    concat_ws(' -> ', times.line, times.called) AS place, -- the line and what was called there, in one text
-    CASE times.state
+    lines.recording, -- recording
+    lines.pid, -- process
+    lines.tid, -- its thread that computes most, for all that begin as it does
+    working.threads, -- how many these are
+    working.comm, -- name of that thread
+    working.wall_ns, -- [ns] from their first to their last event, all of them together, without imports
+    working.span_ns, -- [ns] from the first event of any of them to the last
+    lines.part, -- function of the user's own, that is left at times: `train.py load`; where there is none, the line
+    lines.line, -- where: `train.py:88 log_loss`; NULL for calls of which no stack is known
+    lines.called, -- what was called there; NULL where it was in the line itself
+    CASE WHEN inmost.function <> lines.called THEN inmost.function END
+        AS inner_function, -- function of a package, somewhere below, that most of the time is in; NULL for none
+    lines.state, -- on-cpu, gc, gpu, collective, events (a poll), or what was waited for, as in off_cpu_spans
+    CAST(lines.calls AS BIGINT) AS calls, -- waits, or samples
+    CAST(lines.total_ns AS BIGINT) AS total_ns, -- [ns] in that line and state
+    least(lines.total_ns / working.wall_ns, 1) AS share, -- of wall_ns, 0 to 1
+    least(
+        sum(lines.total_ns) OVER (PARTITION BY lines.recording, lines.pid, lines.part) / working.wall_ns,
+        1
+    ) AS part_share, -- the same of all lines of the part, or of all that is done in the line
+    concat_ws(' -> ... -> ', concat_ws(' -> ', lines.line, lines.called), inner_function)
+        AS place, -- the line, what was called there and what that was in mostly, in one text
+    CASE lines.state
         WHEN 'on-cpu' THEN 'on a CPU'
         WHEN 'gc' THEN 'in Python''s collector'
         WHEN 'gpu' THEN 'waiting for the GPU'
@@ -96,9 +287,27 @@ SELECT
         WHEN 'socket' THEN 'blocked on a socket'
         WHEN 'pipe' THEN 'blocked on a pipe'
         WHEN 'events' THEN 'waiting for events, as an event loop does'
-        ELSE times.state
+        ELSE lines.state
     END AS doing -- the state in words
-FROM times
-JOIN lives ON lives.recording = times.recording AND lives.pid = times.pid AND lives.tid = times.tid
-WHERE times.own
-ORDER BY times.recording, lives.cpu_ns DESC, times.pid, times.total_ns DESC, times.line, times.called, times.state
+FROM lines
+JOIN _working_threads AS working
+    ON working.recording = lines.recording
+    AND working.pid = lines.pid
+    AND working.tid = lines.tid
+LEFT JOIN inmost
+    ON inmost.recording = lines.recording
+    AND inmost.pid = lines.pid
+    AND inmost.tid = lines.tid
+    AND inmost.line = lines.line
+    AND inmost.called IS NOT DISTINCT FROM lines.called
+    AND inmost.state = lines.state
+ORDER BY
+    lines.recording,
+    working.cpu_ns DESC,
+    lines.pid,
+    part_share DESC,
+    lines.part,
+    lines.total_ns DESC,
+    lines.line,
+    lines.called,
+    lines.state

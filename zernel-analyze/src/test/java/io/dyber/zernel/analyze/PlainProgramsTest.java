@@ -115,6 +115,48 @@ class PlainProgramsTest {
     }
 
     @Test
+    void linesOfOneFunctionAreToldTogetherAndShortCallsWhereTheirNameWasSeen() {
+        RecordingFixture fixture = recording();
+        String main = "<module> (/me/save.py:40);main (/me/save.py:30)";
+        for (int i = 0; i < 10; i++) {
+            fixture.sample(i * 100 + 5, main + ";Module.__call__ (/v/site-packages/torch/nn.py:1);Linear.forward (/v/site-packages/torch/nn.py:2)")
+                    .sample(i * 100 + 20, main + ";write (/me/save.py:13);fsync (libc.so.6)")
+                    .sample(i * 100 + 30, main + ";write (/me/save.py:10);dumps (/usr/lib/python3.12/json/__init__.py:1)");
+            for (int call = 0; call < 10; call++) {
+                fixture.event("io", "fsync", i * 100 + 40 + 4 * call, 3.0, "bytes = 0");
+            }
+        }
+        assertThat(answer(fixture, """
+                SELECT part, place, doing, calls, total_ns // 1000000 AS total, round(part_share, 2) AS part_share
+                FROM lines_without_steps
+                """)).isEqualTo("""
+                part	place	doing	calls	total	part_share
+                save.py write	save.py:10 write -> dumps	on a CPU	10	200	0.53
+                save.py write	save.py:13 write -> fsync	on a CPU	10	200	0.53
+                save.py write	save.py:13 write -> fsync	blocked on storage	100	100	0.53
+                save.py:30 main	save.py:30 main -> Module.__call__ -> ... -> Linear.forward	on a CPU	10	200	0.21""");
+    }
+
+    @Test
+    void threadsThatBeginAlikeCountTogetherAndNotTheOneThatWaitsForThem() {
+        RecordingFixture fixture = recording()
+                .blocked("wait", "futex", 0, 1000, "<module> (/me/fit.py:9);fit (/v/site-packages/forest.py:1)", "object = 'futex'")
+                .sample(1, "<module> (/me/fit.py:3)");
+        for (int i = 0; i < 20; i++) {
+            fixture.on(100, 101 + i, "python3")
+                    .io(i * 50, 1, 1)
+                    .sample(i * 50 + 5, "Thread.run (/usr/lib/python3.12/threading.py:1);worker (/usr/lib/python3.12/pool.py:1);"
+                            + "Tree.fit (/v/site-packages/tree.py:7)")
+                    .io(i * 50 + 40, 1, 1);
+        }
+        assertThat(answer(fixture, """
+                SELECT DISTINCT threads, wall_ns // 1000000 AS wall, place, doing FROM lines_without_steps WHERE line IS NOT NULL
+                """)).isEqualTo("""
+                        threads	wall	place	doing
+                        20	820	tree.py:7 Tree.fit	on a CPU""");
+    }
+
+    @Test
     void ofAProcessWithStepsNoLinesAreTold() {
         RecordingFixture fixture = plain();
         for (int i = 0; i < 10; i++) {

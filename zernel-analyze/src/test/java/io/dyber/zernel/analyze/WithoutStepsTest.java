@@ -94,6 +94,90 @@ class WithoutStepsTest {
         assertThat(run("lock_contention", inLine("gomp_barrier_wait (libgomp.so.1)", 4096, 0))).isEmpty();
     }
 
+    /// A server of ten seconds whose collector runs for 100 ms, so many times a second, between two seconds.
+    private static RecordingFixture collecting(int from, int until, String name) {
+        RecordingFixture fixture = recording().io(0, 1, 1).io(9_999, 1, 1);
+        for (int i = from * 4; i < until * 4; i++) {
+            fixture.on(100, 101 + i % 2, "server").event("gc", name, i * 250, 100.0, "generation = 2");
+        }
+        return fixture;
+    }
+
+    @Test
+    void collectorPausesFiresForAServerThatCollectsAgainAndAgain() {
+        Finding finding = run("collector_pauses", collecting(0, 10, "gc.collect")).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(40.0);
+        assertThat(finding.evidence()).isEqualTo("4.00 s of 10.00 s in 40 runs of 100.0 ms (median), 100.0 ms the longest; "
+                + "100 % of that time over all objects; gc.collect() asked for 40, 100 % of the time");
+        assertThat(finding.advice()).startsWith("remove gc.collect() ");
+        assertThat(run("collector_pauses", collecting(0, 10, "automatic")).getFirst().advice()).startsWith("gc.freeze() ");
+    }
+
+    @Test
+    void collectorPausesIsSilentWhereItRunsAtTheStartOnly() {
+        assertThat(run("collector_pauses", collecting(0, 4, "automatic"))).isEmpty();
+    }
+
+    @Test
+    void waitsForPythonsLockWhileItsCollectorRunsAreNoQueue() {
+        RecordingFixture fixture = inLine("get (/me/cache.py:12)", 4096, 900)
+                .footer("zernel.stacks", "{\"pythons\":[{\"file\":\"python3\",\"runtimes\":[{\"address\":4000,\"bytes\":97}]}]}")
+                .on(100, 101, "server").event("gc", "automatic", 0, 620.0, "generation = 2");
+        assertThat(run("lock_contention", fixture)).isEmpty();
+    }
+
+    /// Two seconds in which the program has no CPU for 20 of 50 ms, and the one who has it.
+    private static RecordingFixture withoutCpu(String holder) {
+        RecordingFixture fixture = recording()
+                .footer("zernel.recording", "{\"cpus\":2,\"recorder_pid\":77}")
+                .io(0, 1, 1)
+                .io(1_999, 1, 1);
+        for (int i = 0; i < 40; i++) {
+            fixture.sample(i * 50 + 5, "<module> (/me/infer.py:30);answer (/me/infer.py:9)")
+                    .event("sched", "off-cpu", i * 50 + 10, 20.0, "state = 'preempted', runq_ns = 20000000, " + holder);
+        }
+        return fixture;
+    }
+
+    @Test
+    void noFreeCpuFiresForOtherProgramsThatHaveTheCpus() {
+        Finding finding = run("no_free_cpu", withoutCpu("other_pid = 900, other_comm = 'backup'")).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(40.0);
+        assertThat(finding.unit()).isEqualTo("% of the time of the thread that computes");
+        assertThat(finding.evidence()).startsWith("0.80 s of 2.00 s ready without a CPU, in 40 waits, 20.0 ms the longest; "
+                + "other programs had it 100 % of that time, most backup (pid 900)");
+        assertThat(finding.advice()).startsWith("keep the CPUs free of other programs");
+    }
+
+    @Test
+    void noFreeCpuFiresForALimitThatIsUsedUp() {
+        RecordingFixture fixture = withoutCpu("other_pid = NULL");
+        for (int second = 0; second <= 2; second++) {
+            double at = 1000.0 * second;
+            fixture.processSample(100, "cpu_quota", "/job", at, 600)
+                    .hostSample("cgroup_periods", "/job", at, 10L * second)
+                    .hostSample("cgroup_throttled", "/job", at, 9L * second);
+        }
+        Finding finding = run("no_free_cpu", fixture).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.evidence()).contains("the CPU limit of 0.60 CPUs was used up in 90 % of its periods; nobody 100 %");
+        assertThat(finding.advice()).startsWith("raise the CPU limit of its container or cgroup");
+    }
+
+    @Test
+    void noFreeCpuFiresWithLowSeverityForThreadsOfItsOwn() {
+        Finding finding = run("no_free_cpu", withoutCpu("other_pid = 100, other_comm = 'pool'")).getFirst();
+        assertThat(finding.severity()).isEqualTo("low");
+        assertThat(finding.advice()).startsWith("compute in no more threads than there are CPUs");
+    }
+
+    @Test
+    void noFreeCpuIsSilentWhereTheRecorderHadIt() {
+        assertThat(run("no_free_cpu", withoutCpu("other_pid = 77, other_comm = 'zernel-drain'"))).isEmpty();
+    }
+
     @Test
     void compilesAgainFiresForACompilerThatNeverRests() {
         Finding finding = run("compiles_again", compiling(100)).getFirst();

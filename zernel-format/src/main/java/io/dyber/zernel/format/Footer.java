@@ -404,6 +404,8 @@ public record Footer(
     /// @param costNsPerLeftHit of a function that is probed where it is left
     /// @param debugTrapNs what a call takes more for each instruction under a probe that the kernel single-steps; null also in files of
     ///     earlier builds, where functions were left by one
+    /// @param recorderCpuNs how long the recorder's own process was on a CPU while it recorded, beside that; null where the system does
+    ///     not tell
     /// @param systemCalls what those on system calls cost, beside that
     public record Overhead(
             @Nullable Double costNsPerHit,
@@ -417,6 +419,7 @@ public record Footer(
             long countedHits,
             @Nullable Long cpuNsTotal,
             @Nullable Double share,
+            @Nullable Long recorderCpuNs,
             List<ProcessOverhead> processes,
             SystemCallOverhead systemCalls) {}
 

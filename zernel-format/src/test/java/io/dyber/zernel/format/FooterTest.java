@@ -159,12 +159,12 @@ final class FooterTest {
     @Test
     void whatRecordingCosts() {
         assertThat(Footer.json(new Footer.Overhead(
-                        1000.5, null, null, null, null, "by hand", 1, 2, 3, 4L, 0.25, List.of(new Footer.ProcessOverhead(7, 8, null)),
+                        1000.5, null, null, null, null, "by hand", 1, 2, 3, 4L, 0.25, 6L, List.of(new Footer.ProcessOverhead(7, 8, null)),
                         new Footer.SystemCallOverhead(630.5, 430.0, null, "too", 9, 5))))
                 .isEqualTo("""
                         {"cost_ns_per_hit":1000.5,"cost_ns_per_counted_hit":null,"cost_ns_per_left_hit":null,\
                         "cost_ns_per_counted_left_hit":null,"debug_trap_ns":null,"method":"by hand","hits":1,"left_hits":2,"counted_hits":3,\
-                        "cpu_ns_total":4,"share":0.25,"processes":[{"pid":7,"events":8,"share":null}],\
+                        "cpu_ns_total":4,"share":0.25,"recorder_cpu_ns":6,"processes":[{"pid":7,"events":8,"share":null}],\
                         "system_calls":{"cost_ns":630.5,"skipped_cost_ns":430.0,"other_cost_ns":null,"method":"too",\
                         "hits":9,"skipped":5}}""");
         assertThat(Footer.json(new Footer.Detail(

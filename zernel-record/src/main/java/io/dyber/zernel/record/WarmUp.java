@@ -108,7 +108,7 @@ final class WarmUp implements AutoCloseable {
         Footer.SystemCallOverhead systemCalls = new Footer.SystemCallOverhead(null, null, null, "", 0, 0);
         String _ = Footer.json(List.of(
                 FooterFacts.schema(schema),
-                new Footer.Overhead(null, null, null, null, null, "", 0, 0, 0, null, null, List.of(), systemCalls)));
+                new Footer.Overhead(null, null, null, null, null, "", 0, 0, 0, null, null, null, List.of(), systemCalls)));
     }
 
     private static void head(ByteBuffer records, int at, int kind, int function) {

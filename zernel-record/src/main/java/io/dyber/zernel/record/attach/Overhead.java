@@ -8,9 +8,11 @@ import io.dyber.zernel.record.event.Batch;
 import io.dyber.zernel.record.event.KindRows;
 import io.dyber.zernel.record.event.StringDictionary;
 import io.dyber.zernel.record.schema.Schema;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,7 @@ public final class Overhead {
     private final long[] slotEvents = new long[SLOTS];
     private final Map<Integer, Long> events = new ConcurrentHashMap<>();
     private final long began = System.nanoTime();
+    private final Optional<Duration> beganCpu = ownCpu();
     private long intervalBegan = began;
     private double intervalCpu;
 
@@ -175,8 +178,14 @@ public final class Overhead {
                 hits.counted(),
                 known(Math.round(hits.nanos())),
                 known(rounded(share(hits), 1e6)),
+                beganCpu.flatMap(before -> ownCpu().map(now -> now.minus(before).toNanos())).orElse(null),
                 processes(hits.nanosPerRecorded()),
                 describe(systemCalls));
+    }
+
+    /// CPU time of this process; empty where the system does not tell.
+    private static Optional<Duration> ownCpu() {
+        return ProcessHandle.current().info().totalCpuDuration();
     }
 
     private Footer.SystemCallOverhead describe(SystemCallHits systemCalls) {

@@ -47,6 +47,7 @@ class OverheadIT {
             assertThat(overhead.path("method").asString()).contains(backend + " backend");
             assertThat(overhead.path("hits").asLong()).isEqualTo(20_000).isEqualTo(probe.path("entries").asLong());
             assertThat(overhead.path("cpu_ns_total").asDouble()).isCloseTo(20_000 * cost, within(0.001 * 20_000 * cost));
+            assertThat(overhead.path("recorder_cpu_ns").asLong()).isPositive();
             assertThat(overhead.path("processes").valueStream()
                             .map(process -> process.path("pid").asLong() + " " + process.path("events").asLong()))
                     .containsExactlyElementsOf(

@@ -2,8 +2,11 @@ package io.dyber.zernel.analyze.report.data;
 
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.table.Quantity;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -26,27 +29,82 @@ record LongestLines(String sentence, String others) {
 
     private static final int MOST = 4;
 
-    /// Those of the first process without steps, where its stacks tell them.
+    /// What a thread may wait for because it has nothing to do.
+    private static final Set<String> MAY_BE_IDLE = Set.of("thread", "process", "socket", "pipe", "events", "asleep", "unexplained");
+
+    /// Those of the first process without steps, where its stacks tell them: functions of the user's own with their lines, or
+    /// lines.
     static Optional<LongestLines> withoutSteps(Report report) {
-        List<Table.Row> longest = ofFirstThread(report, "lines_without_steps")
-                .filter(row -> share(row) >= SHOWN_SHARE)
-                .limit(MOST)
-                .toList();
-        if (longest.isEmpty() || share(longest.getFirst()) < MUCH_TIME) {
+        Map<String, List<Table.Row>> parts = ofFirstThread(report, "lines_without_steps")
+                .filter(row -> Double.parseDouble(row.requiredText("part_share")) >= SHOWN_SHARE)
+                .collect(Collectors.groupingBy(LongestLines::part, LinkedHashMap::new, Collectors.toList()));
+        if (parts.isEmpty()) {
             return Optional.empty();
         }
+        List<Table.Row> longest = parts.values().iterator().next();
         Table.Row first = longest.getFirst();
-        String next = longest.stream()
+        if (partShare(first) < MUCH_TIME) {
+            return Optional.empty();
+        }
+        long threads = first.integer("threads");
+        String who = threads == 1
+                ? "pid %d spends".formatted(first.integer("pid"))
+                : "%d threads of pid %d spend".formatted(threads, first.integer("pid"));
+        String next = parts.values().stream()
                 .skip(1)
-                .map(row -> place(row) + ", " + row.requiredText("doing"))
+                .limit(MOST - 1)
+                .map(List::getFirst)
+                .map(row -> (part(row).equals(row.text("line")) ? row.requiredText("place") : part(row)) + ": "
+                        + Quantity.percent(partShare(row)) + ", " + row.requiredText("doing"))
                 .collect(Collectors.joining("; "));
-        boolean waits = !first.requiredText("state").equals("on-cpu");
         return Optional.of(new LongestLines(
-                "No steps were seen; pid " + first.integer("pid") + " spends " + Quantity.percent(share(first)) + " of "
-                        + Quantity.time(first.integer("wall_ns")) + " in " + first.requiredText("place") + ", "
-                        + first.requiredText("doing") + ".",
+                "No steps were seen; " + who + " " + Quantity.percent(partShare(first)) + " of " + (threads == 1 ? "" : "their ")
+                        + Quantity.time(first.integer("wall_ns")) + " in " + inPart(longest) + ".",
                 (next.isEmpty() ? "" : "Next most: " + next + ". ")
-                        + (waits ? "Whether that waits for work that is not there, or keeps work waiting, nothing says. " : "")));
+                        + (MAY_BE_IDLE.contains(first.requiredText("state"))
+                                ? "Whether that waits for work that is not there, or keeps work waiting, nothing says. "
+                                : "")));
+    }
+
+    /// Where and how, of one line; of several, the function first and then each line with all that it does.
+    private static String inPart(List<Table.Row> rows) {
+        Table.Row first = rows.getFirst();
+        Map<String, List<Table.Row>> places = rows.stream()
+                .filter(row -> share(row) >= SHOWN_SHARE)
+                .limit(MOST)
+                .collect(Collectors.groupingBy(LongestLines::placeInPart, LinkedHashMap::new, Collectors.toList()));
+        if (places.values().stream().mapToInt(List::size).sum() <= 1) {
+            return first.requiredText("place") + ", " + first.requiredText("doing");
+        }
+        return part(first) + ": " + places.entrySet().stream()
+                .map(place -> place.getKey() + ": " + place.getValue().stream()
+                        .map(row -> Quantity.percent(share(row)) + " " + row.requiredText("doing"))
+                        .collect(Collectors.joining(", ")))
+                .collect(Collectors.joining("; "));
+    }
+
+    /// The place without what its part says already.
+    private static String placeInPart(Table.Row row) {
+        String place = row.requiredText("place");
+        String part = part(row);
+        String numbered = place.replaceFirst("^([^ ]+):(\\d+) ", "$1 ");
+        if (place.equals(part)) {
+            return "itself";
+        }
+        if (place.startsWith(part + " -> ")) {
+            return place.substring(part.length() + 4);
+        }
+        boolean ownLine = numbered.equals(part) || numbered.startsWith(part + " -> ");
+        return ownLine ? "line " + place.replaceFirst("^[^ ]+:(\\d+) .*", "$1") + numbered.substring(part.length()) : place;
+    }
+
+    /// The function of the user's own that rows are told together by, or the line.
+    private static String part(Table.Row row) {
+        return row.requiredText("part");
+    }
+
+    private static double partShare(Table.Row row) {
+        return Double.parseDouble(row.requiredText("part_share"));
     }
 
     /// Those of the steps of the first training thread, after a space; empty where too few samples tell.

@@ -177,9 +177,9 @@ public record RecordingText(Page page, Report report) {
                         + Quantity.percent(loss, "share") + ")");
             }
         }
-        String stop = about.text("stop");
-        boolean cutShort = "disk-full".equals(stop) || "failed".equals(stop);
-        return (losses.isEmpty() ? "nothing" : String.join(", ", losses)) + (cutShort ? " until " + stop(stop) : "");
+        String stop = about.isNull("stop") ? "" : about.requiredText("stop");
+        String until = stop.equals("disk-full") || stop.equals("failed") ? " until " + stop(stop) : "";
+        return (losses.isEmpty() ? "nothing" : String.join(", ", losses)) + until;
     }
 
     /// What recording itself cost, which the times of the report include: as the job's steps show, or by prediction.
@@ -189,7 +189,16 @@ public record RecordingText(Page page, Report report) {
                 .findFirst();
         boolean predicted = cost.map(row -> row.requiredText("method").startsWith("predicted")).orElse(true);
         String words = cost.map(row -> row.requiredText("text")).orElse("");
-        return (predicted ? predicted(recording, words) : "; recording cost: " + words) + activity(recording);
+        return (predicted ? predicted(recording, words) : "; recording cost: " + words) + activity(recording) + recorder(recording);
+    }
+
+    /// What the recorder had of CPUs that the job might have had.
+    private String recorder(long recording) {
+        return report.section("overhead").rows().stream()
+                .filter(row -> row.integer("recording") == recording && !row.isNull("recorder_cpu_ns"))
+                .findFirst()
+                .map(row -> "; the recorder itself was on a CPU for " + Quantity.time(row.integer("recorder_cpu_ns")))
+                .orElse("");
     }
 
     private Optional<Table.Row> systemCalls(long recording) {

@@ -1,0 +1,159 @@
+-- The program waits for a CPU. Its threads could run, and others have the CPUs, or a limit forbids it.
+--
+-- Of processes without steps: the threads that compute most, while they were ready to run and did not. Time in which
+-- the recorder had the CPU is left out, as are spans below its threshold.
+-- Does not apply to trainings (cpu_preempted, noisy_neighbour, too_many_threads).
+--
+-- needs: _working_threads, _switches, processes, recordings, _host_limits, _host_changes
+-- severity: high from 25 % of the time of these threads, medium from 10 %, without what threads of the process had
+-- hint: the view off_cpu lists the reasons of all threads
+WITH
+    thresholds AS (
+        SELECT
+            0.1 AS min_share, -- of the time of the threads, ready without a CPU, which no thread of the process had
+            0.25 AS crowded_share, -- the same, whoever had it: own threads may be doing what has to be done
+            0.25 AS high_share, -- for high severity, of what no thread of the process had
+            0.1 AS least_holder, -- of that time, from which on who had the CPU is named
+            0.5 AS limited_share -- of the periods of the quota of the cgroup, in which it was used up
+    ),
+    crews AS (
+        SELECT recording, pid, any_value(threads) AS threads, any_value(wall_ns) AS wall_ns
+        FROM _working_threads
+        GROUP BY recording, pid
+    ),
+    held AS (
+        SELECT
+            switches.recording,
+            switches.pid,
+            CASE
+                WHEN switches.other_pid IS NULL THEN 'nobody'
+                WHEN switches.other_pid = switches.pid THEN 'threads'
+                WHEN others.pid IS NOT NULL THEN 'job'
+                ELSE 'others'
+            END AS holder,
+            coalesce(others.comm, switches.other_comm) AS comm,
+            sum(switches.runq_ns) AS ns,
+            count(DISTINCT switches.other_pid) AS pids,
+            any_value(switches.other_pid) AS other_pid,
+            count(*) AS spans,
+            max(switches.runq_ns) AS max_ns
+        FROM _switches AS switches
+        JOIN _working_threads AS threads
+            ON threads.recording = switches.recording
+            AND threads.pid = switches.pid
+            AND threads.tid = switches.tid
+        JOIN recordings ON recordings.recording = switches.recording
+        LEFT JOIN processes AS others
+            ON others.recording = switches.recording
+            AND others.pid = switches.other_pid
+        WHERE switches.runq_ns > 0 AND (switches.other_pid = recordings.recorder_pid) IS NOT TRUE
+        GROUP BY ALL
+    ),
+    sums AS (
+        SELECT
+            recording,
+            pid,
+            sum(ns) AS ready_ns,
+            sum(spans) AS spans,
+            max(max_ns) AS max_ns,
+            coalesce(sum(ns) FILTER (holder = 'nobody'), 0) AS nobody_ns,
+            coalesce(sum(ns) FILTER (holder = 'threads'), 0) AS threads_ns,
+            coalesce(sum(ns) FILTER (holder = 'job'), 0) AS job_ns,
+            coalesce(sum(ns) FILTER (holder = 'others'), 0) AS others_ns,
+            arg_max(comm, ns) FILTER (holder = 'others') AS others_comm,
+            arg_max(pids, ns) FILTER (holder = 'others') AS others_pids,
+            arg_max(other_pid, ns) FILTER (holder = 'others') AS others_pid
+        FROM held
+        GROUP BY recording, pid
+    ),
+    quotas AS (
+        SELECT
+            limits.recording,
+            limits.pid,
+            any_value(limits.quota_cpus) AS cpus,
+            sum(changes.change) FILTER (changes.name = 'cgroup_throttled')
+                / nullif(sum(changes.change) FILTER (changes.name = 'cgroup_periods'), 0) AS throttled_share
+        FROM _host_limits AS limits
+        JOIN _host_changes AS changes
+            ON changes.recording = limits.recording
+            AND changes.object = limits.cpu_group
+            AND changes.pid IS NULL
+        GROUP BY limits.recording, limits.pid
+    ),
+    found AS (
+        SELECT
+            sums.*,
+            crews.threads,
+            crews.wall_ns,
+            quotas.cpus AS quota_cpus,
+            quotas.throttled_share,
+            coalesce(quotas.throttled_share >= thresholds.limited_share, FALSE) AS limited,
+            limits.allowed_cpus,
+            recordings.cpus
+        FROM sums
+        JOIN crews ON crews.recording = sums.recording AND crews.pid = sums.pid
+        CROSS JOIN thresholds
+        LEFT JOIN quotas ON quotas.recording = sums.recording AND quotas.pid = sums.pid
+        LEFT JOIN _host_limits AS limits ON limits.recording = sums.recording AND limits.pid = sums.pid
+        LEFT JOIN recordings ON recordings.recording = sums.recording
+        WHERE sums.ready_ns - sums.threads_ns >= thresholds.min_share * crews.wall_ns
+            OR sums.ready_ns >= thresholds.crowded_share * crews.wall_ns
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    round(100 * ready_ns / wall_ns, 1) AS value, -- percent of the time of the threads
+    '% of the time of ' || CASE threads WHEN 1 THEN 'the thread that computes' ELSE 'the threads that compute' END
+        AS unit, -- unit of value
+    CASE
+        WHEN ready_ns - threads_ns >= high_share * wall_ns THEN 'high'
+        WHEN ready_ns - threads_ns >= min_share * wall_ns THEN 'medium'
+        ELSE 'low'
+    END AS severity, -- high, medium or low
+    format('{:.2f} s of {:.2f} s ready without a CPU, in {} waits, {} the longest; ',
+        ready_ns / 1e9, wall_ns / 1e9, spans, ms(max_ns))
+        || CASE
+            WHEN limited THEN format('the CPU limit of {:.2f} CPUs was used up in {} of its periods; ',
+                quota_cpus, pct(throttled_share))
+            ELSE ''
+        END
+        || concat_ws(
+            ', ',
+            CASE
+                WHEN others_ns >= least_holder * ready_ns
+                    THEN format('other programs had it {} of that time, most {} ({}pid {})',
+                        pct(others_ns / ready_ns), others_comm,
+                        CASE WHEN others_pids > 1 THEN format('{} processes, such as ', others_pids) ELSE '' END,
+                        others_pid)
+            END,
+            CASE
+                WHEN threads_ns >= least_holder * ready_ns
+                    THEN format('other threads of its process {}', pct(threads_ns / ready_ns))
+            END,
+            CASE
+                WHEN job_ns >= least_holder * ready_ns
+                    THEN format('other recorded processes {}', pct(job_ns / ready_ns))
+            END,
+            CASE
+                WHEN nobody_ns >= least_holder * ready_ns THEN format('nobody {}', pct(nobody_ns / ready_ns))
+            END
+        )
+        || coalesce(format('; it may run on {} of {} CPUs', coalesce(allowed_cpus, cpus), cpus), '')
+        AS evidence, -- what it rests on
+    CASE
+        WHEN limited
+            THEN 'raise the CPU limit of its container or cgroup, or compute in as many threads as it gives CPUs: '
+                || 'OMP_NUM_THREADS, torch.set_num_threads, n_jobs'
+        WHEN others_ns >= greatest(threads_ns, job_ns, nobody_ns)
+            THEN 'keep the CPUs free of other programs: run them elsewhere, later, or below this one (nice -n 19)'
+        WHEN job_ns >= greatest(threads_ns, nobody_ns)
+            THEN 'run no more processes and threads at once than there are CPUs: processes x threads of each '
+                || '(n_jobs, workers; OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, torch.set_num_threads)'
+        WHEN threads_ns >= nobody_ns
+            THEN 'compute in no more threads than there are CPUs: OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, '
+                || 'torch.set_num_threads, n_jobs'
+        ELSE 'see what forbids it to run: its CPU limit (cpu.max of its cgroup), its CPUs (taskset -p PID)'
+    END AS advice, -- what to try
+    'zernel-analyze sql {} "FROM off_cpu"' AS next_command -- to see more
+FROM found
+CROSS JOIN thresholds
