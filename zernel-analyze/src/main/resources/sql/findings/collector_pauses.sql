@@ -6,7 +6,7 @@
 -- needs: events, processes, _threads
 -- severity: high from 25 % of the time of the process, medium from 10 %
 -- hint: gc.callbacks tell a program when it runs; `zernel-record probes` says whether its Python can be probed (gc)
--- lines: the collections WHERE thread = 'process' AND kind = 'gc'
+-- lines: the collections WHERE thread = 'process' AND waits = 'gc' AND stands
 WITH
     thresholds AS (
         SELECT

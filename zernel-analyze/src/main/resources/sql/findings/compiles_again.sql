@@ -1,4 +1,4 @@
--- Stacks in a just-in-time compiler of JAX, PyTorch or Numba.
+-- Stacks in a just-in-time compiler of JAX, with what it traces and lowers for it, of PyTorch or of Numba.
 --
 -- needs: _stack_frames
 CREATE TABLE _compiler_stacks AS
@@ -6,7 +6,12 @@ SELECT
     id, -- number of the stack
     any_value(module) AS module -- package of the compiler
 FROM _stack_frames
-WHERE module = 'jax' AND file LIKE '%/compiler.py' AND function LIKE '%compile%'
+WHERE module = 'jax' AND (
+        file LIKE '%/compiler.py' AND function LIKE '%compile%'
+        OR file LIKE '%/partial\_eval.py' ESCAPE '\' AND function LIKE 'trace\_to\_jaxpr%' ESCAPE '\'
+        OR file LIKE '%/pxla.py' AND (function LIKE 'lower\_%' ESCAPE '\' OR function LIKE '%compil%')
+        OR file LIKE '%/mlir.py' AND function LIKE 'lower\_%' ESCAPE '\'
+    )
     OR module = 'torch' AND file LIKE '%/\_dynamo/convert\_frame.py' ESCAPE '\' AND function LIKE '%compile%'
     OR module = 'numba' AND file LIKE '%/dispatcher.py' AND function LIKE '%compile%'
 GROUP BY id;
@@ -15,8 +20,8 @@ GROUP BY id;
 --
 -- Counted is the time of stacks in the compilers of JAX, torch.compile and Numba, on a CPU and blocked, of the thread
 -- that calls them, in the second half of its time (until its last step, if it has steps): what is compiled once at the
--- start is over by then. It is in four fifths of that half at least, and so is other work. Where the thread trains, a
--- step loses its share of that time.
+-- start is over by then. It is in four fifths of that half at least, and other work in three. Where the thread trains,
+-- a step loses its share of that time.
 -- Does not apply to some steps that compile among others (recompiles), nor to compilers that other programs run.
 --
 -- needs: stack_events, _compiler_stacks, _threads, steps, step_mean
@@ -33,7 +38,8 @@ WITH
     constants AS (
         SELECT
             5 AS parts, -- of the second half
-            4 AS min_parts -- of them, in which code is compiled; the last may be the end of the program
+            4 AS min_parts, -- of them, in which code is compiled; the last may be the end of the program
+            3 AS min_others -- of them, in which anything else was seen: compilers may leave little time for it
     ),
     ends AS (
         SELECT recording, pid, tid, max(end_ns) AS end_ns
@@ -86,7 +92,7 @@ WITH
         CROSS JOIN constants
         GROUP BY seen.recording, seen.pid, seen.tid
         HAVING count(DISTINCT seen.part) FILTER (seen.module IS NOT NULL) >= any_value(constants.min_parts)
-            AND count(DISTINCT seen.part) FILTER (seen.module IS NULL) >= any_value(constants.min_parts)
+            AND count(DISTINCT seen.part) FILTER (seen.module IS NULL) >= any_value(constants.min_others)
     ),
     costs AS (
         SELECT

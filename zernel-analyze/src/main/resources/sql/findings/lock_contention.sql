@@ -6,7 +6,7 @@
 -- begin while Python's collector runs, which has its lock (collector_pauses).
 --
 -- needs: _lock_queues, _threads, events
--- severity: high from 1 thread that waits at any time, on average, medium from 0.5
+-- severity: high from 1 thread that waits at any time, on average, or half of the time of one, medium from 0.5
 -- hint: py-spy dump --pid PID names what each thread is in
 -- lines: the waits WHERE stands AND thread = 'process' AND name = 'futex'
 -- lines: what is done meanwhile by the thread that has it WHERE wakes AND thread = 'process' AND name <> 'futex'
@@ -16,6 +16,7 @@ WITH
             20 AS min_waits, -- for the lock
             0.2 AS min_waiting, -- threads that wait for it at any time, on average
             1 AS high_waiting, -- for high severity
+            0.5 AS high_share, -- the same, of the time of the process, that one thread waits
             0.5 AS medium_waiting -- for medium severity
     ),
     lives AS (
@@ -29,7 +30,11 @@ WITH
         WHERE kind = 'gc' AND dur_ns > 0
     ),
     queues AS (
-        SELECT waits.*
+        SELECT
+            waits.*,
+            sum(waits.until_ns - waits.from_ns) OVER (
+                PARTITION BY waits.recording, waits.pid, waits.kind, waits.lock, waits.tid
+            ) AS thread_ns
         FROM _lock_queues AS waits
         ASOF LEFT JOIN collections
             ON collections.recording = waits.recording
@@ -48,14 +53,15 @@ WITH
             sum(waits.until_ns - waits.from_ns) AS wait_ns,
             median(waits.until_ns - waits.from_ns) AS p50_ns,
             any_value(lives.wall_ns) AS wall_ns,
-            sum(waits.until_ns - waits.from_ns) / any_value(lives.wall_ns) AS waiting
+            sum(waits.until_ns - waits.from_ns) / any_value(lives.wall_ns) AS waiting,
+            max(waits.thread_ns) / any_value(lives.wall_ns) AS most_share
         FROM queues AS waits
         JOIN lives ON lives.recording = waits.recording AND lives.pid = waits.pid AND lives.wall_ns > 0
         GROUP BY waits.recording, waits.pid, waits.kind, waits.lock
     ),
     -- Of several locks the one that most wait for.
     worst AS (
-        SELECT recording, pid, kind, waits, threads, wait_ns, p50_ns, wall_ns, waiting
+        SELECT recording, pid, kind, waits, threads, wait_ns, p50_ns, wall_ns, waiting, most_share
         FROM sums
         QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY waiting DESC, lock) = 1
     )
@@ -66,7 +72,7 @@ SELECT
     CASE WHEN kind = 'gil' THEN 'threads wait for Python''s lock (GIL), on average' ELSE 'wait for it, on average' END
         AS unit, -- unit of value
     CASE
-        WHEN waiting >= high_waiting THEN 'high'
+        WHEN waiting >= high_waiting OR most_share >= high_share THEN 'high'
         WHEN waiting >= medium_waiting THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low

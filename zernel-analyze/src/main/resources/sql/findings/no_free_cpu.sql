@@ -13,11 +13,17 @@ WITH
             0.1 AS min_share, -- of the time of the threads, ready without a CPU, which no thread of the process had
             0.25 AS crowded_share, -- the same, whoever had it: own threads may be doing what has to be done
             0.25 AS high_share, -- for high severity, of what no thread of the process had
-            0.1 AS least_holder, -- of that time, from which on who had the CPU is named
+            0.1 AS least_work, -- CPU time of the threads, as a share of that of the process with the most
+            0.1 AS least_holder, -- of the time without a CPU, from which on who had the CPU is named
             0.5 AS limited_share -- of the periods of the quota of the cgroup, in which it was used up
     ),
     crews AS (
-        SELECT recording, pid, any_value(threads) AS threads, any_value(wall_ns) AS wall_ns
+        SELECT
+            recording,
+            pid,
+            any_value(threads) AS threads,
+            any_value(wall_ns) AS wall_ns,
+            any_value(cpu_ns) / max(any_value(cpu_ns)) OVER (PARTITION BY recording) AS work
         FROM _working_threads
         GROUP BY recording, pid
     ),
@@ -96,8 +102,9 @@ WITH
         LEFT JOIN quotas ON quotas.recording = sums.recording AND quotas.pid = sums.pid
         LEFT JOIN _host_limits AS limits ON limits.recording = sums.recording AND limits.pid = sums.pid
         LEFT JOIN recordings ON recordings.recording = sums.recording
-        WHERE sums.ready_ns - sums.threads_ns >= thresholds.min_share * crews.wall_ns
-            OR sums.ready_ns >= thresholds.crowded_share * crews.wall_ns
+        WHERE crews.work >= thresholds.least_work
+            AND (sums.ready_ns - sums.threads_ns >= thresholds.min_share * crews.wall_ns
+                OR sums.ready_ns >= thresholds.crowded_share * crews.wall_ns)
     )
 SELECT
     recording, -- recording

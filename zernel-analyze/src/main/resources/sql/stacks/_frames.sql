@@ -1,8 +1,9 @@
 -- The different frames of all stacks, each read once.
 --
 -- `FUNCTION (FILE:LINE)` is Python, `SYMBOL (LIBRARY)` and `[LIBRARY]` are native code, whose file has no directory. A
--- file of the standard library is told by the folder of its Python, one of a package by site-packages; what has no file
--- was made by one of both, but for what was given as text (`python -c`) or typed, which is the user's own.
+-- file of the standard library is told by the folder of its Python, one of a package by site-packages, or by its name
+-- where parts of a well-known package were seen beside it (`pip install --target`); what has no file was made by one of
+-- both, but for what was given as text (`python -c`) or typed, which is the user's own.
 --
 -- needs: _stack_texts
 CREATE TABLE _frames AS
@@ -34,30 +35,61 @@ WITH
             CAST(nullif(python.line, '') AS BIGINT) AS line,
             python.line = '' AND lineless.file = '' AS native
         FROM matched
+    ),
+    -- Where packages were installed to a folder of the user's choice.
+    folders AS (
+        SELECT DISTINCT regexp_extract(
+            file,
+            '^(.*/)(?:torch/(?:nn/modules|utils/data|optim|autograd|_dynamo)|jax/_src|numpy/_?core|pandas/core'
+                || '|sklearn/(?:utils|ensemble)|tensorflow/python|keras/src|transformers/(?:models|generation)'
+                || '|lightning/(?:pytorch|fabric)|onnxruntime/capi)/',
+            1
+        ) AS folder
+        FROM parsed
+        WHERE NOT native
+    ),
+    -- Only of these names: what else is in such a folder may be the user's own.
+    installed AS (
+        SELECT
+            files.file,
+            any_value(regexp_extract(substr(files.file, len(folders.folder) + 1), '^\w+')) AS module
+        FROM (SELECT DISTINCT file FROM parsed WHERE NOT native) AS files
+        JOIN folders ON folders.folder <> '' AND starts_with(files.file, folders.folder)
+        WHERE regexp_extract(substr(files.file, len(folders.folder) + 1), '^\w+') IN (
+                'accelerate', 'aiohttp', 'anyio', 'einops', 'fastapi', 'flax', 'functorch', 'jax', 'jaxlib', 'joblib',
+                'keras', 'lightgbm', 'lightning', 'numba', 'numpy', 'onnxruntime', 'optax', 'pandas', 'peft', 'PIL',
+                'pyarrow', 'pytorch_lightning', 'requests', 'scipy', 'sklearn', 'starlette', 'tensorflow', 'torch',
+                'torchaudio', 'torchvision', 'tqdm', 'transformers', 'triton', 'urllib3', 'uvicorn', 'vllm', 'xgboost'
+            )
+        GROUP BY files.file
     )
 SELECT
     CAST(row_number() OVER (ORDER BY frame) AS INTEGER) AS number, -- number of the frame, from 1
     frame, -- text of the frame
     function, -- function or symbol; NULL where only the library is known
-    file, -- file of Python's code, or library
+    parsed.file, -- file of Python's code, or library
     line, -- line of the file; NULL in native code, and where it is not known
     CASE
-        WHEN native THEN file
-        WHEN regexp_matches(file, '/(site|dist)-packages/')
-            THEN regexp_extract(file, '/(?:site|dist)-packages/([^/]+?)(?:\.pyc?)?(?:/|$)', 1)
-        WHEN file LIKE '<eval_with_key>%' OR file LIKE '%/torchinductor\_%' ESCAPE '\' THEN 'torch'
-        WHEN file LIKE '<frozen %' OR regexp_matches(file, '/python\d[\d.]*t?(\.zip)?/') THEN 'python'
-        WHEN file LIKE '<%' AND NOT regexp_matches(file, '^<(string|stdin|ipython-input.*)>$') THEN 'generated'
+        WHEN native THEN parsed.file
+        WHEN regexp_matches(parsed.file, '/(site|dist)-packages/')
+            THEN regexp_extract(parsed.file, '/(?:site|dist)-packages/([^/]+?)(?:\.pyc?)?(?:/|$)', 1)
+        WHEN parsed.file LIKE '<eval_with_key>%' OR parsed.file LIKE '%/torchinductor\_%' ESCAPE '\' THEN 'torch'
+        WHEN parsed.file LIKE '<frozen %' OR regexp_matches(parsed.file, '/python\d[\d.]*t?(\.zip)?/') THEN 'python'
+        WHEN parsed.file LIKE '<%' AND NOT regexp_matches(parsed.file, '^<(string|stdin|ipython-input.*)>$')
+            THEN 'generated'
+        ELSE installed.module
     END AS module, -- library; package of Python, python for its standard library; NULL for the user's own code
     native, -- whether it is native code
-    native AND regexp_matches(file, '^(lib)?python\d') IS TRUE AS interpreter, -- whether it is Python's interpreter
+    native AND regexp_matches(parsed.file, '^(lib)?python\d') IS TRUE
+        AS interpreter, -- whether it is Python's interpreter
     -- What is called, in few words: without parameters, and methods of tensors as a program has them.
     CASE
         WHEN regexp_matches(function, '\bTHPVariable_[a-z]\w*') AND native
             THEN 'Tensor.' || regexp_extract(function, '\bTHPVariable_(\w+)', 1)
-        WHEN native AND file LIKE 'libc.so%' THEN ltrim(function, '_')
+        WHEN native AND parsed.file LIKE 'libc.so%' THEN ltrim(function, '_')
         WHEN native
             THEN regexp_replace(replace(function, '(anonymous namespace)::', ''), '(\w)\(.*\)( const)?$', '\1')
         ELSE replace(function, '.<locals>', '')
     END AS called -- function in few words; NULL where only the library is known
 FROM parsed
+LEFT JOIN installed ON installed.file = parsed.file AND NOT parsed.native

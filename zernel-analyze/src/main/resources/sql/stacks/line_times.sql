@@ -6,6 +6,7 @@
 --
 -- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
 -- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks, _own_stacks, _waited_processes, _lock_queues
+-- needs: events
 CREATE TABLE line_times AS
 WITH
     constants AS (
@@ -135,6 +136,11 @@ WITH
         SELECT recording, pid, start_ns, start_ns + dur_ns, tid, NULL, 'gc'
         FROM gc_runs
         UNION ALL
+        SELECT runs.recording, runs.pid, runs.ts_ns, runs.ts_ns + runs.dur_ns, runs.tid, NULL, 'gc'
+        FROM events AS runs
+        JOIN processes ON processes.recording = runs.recording AND processes.pid = runs.pid
+        WHERE runs.kind = 'gc' AND runs.dur_ns > 0 AND processes.role = 'other'
+        UNION ALL
         SELECT recording, pid, from_ns, until_ns, tid, waker_tid, kind
         FROM _lock_queues
     ),
@@ -142,7 +148,7 @@ WITH
     meanwhile AS (
         SELECT
             number,
-            any_value(kind) AS waits,
+            coalesce(min(kind) FILTER (tid = waiter_tid), min(kind)) AS waits,
             bool_or(tid = waiter_tid) AS stands,
             coalesce(bool_or(tid = waker_tid), FALSE) AS wakes
         FROM in_spans(points, waits)

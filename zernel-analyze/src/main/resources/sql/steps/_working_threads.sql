@@ -1,9 +1,9 @@
 -- The threads that do the work of each process without steps: those that compute most, by samples.
 --
 -- Threads that begin in the same function of Python count together, as the handlers of a server or the workers of a
--- pool, of which each may live for one request only. Threads without Python, such as those of OpenMP and BLAS, count
--- where a process has no others. Imports do not count: they are over when the work begins. Data workers, and recordings
--- in which a thread trains, are no rows.
+-- pool, of which each may live for one request only. Threads without Python, such as those of OpenMP and BLAS, and
+-- processes without it, such as a compiler, count where a recording has no others. Imports do not count: they are over
+-- when the work begins. Data workers, and recordings in which a thread trains, are no rows.
 --
 -- needs: stack_events, _stack_frames, processes, _threads, training_threads
 CREATE TABLE _working_threads AS
@@ -72,9 +72,10 @@ WITH
         HAVING sum(threads.samples) >= any_value(constants.min_samples)
     ),
     busiest AS (
-        SELECT recording, pid, root, tids, comm, cpu_ns, wall_ns, span_ns
+        SELECT recording, pid, tids, comm, cpu_ns, wall_ns, span_ns
         FROM crews
         QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY root IS NULL, cpu_ns DESC, tids[1]) = 1
+            AND (root IS NOT NULL OR count(root) OVER (PARTITION BY recording) = 0)
     )
 SELECT
     recording, -- recording

@@ -88,6 +88,20 @@ class WithoutStepsTest {
         assertThat(finding.advice()).startsWith("Python code runs in one thread at a time: ");
     }
 
+    /// One of two threads waits for 80 of 100 ms.
+    @Test
+    void aThreadThatWaitsForMostOfItsTimeIsSevere() {
+        RecordingFixture fixture = recording()
+                .footer("zernel.stacks", "{\"pythons\":[{\"file\":\"python3\",\"runtimes\":[{\"address\":4000,\"bytes\":97}]}]}");
+        for (int i = 0; i < 30; i++) {
+            fixture.on(100, 101, "server").blocked("wait", "futex", i * 100, 80, "answer (/me/serve.py:12)", "object = 'futex', addr = 4096")
+                    .on(100, 102, "busy").io(i * 100 + 99, 1, 1);
+        }
+        Finding finding = run("lock_contention", fixture).getFirst();
+        assertThat(finding.value()).isEqualTo(0.8, within(0.01));
+        assertThat(finding.severity()).isEqualTo("high");
+    }
+
     @Test
     void lockContentionIsSilentForThreadsThatWaitForWorkAndForThoseOfOpenMp() {
         assertThat(run("lock_contention", inLine("get (/me/queue.py:12)", 4096, 100))).isEmpty();
@@ -98,7 +112,9 @@ class WithoutStepsTest {
     private static RecordingFixture collecting(int from, int until, String name) {
         RecordingFixture fixture = recording().io(0, 1, 1).io(9_999, 1, 1);
         for (int i = from * 4; i < until * 4; i++) {
-            fixture.on(100, 101 + i % 2, "server").event("gc", name, i * 250, 100.0, "generation = 2");
+            fixture.on(100, 101 + i % 2, "server").event("gc", name, i * 250, 100.0, "generation = 2")
+                    .sample(i * 250 + 50, "answer (/me/serve.py:22);gc_collect_main (python3)")
+                    .sample(i * 250 + 120, "answer (/me/serve.py:9)");
         }
         return fixture;
     }
@@ -111,6 +127,8 @@ class WithoutStepsTest {
         assertThat(finding.evidence()).isEqualTo("4.00 s of 10.00 s in 40 runs of 100.0 ms (median), 100.0 ms the longest; "
                 + "100 % of that time over all objects; gc.collect() asked for 40, 100 % of the time");
         assertThat(finding.advice()).startsWith("remove gc.collect() ");
+        assertThat(finding.lines().stream().map(FindingLine::text))
+                .containsExactly("100 % of the collections: serve.py:22 answer");
         assertThat(run("collector_pauses", collecting(0, 10, "automatic")).getFirst().advice()).startsWith("gc.freeze() ");
     }
 
@@ -179,6 +197,23 @@ class WithoutStepsTest {
     }
 
     @Test
+    void hostMemoryFiresForAServerThatKeepsMoreAndMore() {
+        RecordingFixture fixture = recording()
+                .hostSample("memory_total", "", 0, 32_000_000_000L)
+                .hostSample("memory_available", "", 59_000, 8_000_000_000L);
+        for (int second = 0; second < 60; second++) {
+            double at = 1000.0 * second;
+            fixture.io(at, 1, 1)
+                    .sample(at + 500, "<module> (/me/serve.py:30);answer (/me/serve.py:9)")
+                    .processSample(100, "rss", "", at, (1000 + 20L * second) * 1_000_000);
+        }
+        Finding finding = run("host_memory", fixture).getFirst();
+        assertThat(finding.subject()).isEqualTo("pid 100");
+        assertThat(finding.value()).isEqualTo(1200.0);
+        assertThat(finding.severity()).isEqualTo("high");
+    }
+
+    @Test
     void compilesAgainFiresForACompilerThatNeverRests() {
         Finding finding = run("compiles_again", compiling(100)).getFirst();
         assertThat(finding.severity()).isEqualTo("high");
@@ -207,6 +242,21 @@ class WithoutStepsTest {
     @Test
     void compilesAgainIsSilentForWhatIsCompiledAtTheStart() {
         assertThat(run("compiles_again", compiling(60))).isEmpty();
+    }
+
+    @Test
+    void compilesAgainFiresForPackagesInAFolderOfTheUsersChoiceAndCountsWhatIsTraced() {
+        String jitted = "<module> (/me/jaxed.py:15);cache.<locals>.miss (/me/lib/jax/_src/pjit.py:1);";
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i * 100 + 20, jitted + "trace_to_jaxpr (/me/lib/jax/_src/interpreters/partial_eval.py:1);score (/me/jaxed.py:7)")
+                    .sample(i * 100 + 40, jitted + "lower_jaxpr_to_module (/me/lib/jax/_src/interpreters/mlir.py:1)")
+                    .sample(i * 100 + 60, jitted + "compile_or_get_cached (/me/lib/jax/_src/compiler.py:1)")
+                    .sample(i * 100 + 90, "<module> (/me/jaxed.py:16)").event("io", "read", i * 100 + 95, 5.0, "bytes = 1");
+        }
+        Finding finding = run("compiles_again", fixture).getFirst();
+        assertThat(finding.value()).isEqualTo(60.0, within(1.0));
+        assertThat(finding.lines().getFirst().place()).isEqualTo("jaxed.py:15 <module> -> compile_or_get_cached");
     }
 
     /// Ten seconds of rounds of 100 ms: the first so many of them compile for 70 ms.
