@@ -15,9 +15,9 @@ WITH
     gpu_jobs AS (
         SELECT DISTINCT recording FROM kinds WHERE kind LIKE 'cuda%' AND events > 0
     ),
-    -- Recordings in which a process did something: what it did not load, it does without.
+    -- Recordings in which a process ran: what it did not load, it does without.
     running AS (
-        SELECT DISTINCT recording FROM kinds WHERE kind IN ('sample', 'sched') AND events > 0
+        SELECT DISTINCT recording FROM kinds WHERE kind IN ('sample', 'sched', 'process') AND events > 0
     ),
     whole_kinds AS (
         SELECT recording, kind, 'kind ' || kind AS what, state, why, 1 AS functions

@@ -29,6 +29,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     /// Of one screen: quantiles of all calls and the like are only for the details, and take a tenth of the time.
     private static final List<String> SCREEN = List.of(
             "recordings",
+            "command_exits",
             "kinds",
             "losses",
             "training_threads",

@@ -247,6 +247,23 @@ class AnalyzeTest {
     }
 
     @Test
+    void theReportSaysHowTheCommandEnded() {
+        Path file = recording().training(5, 5)
+                .footer(
+                        "zernel.recording",
+                        """
+                        {"recorder_pid":90,"host":"box","cpus":8,"command":["python3","t.py"],"started_ns":1,"ended_ns":10000000001,
+                        "stop":"command-exited","complete":true,"events":10}
+                        """)
+                .footer("zernel.processes", "[{\"pid\":100,\"ppid\":90,\"comm\":\"python3\"},{\"pid\":101,\"ppid\":100,\"comm\":\"sh\"}]")
+                .event("process", "exit", 200, null, "status = 137")
+                .on(101, 101, "sh").event("process", "exit", 100, null, "status = 3")
+                .write(folder.resolve("run.parquet"));
+        assertThat(Outcome.of("report", file.toString()).out().replaceAll("\\s+", " "))
+                .contains("until the command was killed (SIGKILL), which the kernel does when memory is full");
+    }
+
+    @Test
     void theMarkdownReportHasFindingsAndTables() {
         Path file = twoRanks().region("a|b", 600, 1).write(folder.resolve("run.parquet"));
         assertThat(Outcome.of("report", "--markdown", file.toString()).out())

@@ -17,6 +17,7 @@ public record Report(Map<String, Table> sections, Diagnosis diagnosis) {
     /// The views that a report may hold, in order.
     public static final List<String> SECTIONS = List.of(
             "recordings",
+            "command_exits",
             "kinds",
             "losses",
             "training_threads",

@@ -56,7 +56,7 @@ public record RecordingText(Page page, Report report) {
         return text.replace(' ', '\u00A0');
     }
 
-    private static String facts(Table.Row recording) {
+    private String facts(Table.Row recording) {
         List<String> facts = new ArrayList<>();
         facts.add(Quantity.count(recording.integer("events")) + " events");
         long length = recording.integer("ended_ns") - recording.integer("started_ns");
@@ -69,9 +69,16 @@ public record RecordingText(Page page, Report report) {
                     + " CPUs" + (simulated ? "" : ", Linux " + recording.text("kernel")) + ")");
         }
         if (!recording.isNull("stop")) {
-            facts.add("until " + stop(recording.requiredText("stop")));
+            facts.add("until " + exit(recording).orElseGet(() -> stop(recording.requiredText("stop"))));
         }
         return String.join(" ", facts);
+    }
+
+    private Optional<String> exit(Table.Row recording) {
+        return report.section("command_exits").rows().stream()
+                .filter(row -> row.integer("recording") == recording.integer("recording"))
+                .findFirst()
+                .map(row -> "the command " + row.requiredText("text"));
     }
 
     private static String stop(String stop) {
