@@ -27,11 +27,19 @@ WITH
         FROM _working_threads
         GROUP BY recording, pid
     ),
+    -- Recordings made before they said who had a CPU do not say that nobody had it.
+    telling AS (
+        SELECT recording
+        FROM _switches
+        GROUP BY recording
+        HAVING count(other_pid) > 0
+    ),
     held AS (
         SELECT
             switches.recording,
             switches.pid,
             CASE
+                WHEN telling.recording IS NULL THEN 'unknown'
                 WHEN switches.other_pid IS NULL THEN 'nobody'
                 WHEN switches.other_pid = switches.pid THEN 'threads'
                 WHEN others.pid IS NOT NULL THEN 'job'
@@ -40,7 +48,7 @@ WITH
             coalesce(others.comm, switches.other_comm) AS comm,
             sum(switches.runq_ns) AS ns,
             count(DISTINCT switches.other_pid) AS pids,
-            any_value(switches.other_pid) AS other_pid,
+            min(switches.other_pid) AS other_pid,
             count(*) AS spans,
             max(switches.runq_ns) AS max_ns
         FROM _switches AS switches
@@ -49,6 +57,7 @@ WITH
             AND threads.pid = switches.pid
             AND threads.tid = switches.tid
         JOIN recordings ON recordings.recording = switches.recording
+        LEFT JOIN telling ON telling.recording = switches.recording
         LEFT JOIN processes AS others
             ON others.recording = switches.recording
             AND others.pid = switches.other_pid
@@ -117,40 +126,46 @@ SELECT
         WHEN ready_ns - threads_ns >= min_share * wall_ns THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low
-    format('{:.2f} s of {:.2f} s ready without a CPU, in {} waits, {} the longest; ',
-        ready_ns / 1e9, wall_ns / 1e9, spans, ms(max_ns))
-        || CASE
-            WHEN limited THEN format('the CPU limit of {:.2f} CPUs was used up in {} of its periods; ',
+    concat_ws(
+        '; ',
+        format('{:.2f} s of {:.2f} s ready without a CPU, in {} waits, {} the longest',
+            ready_ns / 1e9, wall_ns / 1e9, spans, ms(max_ns)),
+        CASE
+            WHEN limited THEN format('the CPU limit of {:.2f} CPUs was used up in {} of its periods',
                 quota_cpus, pct(throttled_share))
-            ELSE ''
-        END
-        || concat_ws(
-            ', ',
-            CASE
-                WHEN others_ns >= least_holder * ready_ns
-                    THEN format('other programs had it {} of that time, most {} ({}pid {})',
-                        pct(others_ns / ready_ns), others_comm,
-                        CASE WHEN others_pids > 1 THEN format('{} processes, such as ', others_pids) ELSE '' END,
-                        others_pid)
-            END,
-            CASE
-                WHEN threads_ns >= least_holder * ready_ns
-                    THEN format('other threads of its process {}', pct(threads_ns / ready_ns))
-            END,
-            CASE
-                WHEN job_ns >= least_holder * ready_ns
-                    THEN format('other recorded processes {}', pct(job_ns / ready_ns))
-            END,
-            CASE
-                WHEN nobody_ns >= least_holder * ready_ns THEN format('nobody {}', pct(nobody_ns / ready_ns))
-            END
-        )
-        || coalesce(format('; it may run on {} of {} CPUs', coalesce(allowed_cpus, cpus), cpus), '')
-        AS evidence, -- what it rests on
+        END,
+        nullif(
+            concat_ws(
+                ', ',
+                CASE
+                    WHEN others_ns >= least_holder * ready_ns
+                        THEN format('others on this machine had it {} of that time, most {} ({}pid {})',
+                            pct(others_ns / ready_ns), others_comm,
+                            CASE WHEN others_pids > 1 THEN format('{} processes, such as ', others_pids) ELSE '' END,
+                            others_pid)
+                END,
+                CASE
+                    WHEN threads_ns >= least_holder * ready_ns
+                        THEN format('other threads of its process {}', pct(threads_ns / ready_ns))
+                END,
+                CASE
+                    WHEN job_ns >= least_holder * ready_ns
+                        THEN format('other recorded processes {}', pct(job_ns / ready_ns))
+                END,
+                CASE
+                    WHEN nobody_ns >= least_holder * ready_ns THEN format('nobody {}', pct(nobody_ns / ready_ns))
+                END
+            ),
+            ''
+        ),
+        format('it may run on {} of {} CPUs', coalesce(allowed_cpus, cpus), cpus)
+    ) AS evidence, -- what it rests on
     CASE
         WHEN limited
             THEN 'raise the CPU limit of its container or cgroup, or compute in as many threads as it gives CPUs: '
                 || 'OMP_NUM_THREADS, torch.set_num_threads, n_jobs'
+        WHEN others_ns + threads_ns + job_ns + nobody_ns = 0
+            THEN 'record again: this recording does not say who had the CPUs meanwhile'
         WHEN others_ns >= greatest(threads_ns, job_ns, nobody_ns)
             THEN 'keep the CPUs free of other programs: run them elsewhere, later, or below this one (nice -n 19)'
         WHEN job_ns >= greatest(threads_ns, nobody_ns)

@@ -130,7 +130,7 @@ WITH
             times.pid,
             times.tid,
             times.id,
-            lines.line,
+            coalesce(lines.line, CASE WHEN times.id IS NOT NULL THEN 'code without a name' END) AS line,
             coalesce(lines.called, CASE WHEN times.kind <> 'sample' THEN times.name END, lines.library) AS called,
             CASE
                 WHEN times.state = 'unexplained' AND regexp_matches(times.name, 'poll|select') THEN 'events'

@@ -165,13 +165,15 @@ class WithoutStepsTest {
         assertThat(finding.value()).isEqualTo(40.0);
         assertThat(finding.unit()).isEqualTo("% of the time of the thread that computes");
         assertThat(finding.evidence()).startsWith("0.80 s of 2.00 s ready without a CPU, in 40 waits, 20.0 ms the longest; "
-                + "other programs had it 100 % of that time, most backup (pid 900)");
+                + "others on this machine had it 100 % of that time, most backup (pid 900)");
         assertThat(finding.advice()).startsWith("keep the CPUs free of other programs");
     }
 
     @Test
     void noFreeCpuFiresForALimitThatIsUsedUp() {
-        RecordingFixture fixture = withoutCpu("other_pid = NULL");
+        RecordingFixture fixture = withoutCpu("other_pid = NULL")
+                .on(200, 200, "backup").event("sched", "off-cpu", 5, 2.0, "state = 'preempted', runq_ns = 100, other_pid = 100")
+                .on(100, 100, "python3");
         for (int second = 0; second <= 2; second++) {
             double at = 1000.0 * second;
             fixture.processSample(100, "cpu_quota", "/job", at, 600)
@@ -182,6 +184,14 @@ class WithoutStepsTest {
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.evidence()).contains("the CPU limit of 0.60 CPUs was used up in 90 % of its periods; nobody 100 %");
         assertThat(finding.advice()).startsWith("raise the CPU limit of its container or cgroup");
+    }
+
+    @Test
+    void ofRecordingsThatDoNotSayWhoHadACpuItIsNotSaidThatNobodyHadIt() {
+        Finding finding = run("no_free_cpu", withoutCpu("other_pid = NULL")).getFirst();
+        assertThat(finding.evidence())
+                .isEqualTo("0.80 s of 2.00 s ready without a CPU, in 40 waits, 20.0 ms the longest; it may run on 2 of 2 CPUs");
+        assertThat(finding.advice()).startsWith("record again");
     }
 
     @Test

@@ -90,14 +90,17 @@ class TrainingIT {
         try (Recording recording = Recording.open(file)) {
             List<Long> recorded = recording.numbers("SELECT ts_ns FROM events WHERE " + STEP + " ORDER BY ts_ns");
             List<Long> noted = truth.path("steps_ns").valueStream().map(JsonNode::asLong).toList();
-            int first = (int) noted.stream()
-                            .filter(nanos -> nanos <= recorded.getFirst() + CLOCK_ERROR_NANOS)
-                            .count()
-                    - 1;
+            assertThat(noted).hasSize(350);
+            int first = noted.size() - recorded.size();
 
             assertThat(first).isBetween(20, 300);
             assertThat(noted.get(first)).isLessThan(attachedNanos + 1_000_000_000);
-            assertThat(recorded).hasSize(350 - first);
+            for (int i = 0; i < recorded.size(); i++) {
+                long until = first + i + 1 < noted.size() ? noted.get(first + i + 1) : Long.MAX_VALUE - CLOCK_ERROR_NANOS;
+                assertThat(recorded.get(i))
+                        .as("step %s of %s", i, recorded.size())
+                        .isBetween(noted.get(first + i) - CLOCK_ERROR_NANOS, until + CLOCK_ERROR_NANOS);
+            }
             // The last `next` has no step: it ends the epoch and waits for the workers to end.
             List<JsonNode> waits = waits(truth);
             int unseen = waits.size() - (int) recording.number("SELECT count(*) FROM events WHERE " + NEXT);
