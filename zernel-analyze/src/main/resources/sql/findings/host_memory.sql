@@ -1,9 +1,8 @@
 -- Host memory grows, or is almost full. When it is, the kernel ends a process of the job.
 --
 -- Looked at is the second half of the training, after the last step that compiled or warmed up: what the training
--- process has in place, and the pages that each DataLoader worker has for itself; where nothing trains, what a program
--- without steps has in place, such as a server. All of it must grow, not once but from sample to sample, and in the
--- last quarter at least half as fast as in the third: what slows down more stops.
+-- process has in place, and the pages that each DataLoader worker has for itself. All of it must grow, not once but
+-- from sample to sample, and in the last quarter at least half as fast as in the third: what slows down more stops.
 -- Workers that are forked share the data of their parent until they touch it: Python counts references inside its
 -- objects, so reading a list copies it, page by page, into each worker.
 -- When the memory will be full is trusted for a hundred times as long as it was seen to grow, and matters where that is

@@ -1,20 +1,23 @@
 -- The program waits for a CPU. Its threads could run, and others have the CPUs, or a limit forbids it.
 --
--- Of processes without steps: the threads that compute most, while they were ready to run and did not. Time in which
--- the recorder had the CPU is left out, as are spans below its threshold.
+-- Of processes without steps: the threads that compute most, while they were ready to run and did not. Who had the CPU
+-- is who had it at the end of the wait. Waits that ended with the recorder on it are left out, as are spans below its
+-- threshold.
 -- Does not apply to trainings (cpu_preempted, noisy_neighbour, too_many_threads).
 --
--- needs: _working_threads, _switches, processes, recordings, _host_limits, _host_changes
+-- needs: _working_threads, _switches, processes, recordings, recorded_columns, _host_limits, _host_changes
 -- severity: high from 25 % of the time of these threads, medium from 10 %, without what threads of the process had
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
     thresholds AS (
         SELECT
+            500000000 AS min_ns, -- [ns] ready without a CPU
             0.1 AS min_share, -- of the time of the threads, ready without a CPU, which no thread of the process had
             0.25 AS crowded_share, -- the same, whoever had it: own threads may be doing what has to be done
             0.25 AS high_share, -- for high severity, of what no thread of the process had
             0.1 AS least_work, -- CPU time of the threads, as a share of that of the process with the most
             0.1 AS least_holder, -- of the time without a CPU, from which on who had the CPU is named
+            0.5 AS named_share, -- of the time of other programs that one must have had to be named
             0.5 AS limited_share -- of the periods of the quota of the cgroup, in which it was used up
     ),
     crews AS (
@@ -31,8 +34,11 @@ WITH
     telling AS (
         SELECT recording
         FROM _switches
-        GROUP BY recording
-        HAVING count(other_pid) > 0
+        WHERE other_pid IS NOT NULL
+        UNION
+        SELECT recording
+        FROM recorded_columns
+        WHERE name = 'other_pid'
     ),
     held AS (
         SELECT
@@ -43,6 +49,12 @@ WITH
                 WHEN switches.other_pid IS NULL THEN 'nobody'
                 WHEN switches.other_pid = switches.pid THEN 'threads'
                 WHEN others.pid IS NOT NULL THEN 'job'
+                -- Threads of the kernel run for a moment, and often last.
+                WHEN regexp_matches(
+                        switches.other_comm,
+                        '^(rcu_|kworker|ksoftirqd|migration/|kswapd|kcompactd|khugepaged|kdamond|jbd2|irq/)'
+                    )
+                    THEN 'kernel'
                 ELSE 'others'
             END AS holder,
             coalesce(others.comm, switches.other_comm) AS comm,
@@ -56,6 +68,7 @@ WITH
             ON threads.recording = switches.recording
             AND threads.pid = switches.pid
             AND threads.tid = switches.tid
+            AND threads.work_ns <= switches.ts_ns
         JOIN recordings ON recordings.recording = switches.recording
         LEFT JOIN telling ON telling.recording = switches.recording
         LEFT JOIN processes AS others
@@ -75,9 +88,10 @@ WITH
             coalesce(sum(ns) FILTER (holder = 'threads'), 0) AS threads_ns,
             coalesce(sum(ns) FILTER (holder = 'job'), 0) AS job_ns,
             coalesce(sum(ns) FILTER (holder = 'others'), 0) AS others_ns,
-            arg_max(comm, ns) FILTER (holder = 'others') AS others_comm,
-            arg_max(pids, ns) FILTER (holder = 'others') AS others_pids,
-            arg_max(other_pid, ns) FILTER (holder = 'others') AS others_pid
+            coalesce(sum(ns) FILTER (holder = 'kernel'), 0) AS kernel_ns,
+            arg_max({'comm': comm, 'pids': pids, 'pid': other_pid, 'ns': ns}, (ns, other_pid)) FILTER (
+                holder = 'others'
+            ) AS top
         FROM held
         GROUP BY recording, pid
     ),
@@ -112,6 +126,7 @@ WITH
         LEFT JOIN _host_limits AS limits ON limits.recording = sums.recording AND limits.pid = sums.pid
         LEFT JOIN recordings ON recordings.recording = sums.recording
         WHERE crews.work >= thresholds.least_work
+            AND sums.ready_ns >= thresholds.min_ns
             AND (sums.ready_ns - sums.threads_ns >= thresholds.min_share * crews.wall_ns
                 OR sums.ready_ns >= thresholds.crowded_share * crews.wall_ns)
     )
@@ -139,10 +154,13 @@ SELECT
                 ', ',
                 CASE
                     WHEN others_ns >= least_holder * ready_ns
-                        THEN format('others on this machine had it {} of that time, most {} ({}pid {})',
-                            pct(others_ns / ready_ns), others_comm,
-                            CASE WHEN others_pids > 1 THEN format('{} processes, such as ', others_pids) ELSE '' END,
-                            others_pid)
+                        THEN format('others on this machine had it {} of that time', pct(others_ns / ready_ns))
+                            || CASE
+                                WHEN top.ns < named_share * others_ns THEN ''
+                                WHEN top.pids > 1
+                                    THEN format(', most {} ({} processes, such as pid {})', top.comm, top.pids, top.pid)
+                                ELSE format(', most {} (pid {})', top.comm, top.pid)
+                            END
                 END,
                 CASE
                     WHEN threads_ns >= least_holder * ready_ns
@@ -151,6 +169,10 @@ SELECT
                 CASE
                     WHEN job_ns >= least_holder * ready_ns
                         THEN format('other recorded processes {}', pct(job_ns / ready_ns))
+                END,
+                CASE
+                    WHEN kernel_ns >= least_holder * ready_ns
+                        THEN format('threads of the kernel {}', pct(kernel_ns / ready_ns))
                 END,
                 CASE
                     WHEN nobody_ns >= least_holder * ready_ns THEN format('nobody {}', pct(nobody_ns / ready_ns))
@@ -164,7 +186,7 @@ SELECT
         WHEN limited
             THEN 'raise the CPU limit of its container or cgroup, or compute in as many threads as it gives CPUs: '
                 || 'OMP_NUM_THREADS, torch.set_num_threads, n_jobs'
-        WHEN others_ns + threads_ns + job_ns + nobody_ns = 0
+        WHEN others_ns + threads_ns + job_ns + nobody_ns + kernel_ns = 0
             THEN 'record again: this recording does not say who had the CPUs meanwhile'
         WHEN others_ns >= greatest(threads_ns, job_ns, nobody_ns)
             THEN 'keep the CPUs free of other programs: run them elsewhere, later, or below this one (nice -n 19)'

@@ -1,13 +1,12 @@
--- Memory of the processes of a job: how much each has, and by how much it grows in the second half of it.
+-- Memory of the processes of a training: how much each has, and by how much it grows in the second half of it.
 --
--- Of a process that trains, and where none does of one that works without steps, it is what is in place (RSS). Of a
--- DataLoader worker it is the pages that nobody shares: a worker that writes to memory of its parent, be it a count of
--- references, gets pages of its own, while its RSS stays. Where those were not sampled often enough it is RSS too.
--- Looked at is the process's life after the last step that compiled or warmed up: what these take is no growth that
--- goes on. The slope is the median of those of all pairs of samples in the second half of that, so that single steps
--- and peaks do not count.
+-- Of a process that trains it is what is in place (RSS). Of a DataLoader worker it is the pages that nobody shares: a
+-- worker that writes to memory of its parent, be it a count of references, gets pages of its own, while its RSS stays.
+-- Where those were not sampled often enough it is RSS too. Looked at is the process's life after the last step that
+-- compiled or warmed up: what these take is no growth that goes on. The slope is the median of those of all pairs of
+-- samples in the second half of that, so that single steps and peaks do not count.
 --
--- needs: training_threads, _working_threads, steps, processes, events, _host_limits
+-- needs: training_threads, steps, processes, events, _host_limits
 CREATE TABLE host_memory_use AS
 WITH
     constants AS (
@@ -19,10 +18,6 @@ WITH
         SELECT recording, pid, min(first_ns) AS start_ns, max(last_ns) AS end_ns
         FROM training_threads
         GROUP BY recording, pid
-        UNION ALL
-        SELECT recording, pid, first_ns, last_ns
-        FROM processes
-        SEMI JOIN _working_threads AS working ON working.recording = processes.recording AND working.pid = processes.pid
     ),
     warmed AS (
         SELECT steps.recording, steps.pid, max(steps.end_ns) AS warm_ns
@@ -147,7 +142,7 @@ WITH
 SELECT
     sizes.recording, -- recording
     sizes.pid, -- process
-    sizes.trainer, -- process that trains, or works without steps: itself, or the one that started this worker
+    sizes.trainer, -- process that trains: itself, or the one that started this worker
     sizes.works, -- whether it is a DataLoader worker
     sizes.life_ns, -- [ns] between its first and its last sample while training went on, without warm-up
     sizes.last_ns, -- [ns] its last sample while training went on

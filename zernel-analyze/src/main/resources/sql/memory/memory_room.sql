@@ -2,15 +2,12 @@
 --
 -- File pages count as free: the kernel drops them when memory is short.
 --
--- needs: training_threads, _working_threads, _host_limits, events
+-- needs: training_threads, _host_limits, events
 CREATE VIEW memory_room AS
 WITH
     trainers AS (
-        SELECT recording, pid
+        SELECT DISTINCT recording, pid
         FROM training_threads
-        UNION
-        SELECT recording, pid
-        FROM _working_threads
     ),
     host AS (
         SELECT

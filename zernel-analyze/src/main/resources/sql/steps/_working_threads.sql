@@ -2,14 +2,17 @@
 --
 -- Threads that begin in the same function of Python count together, as the handlers of a server or the workers of a
 -- pool, of which each may live for one request only. Threads without Python, such as those of OpenMP and BLAS, and
--- processes without it, such as a compiler, count where a recording has no others. Imports do not count: they are over
--- when the work begins. Data workers, and recordings in which a thread trains, are no rows.
+-- processes without it, such as a compiler, count where a recording has no others. A thread works from the end of the
+-- imports at its start on; what it imports later does not count either. Data workers, and recordings in which a thread
+-- trains, are no rows.
 --
 -- needs: stack_events, _stack_frames, processes, _threads, training_threads
 CREATE TABLE _working_threads AS
 WITH
     constants AS (
-        SELECT 3 AS min_samples -- on a CPU: with fewer, no thread is known to compute most
+        SELECT
+            3 AS min_samples, -- on a CPU: with fewer, no thread is known to compute most
+            0.25 AS import_share -- of the time since its start, in stacks of imports, while a thread starts
     ),
     roots AS (
         SELECT
@@ -21,25 +24,25 @@ WITH
         FROM _stack_frames
         GROUP BY id
     ),
-    threads AS (
+    stacked AS (
         SELECT
             events.recording,
             events.pid,
             events.tid,
-            mode(roots.root ORDER BY roots.root) AS root,
-            -- The main thread of a program runs its script, and no other does.
-            CASE WHEN mode(roots.root ORDER BY roots.root) LIKE '% <module>' THEN events.tid END AS main_tid,
-            coalesce(sum(events.ns) FILTER (roots.importing), 0) AS import_ns,
-            coalesce(sum(events.ns) FILTER (events.kind = 'sample' AND NOT roots.importing), 0) AS cpu_ns,
-            count(*) FILTER (events.kind = 'sample' AND NOT roots.importing) AS samples
+            events.start_ns,
+            events.end_ns,
+            events.ns,
+            events.kind = 'sample' AS sampled,
+            roots.root,
+            roots.importing
         FROM stack_events AS events
         JOIN roots ON roots.id = events.id
         ANTI JOIN training_threads AS trained ON trained.recording = events.recording
         ANTI JOIN (SELECT recording, pid FROM processes WHERE role = 'data worker') AS loading
             ON loading.recording = events.recording AND loading.pid = events.pid
         WHERE events.ns > 0
-        GROUP BY events.recording, events.pid, events.tid
     ),
+    -- A thread that only computes has few events but its samples.
     lives AS (
         SELECT
             recording,
@@ -48,43 +51,101 @@ WITH
             min(first_ns) AS first_ns,
             max(last_ns) AS last_ns,
             arg_max(comm, last_ns) AS comm
-        FROM _threads
+        FROM (
+            SELECT recording, pid, tid, first_ns, last_ns, comm
+            FROM _threads
+            UNION ALL
+            SELECT recording, pid, tid, min(start_ns), max(end_ns), NULL
+            FROM stacked
+            GROUP BY recording, pid, tid
+        )
+        GROUP BY recording, pid, tid
+    ),
+    imports AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            end_ns,
+            sum(ns) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns) AS so_far_ns
+        FROM stacked
+        WHERE importing
+    ),
+    begins AS (
+        SELECT lives.recording, lives.pid, lives.tid, max(imports.end_ns) AS work_ns
+        FROM imports
+        CROSS JOIN constants
+        JOIN lives
+            ON lives.recording = imports.recording
+            AND lives.pid = imports.pid
+            AND lives.tid = imports.tid
+        WHERE imports.so_far_ns >= constants.import_share * (imports.end_ns - lives.first_ns)
+        GROUP BY lives.recording, lives.pid, lives.tid
+    ),
+    worked AS (
+        SELECT
+            stacked.*,
+            lives.comm,
+            lives.last_ns,
+            coalesce(begins.work_ns, lives.first_ns) AS work_ns
+        FROM stacked
+        JOIN lives ON lives.recording = stacked.recording AND lives.pid = stacked.pid AND lives.tid = stacked.tid
+        LEFT JOIN begins
+            ON begins.recording = stacked.recording
+            AND begins.pid = stacked.pid
+            AND begins.tid = stacked.tid
+    ),
+    threads AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            mode(root ORDER BY root) AS root,
+            -- The main thread of a program runs its script, and no other does.
+            CASE WHEN mode(root ORDER BY root) LIKE '% <module>' THEN tid END AS main_tid,
+            any_value(comm) AS comm,
+            any_value(work_ns) AS work_ns,
+            any_value(last_ns) AS last_ns,
+            coalesce(sum(ns) FILTER (importing AND start_ns >= work_ns), 0) AS import_ns,
+            coalesce(sum(ns) FILTER (sampled AND NOT importing AND start_ns >= work_ns), 0) AS cpu_ns,
+            count(*) FILTER (sampled AND NOT importing AND start_ns >= work_ns) AS samples
+        FROM worked
         GROUP BY recording, pid, tid
     ),
     crews AS (
         SELECT
-            threads.recording,
-            threads.pid,
-            threads.root,
-            threads.main_tid,
-            list(threads.tid ORDER BY threads.cpu_ns DESC, threads.tid) AS tids,
-            arg_max(lives.comm, threads.cpu_ns) AS comm,
-            sum(threads.cpu_ns) AS cpu_ns,
-            sum(greatest(lives.last_ns - lives.first_ns - threads.import_ns, 0)) AS wall_ns,
-            max(lives.last_ns) - min(lives.first_ns) AS span_ns
+            recording,
+            pid,
+            root,
+            list({'tid': tid, 'work_ns': work_ns} ORDER BY cpu_ns DESC, tid) AS members,
+            arg_max(comm, (cpu_ns, -tid)) AS comm,
+            sum(cpu_ns) AS cpu_ns,
+            sum(greatest(last_ns - work_ns - import_ns, cpu_ns)) AS wall_ns
         FROM threads
         CROSS JOIN constants
-        JOIN lives
-            ON lives.recording = threads.recording
-            AND lives.pid = threads.pid
-            AND lives.tid = threads.tid
-        GROUP BY threads.recording, threads.pid, threads.root, threads.main_tid
-        HAVING sum(threads.samples) >= any_value(constants.min_samples)
+        GROUP BY recording, pid, root, main_tid
+        HAVING sum(samples) >= any_value(constants.min_samples)
     ),
     busiest AS (
-        SELECT recording, pid, tids, comm, cpu_ns, wall_ns, span_ns
+        SELECT recording, pid, members, comm, cpu_ns, wall_ns
         FROM crews
-        QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY root IS NULL, cpu_ns DESC, tids[1]) = 1
+        QUALIFY row_number() OVER (
+                PARTITION BY recording, pid ORDER BY root IS NULL, cpu_ns DESC, members[1].tid
+            ) = 1
             AND (root IS NOT NULL OR count(root) OVER (PARTITION BY recording) = 0)
+    ),
+    each AS (
+        SELECT recording, pid, members, comm, cpu_ns, wall_ns, unnest(members) AS member
+        FROM busiest
     )
 SELECT
     recording, -- recording
     pid, -- process
-    unnest(tids) AS tid, -- thread that works
-    tids[1] AS first_tid, -- the one of them that computes most
-    len(tids) AS threads, -- how many there are of them
+    member.tid AS tid, -- thread that works
+    member.work_ns AS work_ns, -- [ns] from when on
+    members[1].tid AS first_tid, -- the one of them that computes most
+    len(members) AS threads, -- how many there are of them
     comm, -- name of that one
-    CAST(cpu_ns AS BIGINT) AS cpu_ns, -- [ns] of all of them on a CPU, without imports
-    CAST(greatest(wall_ns, 1) AS BIGINT) AS wall_ns, -- [ns] the lives of all of them together, without imports
-    CAST(greatest(span_ns, 1) AS BIGINT) AS span_ns -- [ns] from the first event of any of them to the last
-FROM busiest
+    CAST(cpu_ns AS BIGINT) AS cpu_ns, -- [ns] of all of them on a CPU while they work
+    CAST(greatest(wall_ns, 1) AS BIGINT) AS wall_ns -- [ns] that all of them work, together
+FROM each

@@ -37,7 +37,9 @@ WITH
         JOIN stack_lines AS lines ON lines.id = events.id
         ANTI JOIN (SELECT DISTINCT id FROM _stack_frames WHERE file LIKE '%importlib._bootstrap%') AS imports
             ON imports.id = events.id
-        WHERE events.ns > 0 AND (lines.own OR events.state IN ('on-cpu', 'gc'))
+        WHERE events.ns > 0
+            AND events.start_ns >= threads.work_ns
+            AND (lines.own OR events.state IN ('on-cpu', 'gc'))
         GROUP BY ALL
     ),
     short AS (
@@ -61,6 +63,7 @@ WITH
         WHERE (events.kind IN ('io', 'wait', 'gc')) IS TRUE
             AND events.stack IS NULL
             AND events.dur_ns > 0
+            AND events.ts_ns >= threads.work_ns
             AND coalesce(events.depth, 0) = 0
         GROUP BY ALL
     ),
@@ -72,7 +75,7 @@ WITH
             spent.tid,
             CASE spent.kind WHEN 'sample' THEN inner_frames.called ELSE spent.name END AS name,
             lines.line,
-            arg_max(spent.id, spent.calls) AS id,
+            arg_max(spent.id, (spent.calls, -spent.id)) AS id,
             sum(spent.calls) AS calls,
             coalesce(sum(spent.ns) FILTER (spent.kind = 'sample'), 0) AS cpu_ns
         FROM spent
@@ -86,7 +89,7 @@ WITH
             pid,
             tid,
             name,
-            arg_max(id, calls) AS id,
+            arg_max(id, (calls, -id)) AS id,
             sum(cpu_ns) AS cpu_ns
         FROM known
         CROSS JOIN constants
@@ -236,7 +239,7 @@ WITH
             shares.line,
             shares.called,
             shares.state,
-            arg_max(shares.function, shares.depth) AS function
+            arg_max(shares.function, (shares.depth, shares.function)) AS function
         FROM shares
         CROSS JOIN constants
         JOIN (
@@ -259,8 +262,7 @@ SELECT
     lines.tid, -- its thread that computes most, for all that begin as it does
     working.threads, -- how many these are
     working.comm, -- name of that thread
-    working.wall_ns, -- [ns] from their first to their last event, all of them together, without imports
-    working.span_ns, -- [ns] from the first event of any of them to the last
+    working.wall_ns, -- [ns] that all of them work, together: from their imports to their last event
     lines.part, -- function of the user's own, that is left at times: `train.py load`; where there is none, the line
     lines.line, -- where: `train.py:88 log_loss`; NULL for calls of which no stack is known
     lines.called, -- what was called there; NULL where it was in the line itself

@@ -131,9 +131,9 @@ class PlainProgramsTest {
                 FROM lines_without_steps
                 """)).isEqualTo("""
                 part	place	doing	calls	total	part_share
-                save.py write	save.py:10 write -> dumps	on a CPU	10	200	0.53
-                save.py write	save.py:13 write -> fsync	on a CPU	10	200	0.53
-                save.py write	save.py:13 write -> fsync	blocked on storage	100	100	0.53
+                save.py write	save.py:10 write -> dumps	on a CPU	10	200	0.51
+                save.py write	save.py:13 write -> fsync	on a CPU	10	200	0.51
+                save.py write	save.py:13 write -> fsync	blocked on storage	100	100	0.51
                 save.py:30 main	save.py:30 main -> Module.__call__ -> ... -> Linear.forward	on a CPU	10	200	0.21""");
     }
 

@@ -207,23 +207,6 @@ class WithoutStepsTest {
     }
 
     @Test
-    void hostMemoryFiresForAServerThatKeepsMoreAndMore() {
-        RecordingFixture fixture = recording()
-                .hostSample("memory_total", "", 0, 32_000_000_000L)
-                .hostSample("memory_available", "", 59_000, 8_000_000_000L);
-        for (int second = 0; second < 60; second++) {
-            double at = 1000.0 * second;
-            fixture.io(at, 1, 1)
-                    .sample(at + 500, "<module> (/me/serve.py:30);answer (/me/serve.py:9)")
-                    .processSample(100, "rss", "", at, (1000 + 20L * second) * 1_000_000);
-        }
-        Finding finding = run("host_memory", fixture).getFirst();
-        assertThat(finding.subject()).isEqualTo("pid 100");
-        assertThat(finding.value()).isEqualTo(1200.0);
-        assertThat(finding.severity()).isEqualTo("high");
-    }
-
-    @Test
     void compilesAgainFiresForACompilerThatNeverRests() {
         Finding finding = run("compiles_again", compiling(100)).getFirst();
         assertThat(finding.severity()).isEqualTo("high");

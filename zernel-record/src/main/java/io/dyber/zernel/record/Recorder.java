@@ -101,11 +101,16 @@ public final class Recorder {
         return session.filter(Session::leavesCommand).isPresent();
     }
 
-    /// Waits until the command has ended that was left running; [#stop] ends it too.
-    ///
-    /// @return its exit status; empty without a command and for one that was told to end and takes its time
-    public OptionalInt awaitCommand() throws InterruptedException {
-        return session.isPresent() ? session.get().awaitCommand() : OptionalInt.empty();
+    /// Waits until the command has ended that was left running; the end of the recording's time and [#stop] end it too.
+    public void awaitCommand() throws InterruptedException {
+        if (session.isPresent()) {
+            session.get().awaitCommand();
+        }
+    }
+
+    /// The exit status of the command; empty without one, while it runs, and for one that never ran or was told to end.
+    public OptionalInt commandStatus() {
+        return session.map(Session::commandStatus).orElse(OptionalInt.empty());
     }
 
     private RecordResult recordThrough() {

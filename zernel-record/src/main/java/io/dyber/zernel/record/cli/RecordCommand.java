@@ -1,8 +1,6 @@
 package io.dyber.zernel.record.cli;
 
-import io.dyber.zernel.format.RecordingException;
 import io.dyber.zernel.record.Recorder;
-import io.dyber.zernel.record.bpf.BpfException;
 import io.dyber.zernel.record.option.RecordOptions;
 import io.dyber.zernel.record.option.RecordResult;
 import java.time.Duration;
@@ -121,34 +119,33 @@ final class RecordCommand implements Callable<Integer> {
     /// A command whose recording ended before it, on a full disk or by a failure, goes on, and is waited for as ever.
     private int record(Recorder recorder, LiveProgress progress) {
         OptionalInt command;
-        boolean recorded;
+        int failed;
         try {
             RecordResult result = recorder.record();
             progress.finished(result);
             command = result.commandStatus();
-            recorded = !result.diskFull();
-        } catch (RecordingException | BpfException e) {
-            if (!recorder.leavesCommand()) {
+            failed = result.diskFull() ? Record.ENVIRONMENT : 0;
+        } catch (RuntimeException e) {
+            if (!recorder.leavesCommand() && recorder.commandStatus().isEmpty()) {
                 throw e;
             }
-            Record.report(e, spec.commandLine());
-            command = OptionalInt.empty();
-            recorded = false;
+            failed = Record.report(e, spec.commandLine());
+            command = recorder.commandStatus();
         }
         if (recorder.leavesCommand()) {
             progress.notice("the command goes on without being recorded; Ctrl-C ends it");
-            command = awaitCommand(recorder);
+            awaitCommand(recorder);
+            command = recorder.commandStatus();
         }
         int status = command.orElse(0);
-        return status == 0 && !recorded ? Record.ENVIRONMENT : status;
+        return status == 0 ? failed : status;
     }
 
-    private static OptionalInt awaitCommand(Recorder recorder) {
+    private static void awaitCommand(Recorder recorder) {
         try {
-            return recorder.awaitCommand();
+            recorder.awaitCommand();
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
-            return OptionalInt.empty();
         }
     }
 

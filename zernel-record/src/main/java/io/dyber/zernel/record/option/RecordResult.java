@@ -8,7 +8,7 @@ import java.util.OptionalInt;
 ///
 /// @param incompleteBecause empty when nothing was lost and everything asked for was recorded
 /// @param diskFull whether it ended because there was no room for more
-/// @param commandStatus exit status of the recorded command, when there was one and it ended
+/// @param commandStatus exit status of the recorded command, when there was one and it ended by itself
 public record RecordResult(
         Path output,
         long events,

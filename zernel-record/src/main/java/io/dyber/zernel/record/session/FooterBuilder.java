@@ -203,11 +203,17 @@ final class FooterBuilder {
         caveats.forEach(caveat -> reasons.addAll(caveat.get()));
         if (Session.isFailure(stop)) {
             reasons.add((stop.equals(Session.DISK_FULL) ? "no space left on the disk" : "an error of the recorder ended it")
-                    + dropped(losses.dropped(decoder.counts())));
+                    + dropped(losses.dropped(decoder.counts()) + unwritten(from, to)));
         } else if (to.ended()) {
             reasons.addAll(losses.open(decoder.counts()));
         }
         return reasons;
+    }
+
+    /// Events that were taken and are not in the file: those of the write that failed.
+    private static long unwritten(ProgressSnapshot from, ProgressSnapshot to) {
+        long taken = Probes.all().stream().mapToLong(probe -> to.eventsSince(from, probe.kind())).sum();
+        return Math.max(0, taken - to.events(from));
     }
 
     private static String dropped(long events) {

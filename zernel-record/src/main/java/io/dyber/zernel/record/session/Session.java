@@ -78,6 +78,7 @@ public final class Session {
     private final FooterBuilder footer;
     private final Rotation parts;
     private final Triggers triggers;
+    private long started;
     private long quietUntil = System.nanoTime();
     private volatile long livelyUntil = System.nanoTime() + LIVELY_NANOS;
     private long nextRollCall = System.nanoTime();
@@ -193,6 +194,7 @@ public final class Session {
             abandon();
             throw e;
         }
+        started = System.nanoTime();
         Optional<RuntimeException> failure = Optional.empty();
         try {
             loop();
@@ -268,7 +270,7 @@ public final class Session {
     }
 
     private void loop() {
-        long start = System.nanoTime();
+        long start = started;
         long nextStatus = start + STATUS_NANOS;
         long nextDescription = nextStatus;
         while (goesOn(System.nanoTime() - start)) {
@@ -425,34 +427,36 @@ public final class Session {
         pump.finish();
         // Of kernels that were first launched just now.
         kernelNames.resolve();
-        stopReason = reason(stopReason, loopFailure, pump.failure());
-        if (!isFailure(stopReason)) {
+        // A command does not end by what fails its recording, but by what ends that.
+        if (!stopReason.isEmpty()) {
             workload.ifPresent(Workload::terminate);
         }
+        stopReason = reason(stopReason, loopFailure, pump.failure());
         written = parts.finish(stopReason);
         sayNotices();
         attachments.functions().unmatched().forEach(progress::notice);
     }
 
-    /// Whether the command goes on though its recording has ended, which only a failure and a full disk do to a recording.
+    /// Whether the command goes on though its recording is over, as after a failure or on a full disk.
     public boolean leavesCommand() {
         return workload.filter(Workload::goesOn).isPresent();
     }
 
-    /// Waits until the command has ended that was left running; a stop that is asked for ends it too.
-    ///
-    /// @return its exit status; empty without a command and for one that was told to end and takes its time
-    public OptionalInt awaitCommand() throws InterruptedException {
+    /// Waits until the command has ended that was left running; the end of the recording's time and a stop that is asked for
+    /// end it too.
+    public void awaitCommand() throws InterruptedException {
         while (leavesCommand()) {
-            if (controls.awaitStop(QUIET_TICK_MILLIS)) {
+            boolean isTime = options.duration().isPresent()
+                    && System.nanoTime() - started >= options.duration().get().toNanos();
+            if (controls.awaitStop(QUIET_TICK_MILLIS) || isTime) {
                 workload.ifPresent(Workload::terminate);
             }
         }
-        return commandStatus();
     }
 
-    private OptionalInt commandStatus() {
-        return workload.isPresent() && !workload.get().isAlive()
+    /// The exit status of the command, if it has ended by itself.
+    public OptionalInt commandStatus() {
+        return workload.filter(Workload::hasEnded).isPresent()
                 ? OptionalInt.of(workload.get().exitStatus())
                 : OptionalInt.empty();
     }

@@ -35,6 +35,7 @@ public final class Workload {
     private final Process process;
     private final Gate gate;
     private final Optional<Path> program;
+    private boolean resumed;
     private boolean told;
 
     private Workload(Process process, Gate gate, Optional<Path> program) {
@@ -198,15 +199,16 @@ public final class Workload {
 
     /// Lets the command run.
     void resume() {
+        resumed = true;
         gate.open();
     }
 
     /// Asks the command to end, also when it was stopped; it may take its time. One that is still held never
     /// runs.
     public void terminate() {
-        told = true;
         gate.close();
         if (process.isAlive()) {
+            told = true;
             process.destroy();
             wake();
         }
@@ -228,7 +230,12 @@ public final class Workload {
 
     /// Whether it runs and was not told to end.
     boolean goesOn() {
-        return !told && process.isAlive();
+        return resumed && !told && process.isAlive();
+    }
+
+    /// Whether it ran and has ended by itself.
+    boolean hasEnded() {
+        return resumed && !told && !process.isAlive();
     }
 
     /// As a shell shows it; only when the command has ended.

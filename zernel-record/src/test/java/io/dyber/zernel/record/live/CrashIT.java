@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -196,15 +198,33 @@ class CrashIT {
             Running.Outcome outcome = recorder.await();
             assertThat(outcome.status()).as(outcome.toString()).isEqualTo(3);
             assertThat(outcome.err()).noneMatch(line -> line.contains("\tat "));
-            shell("mount -o remount,size=200m " + disk);
-            if (Files.notExists(full)) {
-                Recorder.zernelRecord("recover", full.toString()).runWell();
-            }
+            // The rows are smaller than their journal, which makes room for them.
             try (Recording recording = Recording.open(full)) {
-                assertThat(recording.footer("zernel.recording").path("incomplete_because").valueStream()
-                                .map(JsonNode::asString))
-                        .noneMatch(reason -> reason.contains("do not add up"));
+                List<String> reasons = recording.footer("zernel.recording").path("incomplete_because").valueStream()
+                        .map(JsonNode::asString)
+                        .toList();
+                assertThat(reasons).noneMatch(reason -> reason.contains("do not add up"));
+                Matcher more = Pattern.compile("no space left on the disk: ([\\d,]+) more events are not in the file")
+                        .matcher(String.join("\n", reasons));
+                assertThat(more.find()).as("%s", reasons).isTrue();
+                JsonNode push = recording.footer("zernel.probes").path(0);
+                long missing = push.path("entries").asLong() - push.path("lost").asLong()
+                        - recording.number("SELECT count(*) FROM events WHERE name = 'calls_push'");
+                // The end of the flood's process is among them, too.
+                assertThat(Long.parseLong(more.group(1).replace(",", ""))).isBetween(missing, missing + 20);
             }
+        } finally {
+            shell("umount " + disk);
+        }
+    }
+
+    @Test
+    void aCommandThatOutlivesItsRecordingEndsWhenTheTimeIsOver() throws IOException {
+        Path disk = Files.createDirectory(directory.resolve("disk"));
+        shell("mount -t tmpfs -o size=1m tmpfs " + disk);
+        try (Running recorder = recordingOfAFlood(disk.resolve("run.parquet"), "sleep 1000", "-d", "20s")) {
+            recorder.awaitLine("zernel-record: the command goes on without being recorded");
+            assertThat(recorder.await().status()).isOne();
         } finally {
             shell("umount " + disk);
         }
@@ -229,9 +249,10 @@ class CrashIT {
     }
 
     /// Of a command whose calls fill a disk of a megabyte, and which then goes on like this.
-    private Running recordingOfAFlood(Path full, String then) {
+    private Running recordingOfAFlood(Path full, String then, String... options) {
         String flood = String.join(" ", Beat.command(directory.resolve("log"), "400000", "0", "1"));
         return Recorder.recordTo(full, "--kinds", "call,process", "--probe", Beat.probe())
+                .with(options)
                 .with("--", "sh", "-c", flood + " > /dev/null; " + then)
                 .startRecording();
     }

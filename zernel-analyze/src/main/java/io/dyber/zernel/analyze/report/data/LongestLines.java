@@ -29,6 +29,9 @@ record LongestLines(String sentence, String others) {
 
     private static final int MOST = 4;
 
+    /// Of the time of a function, from which on a line is as good as all of it.
+    private static final double ALL = 0.9;
+
     /// What a thread may wait for because it has nothing to do.
     private static final Set<String> MAY_BE_IDLE = Set.of("thread", "process", "socket", "pipe", "events", "asleep", "unexplained");
 
@@ -54,8 +57,7 @@ record LongestLines(String sentence, String others) {
                 .skip(1)
                 .limit(MOST - 1)
                 .map(List::getFirst)
-                .map(row -> (part(row).equals(row.text("line")) ? row.requiredText("place") : part(row)) + ": "
-                        + Quantity.percent(partShare(row)) + ", " + row.requiredText("doing"))
+                .map(LongestLines::briefly)
                 .collect(Collectors.joining("; "));
         return Optional.of(new LongestLines(
                 "No steps were seen; " + who + " " + Quantity.percent(partShare(first)) + " of " + (threads == 1 ? "" : "their ")
@@ -66,16 +68,23 @@ record LongestLines(String sentence, String others) {
                                 : "")));
     }
 
+    /// A part in few words: how only where its longest line is as good as all of it.
+    private static String briefly(Table.Row first) {
+        boolean all = share(first) >= ALL * partShare(first);
+        return (all ? first.requiredText("place") : part(first)) + ": " + Quantity.percent(partShare(first))
+                + (all ? ", " + first.requiredText("doing") : "");
+    }
+
     /// Where and how, of one line; of several, the function first and then each line with all that it does.
     private static String inPart(List<Table.Row> rows) {
         Table.Row first = rows.getFirst();
-        Map<String, List<Table.Row>> places = rows.stream()
-                .filter(row -> share(row) >= SHOWN_SHARE)
-                .limit(MOST)
-                .collect(Collectors.groupingBy(LongestLines::placeInPart, LinkedHashMap::new, Collectors.toList()));
-        if (places.values().stream().mapToInt(List::size).sum() <= 1) {
+        if (share(first) >= ALL * partShare(first)) {
             return first.requiredText("place") + ", " + first.requiredText("doing");
         }
+        Map<String, List<Table.Row>> places = Stream.concat(
+                        Stream.of(first), rows.stream().skip(1).filter(row -> share(row) >= SHOWN_SHARE))
+                .limit(MOST)
+                .collect(Collectors.groupingBy(LongestLines::placeInPart, LinkedHashMap::new, Collectors.toList()));
         return part(first) + ": " + places.entrySet().stream()
                 .map(place -> place.getKey() + ": " + place.getValue().stream()
                         .map(row -> Quantity.percent(share(row)) + " " + row.requiredText("doing"))

@@ -368,7 +368,24 @@ class VerdictTest {
         Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
         assertThat(verdict.sentence()).isEqualTo("No steps were seen; 4 threads of pid 100 spend 64.0 % of their 8.00 s in serve.py save: "
                 + "line 13 -> fsync: 44.0 % blocked on storage; line 10 -> dumps: 20.0 % on a CPU.");
-        assertThat(verdict.reason()).startsWith("Next most: serve.py answer: 25.0 %, on a CPU. `zernel-analyze stacks");
+        assertThat(verdict.reason()).startsWith("Next most: serve.py answer: 25.0 %. `zernel-analyze stacks");
+    }
+
+    @Test
+    void aLineThatTakesPartOfAFunctionIsNotGivenAllOfItsTime() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid")),
+                "lines_without_steps",
+                tableOf(
+                        List.of("recording", "pid", "tid", "threads", "wall_ns", "part", "line", "share", "part_share", "place", "state",
+                                "doing"),
+                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "load.py model", "load.py:6 build", 0.04, 0.4, "load.py:6 build -> Linear",
+                                "on-cpu", "on a CPU"),
+                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "load.py model", "load.py:7 build", 0.03, 0.4, "load.py:7 build -> Linear",
+                                "on-cpu", "on a CPU")));
+        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        assertThat(verdict.sentence()).isEqualTo("No steps were seen; pid 100 spends 40.0 % of 8.00 s in load.py model: "
+                + "load.py:6 build -> Linear: 4.0 % on a CPU.");
     }
 
     @Test
