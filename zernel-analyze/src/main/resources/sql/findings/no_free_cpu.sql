@@ -1,20 +1,22 @@
 -- The program waits for a CPU. Its threads could run, and others have the CPUs, or a limit forbids it.
 --
 -- Of processes without steps: the threads that compute most, while they were ready to run and did not. Who had the CPU
--- is who had it at the end of the wait. Waits that ended with the recorder on it are left out, as are spans below its
--- threshold.
+-- is who had it at the end of the wait. Where its threads that wait are no more than the CPUs, they take turns because
+-- of others, and their time is not their own doing. Waits that ended with the recorder on the CPU are left out, as are
+-- spans below its threshold.
 -- Does not apply to trainings (cpu_preempted, noisy_neighbour, too_many_threads).
 --
 -- needs: _working_threads, _switches, processes, recordings, recorded_columns, _host_limits, _host_changes
--- severity: high from 25 % of the time of these threads, medium from 10 %, without what threads of the process had
+-- severity: high from 25 % of the time of these threads, medium from 10 %, without what is their own doing
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
     thresholds AS (
         SELECT
             500000000 AS min_ns, -- [ns] ready without a CPU
-            0.1 AS min_share, -- of the time of the threads, ready without a CPU, which no thread of the process had
-            0.25 AS crowded_share, -- the same, whoever had it: own threads may be doing what has to be done
-            0.25 AS high_share, -- for high severity, of what no thread of the process had
+            0.1 AS min_share, -- of the time of the threads, ready without a CPU, without what is their own doing
+            0.25 AS crowded_share, -- the same, with it: own threads may be doing what has to be done
+            0.25 AS high_share, -- for high severity, without it
+            0.1 AS short_share, -- of the time without a CPU of the thread with the most, for one to count
             0.1 AS least_work, -- CPU time of the threads, as a share of that of the process with the most
             0.1 AS least_holder, -- of the time without a CPU, from which on who had the CPU is named
             0.5 AS named_share, -- of the time of other programs that one must have had to be named
@@ -95,6 +97,24 @@ WITH
         FROM held
         GROUP BY recording, pid
     ),
+    -- Threads of the process that are short of CPUs.
+    crowds AS (
+        SELECT recording, pid, count(*) AS threads
+        FROM (
+            SELECT
+                recording,
+                pid,
+                tid,
+                sum(runq_ns) AS ns,
+                max(sum(runq_ns)) OVER (PARTITION BY recording, pid) AS most_ns
+            FROM _switches
+            WHERE runq_ns > 0
+            GROUP BY recording, pid, tid
+        )
+        CROSS JOIN thresholds
+        WHERE ns >= short_share * most_ns
+        GROUP BY recording, pid
+    ),
     quotas AS (
         SELECT
             limits.recording,
@@ -118,16 +138,23 @@ WITH
             quotas.throttled_share,
             coalesce(quotas.throttled_share >= thresholds.limited_share, FALSE) AS limited,
             limits.allowed_cpus,
-            recordings.cpus
+            recordings.cpus,
+            CASE
+                WHEN crowds.threads > coalesce(limits.allowed_cpus, recordings.cpus, 1)
+                        OR sums.others_ns + sums.job_ns < thresholds.least_holder * sums.ready_ns
+                    THEN sums.threads_ns
+                ELSE 0
+            END AS own_ns
         FROM sums
         JOIN crews ON crews.recording = sums.recording AND crews.pid = sums.pid
         CROSS JOIN thresholds
+        LEFT JOIN crowds ON crowds.recording = sums.recording AND crowds.pid = sums.pid
         LEFT JOIN quotas ON quotas.recording = sums.recording AND quotas.pid = sums.pid
         LEFT JOIN _host_limits AS limits ON limits.recording = sums.recording AND limits.pid = sums.pid
         LEFT JOIN recordings ON recordings.recording = sums.recording
         WHERE crews.work >= thresholds.least_work
             AND sums.ready_ns >= thresholds.min_ns
-            AND (sums.ready_ns - sums.threads_ns >= thresholds.min_share * crews.wall_ns
+            AND (sums.ready_ns - own_ns >= thresholds.min_share * crews.wall_ns
                 OR sums.ready_ns >= thresholds.crowded_share * crews.wall_ns)
     )
 SELECT
@@ -137,8 +164,8 @@ SELECT
     '% of the time of ' || CASE threads WHEN 1 THEN 'the thread that computes' ELSE 'the threads that compute' END
         AS unit, -- unit of value
     CASE
-        WHEN ready_ns - threads_ns >= high_share * wall_ns THEN 'high'
-        WHEN ready_ns - threads_ns >= min_share * wall_ns THEN 'medium'
+        WHEN ready_ns - own_ns >= high_share * wall_ns THEN 'high'
+        WHEN ready_ns - own_ns >= min_share * wall_ns THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low
     concat_ws(
@@ -188,12 +215,12 @@ SELECT
                 || 'OMP_NUM_THREADS, torch.set_num_threads, n_jobs'
         WHEN others_ns + threads_ns + job_ns + nobody_ns + kernel_ns = 0
             THEN 'record again: this recording does not say who had the CPUs meanwhile'
-        WHEN others_ns >= greatest(threads_ns, job_ns, nobody_ns)
+        WHEN others_ns >= greatest(own_ns, job_ns, nobody_ns)
             THEN 'keep the CPUs free of other programs: run them elsewhere, later, or below this one (nice -n 19)'
-        WHEN job_ns >= greatest(threads_ns, nobody_ns)
+        WHEN job_ns >= greatest(own_ns, nobody_ns)
             THEN 'run no more processes and threads at once than there are CPUs: processes x threads of each '
                 || '(n_jobs, workers; OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, torch.set_num_threads)'
-        WHEN threads_ns >= nobody_ns
+        WHEN own_ns >= nobody_ns
             THEN 'compute in no more threads than there are CPUs: OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, '
                 || 'torch.set_num_threads, n_jobs'
         ELSE 'see what forbids it to run: its CPU limit (cpu.max of its cgroup), its CPUs (taskset -p PID)'

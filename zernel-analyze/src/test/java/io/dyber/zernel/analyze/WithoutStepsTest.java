@@ -170,6 +170,19 @@ class WithoutStepsTest {
     }
 
     @Test
+    void threadsThatTakeTurnsBecauseOfOthersAreNotTheProgramsOwnDoing() {
+        RecordingFixture fixture = withoutCpu("other_pid = 900, other_comm = 'backup'");
+        for (int i = 0; i < 40; i++) {
+            fixture.event("sched", "off-cpu", i * 50 + 31, 19.0,
+                    "state = 'preempted', runq_ns = 19000000, other_pid = 100, other_comm = 'python3'");
+        }
+        Finding finding = run("no_free_cpu", fixture).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.evidence()).contains("others on this machine had it 51 % of that time", "other threads of its process 49 %");
+        assertThat(finding.advice()).startsWith("keep the CPUs free of other programs");
+    }
+
+    @Test
     void noFreeCpuFiresForALimitThatIsUsedUp() {
         RecordingFixture fixture = withoutCpu("other_pid = NULL")
                 .on(200, 200, "backup").event("sched", "off-cpu", 5, 2.0, "state = 'preempted', runq_ns = 100, other_pid = 100")
