@@ -81,6 +81,9 @@ END;
 CREATE MACRO is_blocked_on_process(part, state) AS
     state IN ('pipe', 'socket', 'process') AND part NOT IN ('data_wait', 'worker_start');
 
+-- Whether a frame of Python is one of its import system, by the file; NULL where that is not known.
+CREATE MACRO is_import(file) AS file LIKE '%importlib._bootstrap%';
+
 -- How long time buckets are by which spans of time are found: 2^bits ns, at most half a short span, or `least`. Then a
 -- span has few of them, and few spans are in one, which would each be tried for every point there.
 CREATE MACRO bucket_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);

@@ -20,7 +20,7 @@ WITH
             arg_max(coalesce(file, '') || ' ' || coalesce(called, ''), frame) FILTER (
                 NOT native AND NOT coalesce(module = 'python' AND file LIKE '%/threading.py', FALSE)
             ) AS root,
-            bool_or(file LIKE '%importlib._bootstrap%') IS TRUE AS importing
+            bool_or(is_import(file)) IS TRUE AS importing
         FROM _stack_frames
         GROUP BY id
     ),

@@ -35,7 +35,7 @@ WITH
             AND threads.pid = events.pid
             AND threads.tid = events.tid
         JOIN stack_lines AS lines ON lines.id = events.id
-        ANTI JOIN (SELECT DISTINCT id FROM _stack_frames WHERE file LIKE '%importlib._bootstrap%') AS imports
+        ANTI JOIN (SELECT DISTINCT id FROM _stack_frames WHERE is_import(file)) AS imports
             ON imports.id = events.id
         WHERE events.ns > 0
             AND events.start_ns >= threads.work_ns

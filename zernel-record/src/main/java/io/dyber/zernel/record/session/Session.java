@@ -78,7 +78,7 @@ public final class Session {
     private final FooterBuilder footer;
     private final Rotation parts;
     private final Triggers triggers;
-    private long started;
+    private long began;
     private long quietUntil = System.nanoTime();
     private volatile long livelyUntil = System.nanoTime() + LIVELY_NANOS;
     private long nextRollCall = System.nanoTime();
@@ -194,7 +194,7 @@ public final class Session {
             abandon();
             throw e;
         }
-        started = System.nanoTime();
+        began = System.nanoTime();
         Optional<RuntimeException> failure = Optional.empty();
         try {
             loop();
@@ -270,10 +270,9 @@ public final class Session {
     }
 
     private void loop() {
-        long start = started;
-        long nextStatus = start + STATUS_NANOS;
+        long nextStatus = began + STATUS_NANOS;
         long nextDescription = nextStatus;
-        while (goesOn(System.nanoTime() - start)) {
+        while (goesOn(System.nanoTime() - began)) {
             if (System.nanoTime() >= nextStatus) {
                 nextStatus += STATUS_NANOS;
                 count();
@@ -285,7 +284,7 @@ public final class Session {
                 }
                 double share = overhead.shareSinceLast(attachments.functions().hits(overhead.cost()));
                 progress.going(new Progress.Status(
-                        System.nanoTime() - start,
+                        System.nanoTime() - began,
                         file.events(),
                         losses.total(),
                         file.bytes(),
@@ -447,7 +446,7 @@ public final class Session {
     public void awaitCommand() throws InterruptedException {
         while (leavesCommand()) {
             boolean isTime = options.duration().isPresent()
-                    && System.nanoTime() - started >= options.duration().get().toNanos();
+                    && System.nanoTime() - began >= options.duration().get().toNanos();
             if (controls.awaitStop(QUIET_TICK_MILLIS) || isTime) {
                 workload.ifPresent(Workload::terminate);
             }

@@ -219,6 +219,24 @@ class CrashIT {
     }
 
     @Test
+    void anErrorOfTheRecorderEndsTheRecordingAndNotTheCommand() throws IOException {
+        Path folder = Files.createDirectory(directory.resolve("output"));
+        String beats = String.join(" ", Beat.command(directory.resolve("log"), "1000000000", "1000000", "1"));
+        String job = beats + " > /dev/null & echo rea''dy; read go; kill $!; echo ov''er; exit 3";
+        try (Running recorder = Recorder.recordTo(folder.resolve("run.parquet"), "--kinds", "call,process", "--probe", Beat.probe())
+                .with("--", "sh", "-c", job)
+                .startRecording()) {
+            recorder.awaitLine("ready");
+            shell("rm -r " + folder);
+            recorder.awaitLine("no such folder");
+            recorder.awaitLine("zernel-record: the command goes on without being recorded");
+            recorder.say("go");
+            recorder.awaitLine("over");
+            assertThat(recorder.await().status()).isEqualTo(3);
+        }
+    }
+
+    @Test
     void aCommandThatOutlivesItsRecordingEndsWhenTheTimeIsOver() throws IOException {
         Path disk = Files.createDirectory(directory.resolve("disk"));
         shell("mount -t tmpfs -o size=1m tmpfs " + disk);

@@ -328,22 +328,25 @@ class VerdictTest {
                 + " 'LIBRARY:FUNCTION(role=step)', role=data_wait, ..., or mark regions in Python with --probe py_region.");
     }
 
+    /// Of a recording without steps, with these rows of `lines_without_steps`.
+    private static Verdict ofLines(Object[] first, Object[]... others) {
+        List<String> columns =
+                List.of("recording", "pid", "tid", "threads", "wall_ns", "part", "share", "part_share", "place", "state", "doing");
+        Map<String, Table> sections =
+                Map.of("step_mean", table(List.of("pid")), "lines_without_steps", tableOf(columns, first, others));
+        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+    }
+
     @Test
     void withoutStepsTheLineThatTakesMostTimeIsTheAnswer() {
-        Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid")),
-                "lines_without_steps",
-                tableOf(
-                        List.of("recording", "pid", "tid", "threads", "wall_ns", "part", "line", "share", "part_share", "place", "state",
-                                "doing"),
-                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "serve.py:15 features", "serve.py:15 features", 0.7, 0.7, "serve.py:15 features -> recv",
+        Verdict verdict = ofLines(
+                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "serve.py:15 features", 0.7, 0.7, "serve.py:15 features -> recv",
                                 "socket", "blocked on a socket"),
-                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "serve.py:23 handle", "serve.py:23 handle", 0.1, 0.1,
+                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "serve.py:23 handle", 0.1, 0.1,
                                 "serve.py:23 handle -> Linear.forward", "on-cpu", "on a CPU"),
-                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "serve.py:30 log", "serve.py:30 log", 0.01, 0.01, "serve.py:30 log", "on-cpu",
+                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "serve.py:30 log", 0.01, 0.01, "serve.py:30 log", "on-cpu",
                                 "on a CPU"),
-                        row(1L, 200L, 200L, 1L, 8_000_000_000L, "other.py:1 run", "other.py:1 run", 0.9, 0.9, "other.py:1 run", "on-cpu", "on a CPU")));
-        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+                        row(1L, 200L, 200L, 1L, 8_000_000_000L, "other.py:1 run", 0.9, 0.9, "other.py:1 run", "on-cpu", "on a CPU"));
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
         assertThat(verdict.sentence()).isEqualTo(
                 "No steps were seen; pid 100 spends 70.0 % of 8.00 s in serve.py:15 features -> recv, blocked on a socket.");
@@ -353,19 +356,13 @@ class VerdictTest {
 
     @Test
     void withoutStepsLinesOfOneFunctionAreToldTogether() {
-        Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid")),
-                "lines_without_steps",
-                tableOf(
-                        List.of("recording", "pid", "tid", "threads", "wall_ns", "part", "line", "share", "part_share", "place", "state",
-                                "doing"),
-                        row(1L, 100L, 101L, 4L, 8_000_000_000L, "serve.py save", "serve.py:13 save", 0.44, 0.64, "serve.py:13 save -> fsync",
+        Verdict verdict = ofLines(
+                        row(1L, 100L, 101L, 4L, 8_000_000_000L, "serve.py save", 0.44, 0.64, "serve.py:13 save -> fsync",
                                 "storage", "blocked on storage"),
-                        row(1L, 100L, 101L, 4L, 8_000_000_000L, "serve.py save", "serve.py:10 save", 0.2, 0.64, "serve.py:10 save -> dumps",
+                        row(1L, 100L, 101L, 4L, 8_000_000_000L, "serve.py save", 0.2, 0.64, "serve.py:10 save -> dumps",
                                 "on-cpu", "on a CPU"),
-                        row(1L, 100L, 101L, 4L, 8_000_000_000L, "serve.py answer", "serve.py:23 answer", 0.2, 0.25,
-                                "serve.py:23 answer -> Linear.forward", "on-cpu", "on a CPU")));
-        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+                        row(1L, 100L, 101L, 4L, 8_000_000_000L, "serve.py answer", 0.2, 0.25,
+                                "serve.py:23 answer -> Linear.forward", "on-cpu", "on a CPU"));
         assertThat(verdict.sentence()).isEqualTo("No steps were seen; 4 threads of pid 100 spend 64.0 % of their 8.00 s in serve.py save: "
                 + "line 13 -> fsync: 44.0 % blocked on storage; line 10 -> dumps: 20.0 % on a CPU.");
         assertThat(verdict.reason()).startsWith("Next most: serve.py answer: 25.0 %. `zernel-analyze stacks");
@@ -373,17 +370,11 @@ class VerdictTest {
 
     @Test
     void aLineThatTakesPartOfAFunctionIsNotGivenAllOfItsTime() {
-        Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid")),
-                "lines_without_steps",
-                tableOf(
-                        List.of("recording", "pid", "tid", "threads", "wall_ns", "part", "line", "share", "part_share", "place", "state",
-                                "doing"),
-                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "load.py model", "load.py:6 build", 0.04, 0.4, "load.py:6 build -> Linear",
+        Verdict verdict = ofLines(
+                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "load.py model", 0.04, 0.4, "load.py:6 build -> Linear",
                                 "on-cpu", "on a CPU"),
-                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "load.py model", "load.py:7 build", 0.03, 0.4, "load.py:7 build -> Linear",
-                                "on-cpu", "on a CPU")));
-        Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+                        row(1L, 100L, 100L, 1L, 8_000_000_000L, "load.py model", 0.03, 0.4, "load.py:7 build -> Linear",
+                                "on-cpu", "on a CPU"));
         assertThat(verdict.sentence()).isEqualTo("No steps were seen; pid 100 spends 40.0 % of 8.00 s in load.py model: "
                 + "load.py:6 build -> Linear: 4.0 % on a CPU.");
     }
