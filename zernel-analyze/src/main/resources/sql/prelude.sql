@@ -175,6 +175,9 @@ CREATE MACRO size(bytes) AS CASE
     ELSE format('{:.0f} B', CAST(bytes AS DOUBLE))
 END;
 
+-- How many steps a mean is of, in words.
+CREATE MACRO mean_of(steps) AS CASE WHEN steps = 1 THEN 'the only step' ELSE format('mean of {} steps', steps) END;
+
 -- A share as text: 0.314 -> '31 %'.
 CREATE MACRO pct(share) AS format('{:.0f} %', 100.0 * share);
 
@@ -226,6 +229,9 @@ END;
 
 -- Whether reads of files copy what is in memory, which is work on a CPU, by how long they are blocked.
 CREATE MACRO _copies(blocked_ns, read_ns) AS blocked_ns < 0.2 * read_ns;
+
+-- [ns] What getting a batch from a worker is assumed to take at least.
+CREATE MACRO _hand_over_ns() AS 300000;
 
 -- CPUs that a job could have and nothing uses, as text that says whether they were measured.
 CREATE MACRO _cpus_text(idle, cpus, measured) AS CASE

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Habits of programs that cost more than they look: a bound CPU, mapped files, locks on files, numbers of each parameter."""
 
+import cProfile
 import copy
 import fcntl
 import mmap
@@ -78,6 +79,40 @@ def anomaly(run):
     torch.autograd.set_detect_anomaly(run.planted)
     model = torch.nn.Sequential(network(), *[torch.nn.Linear(10, 10) for _ in range(60)])
     fit(run, in_memory(run), model)
+
+
+def tokens(text):
+    """Numbers of words, made by functions that are called for each letter."""
+    return [word_number(word) for word in text.split()]
+
+
+def word_number(word):
+    number = 7
+    for letter in word:
+        number = mixed(number, letter)
+    return number % 500
+
+
+def mixed(number, letter):
+    return number * 31 + ord(letter) & 65535
+
+
+def cprofile(run):
+    """cProfile was left on around a loop whose text is tokenized in Python."""
+    texts = [" ".join(f"w{(i * 7 + j * 13) % 999}" for j in range(24)) for i in range(512)]
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(
+        torch.nn.Embedding(500, 64), torch.nn.Flatten(), torch.nn.Linear(64 * 24, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
+
+    def batches():
+        for step in range(run.steps + 1):
+            rows = [tokens(texts[(step * 64 + row) % 512]) for row in range(64)]
+            yield torch.tensor(rows), torch.randint(0, 10, (64,))
+
+    if run.planted:
+        profile = cProfile.Profile()
+        profile.enable()
+    fit(run, batches(), model)
 
 
 def grad_hook(run):

@@ -1,6 +1,43 @@
+-- Stacks in a tool that follows each call of Python: a profiler, a debugger, a measurement of coverage.
+--
+-- Such a tool's code runs only while it is on. A frame further out, as of `cProfile.run`, says only who started it.
+--
+-- needs: _stack_frames
+CREATE TABLE _tracer_stacks AS
+WITH
+    named AS (
+        SELECT
+            id,
+            CASE
+                WHEN native THEN CASE
+                    WHEN regexp_matches(file, '^_lsprof\b') THEN 'cProfile'
+                    WHEN regexp_matches(file, '^c?tracer\.cpython-') THEN 'coverage'
+                    WHEN regexp_matches(file, '^_line_profiler\b') THEN 'line_profiler'
+                    WHEN regexp_matches(file, '^_yappi\b') THEN 'yappi'
+                    WHEN regexp_matches(file, '^(_pydevd|pydevd_cython)') THEN 'a debugger (pydevd)'
+                    WHEN regexp_matches(function, '^tracemalloc_') THEN 'tracemalloc'
+                END
+                WHEN regexp_matches(file, '/coverage/(pytracer|sysmon)\.py$') THEN 'coverage'
+                WHEN regexp_matches(file, '/_?pydevd\w*\.py$') AND regexp_matches(function, 'trace|dispatch')
+                    THEN 'a debugger (pydevd)'
+                WHEN module = 'python' AND regexp_matches(function, 'dispatch|\b(local|global)trace') THEN CASE
+                    WHEN regexp_matches(file, '/bdb\.py$') THEN 'a debugger (bdb)'
+                    WHEN regexp_matches(file, '/profile\.py$') THEN 'profile'
+                    WHEN regexp_matches(file, '/trace\.py$') THEN 'trace'
+                END
+            END AS tool
+        FROM _stack_frames
+    )
+SELECT
+    id, -- number of the stack
+    min(tool) AS tool -- the tool
+FROM named
+WHERE tool IS NOT NULL
+GROUP BY id;
+
 -- Samples of training threads on a CPU in no recorded call, and how many of them are in the forward pass.
 --
--- needs: _step_samples, _module_stacks
+-- needs: _step_samples, _module_stacks, _tracer_stacks
 -- digest: kept
 CREATE TABLE _forward_samples AS
 SELECT
@@ -12,9 +49,12 @@ SELECT
     count(*) FILTER (modules.operates) AS in_operator, -- of those, in operators
     count(*) FILTER (modules.own) AS in_own, -- of all, those in the user's own code that modules call, and in hooks
     count(modules.library_file) AS in_library, -- of all, those in modules, but in Python's standard library
-    mode(modules.library_file ORDER BY modules.library_file) AS library_file -- file of it that most of those are in
+    mode(modules.library_file ORDER BY modules.library_file) AS library_file, -- file of it that most of those are in
+    count(tracers.tool) AS in_tracer, -- of all, those in what follows each call of Python
+    mode(tracers.tool ORDER BY tracers.tool) AS tracer -- what most of those are in
 FROM _step_samples AS samples
 LEFT JOIN _module_stacks AS modules ON modules.id = samples.id
+LEFT JOIN _tracer_stacks AS tracers ON tracers.id = samples.id
 WHERE samples.part = 'unknown'
 GROUP BY samples.recording, samples.pid, samples.tid;
 
@@ -26,6 +66,8 @@ GROUP BY samples.recording, samples.pid, samples.tid;
 -- computes; Python of the user's own that a module calls, and hooks, are not the forward pass. Else it takes between
 -- half and one and a half of the backward pass, so what is lost is a range, and what is taken for the loss assumes
 -- three quarters. Whether the rest can be given to another process, made cheaper or left out, only its author knows.
+-- A profiler, debugger or measurement of coverage that follows each call of Python is named: its own code is a small
+-- part of what it costs, as it also keeps the interpreter from its short ways.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
 --
@@ -43,6 +85,7 @@ WITH
             0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions
             0.75 AS forward_share, -- the same, usually
             1.5 AS forward_share_most, -- the same, at most: attention with dropout on a CPU
+            0.02 AS tracer_share, -- of the samples, from which on what follows the calls of Python is told
             0.3 AS library_share, -- of the samples, from which on Python's standard library in modules is the cause
             0.5 AS late_share, -- of what is lost, by which a rank is late
             20 AS min_samples, -- of work in no call, to tell the forward pass from the rest
@@ -59,12 +102,14 @@ WITH
             in_own,
             in_library,
             library_file,
+            in_tracer,
+            tracer,
             in_forward / samples AS share,
             in_operator / samples AS operator_share,
             deviations * sqrt(share * (1 - share) / samples) AS error
         FROM _forward_samples
         CROSS JOIN thresholds
-        WHERE samples >= min_samples AND in_forward + in_own + in_library > 0
+        WHERE samples >= min_samples AND in_forward + in_own + in_library + in_tracer > 0
     ),
     forwards AS (
         SELECT
@@ -74,6 +119,8 @@ WITH
             sampled.in_own,
             sampled.in_library,
             sampled.library_file,
+            sampled.in_tracer,
+            sampled.tracer,
             -- Where the forward pass was told apart, modules in no call are something else.
             CASE WHEN medians.backward_ns > 0 THEN sampled.share * medians.between_ns END AS sampled_ns,
             sampled.error * medians.between_ns AS error_ns,
@@ -138,12 +185,21 @@ SELECT
             )
             ELSE ''
         END
+        || CASE
+            WHEN in_tracer >= tracer_share * samples THEN format(
+                '{} of all are in {}, which follows each call of Python and makes all of them slower; ',
+                in_tracer, tracer
+            )
+            ELSE ''
+        END
         || coalesce(
             format('in {} it also waits {} for other threads of the process (blocked_on_thread); ',
                 shared.line, ms(wait_ns)),
             ''
         ) AS evidence, -- what it rests on
     CASE
+        WHEN in_tracer >= tracer_share * samples
+            THEN format('leave out {}, which was left on; profile some steps of a job and no more', tracer)
         WHEN in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py')
             THEN 'leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)'
         ELSE 'make what its lines do cheaper or rarer, or do it in another process; what prepares batches, in '

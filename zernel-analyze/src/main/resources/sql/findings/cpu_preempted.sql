@@ -84,7 +84,12 @@ SELECT
         WHEN 'started'
             THEN 'the training starts these programs itself: with nice, on CPUs of their own (taskset), or less often'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
-        WHEN 'ranks' THEN 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
+        WHEN 'ranks' THEN CASE
+            WHEN runs.pools
+                THEN 'fewer threads in each process (OMP_NUM_THREADS, torch.set_num_threads), or fewer processes: '
+                    || 'their threads for operators are more than the CPUs'
+            ELSE 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
+        END
         WHEN 'others' THEN CASE
             WHEN nice > 0
                 THEN format('run the training without nice, or renice it (renice -n 0 -p {}); '

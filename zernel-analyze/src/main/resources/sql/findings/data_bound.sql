@@ -22,6 +22,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
+            1 AS min_traced_steps, -- the same of a trace: many profile one step
             0.05 AS min_share, -- what can be saved, as a share of step time
             0.1 AS min_hand_over -- the same of a hand-over that no known way makes shorter
     ),
@@ -48,7 +49,7 @@ SELECT
         least(lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns ELSE 0 END, coalesce(by_itself_ns, lost_ns)),
         least_idle_ns
     ) AS least_lost_ns, -- [ns] lost at least: the wait, or as the thread itself loads, without samples of the GPU
-    format('mean of {} steps: {} waiting of {}; ', steps, ms(data_ns), ms(step_ns))
+    format('{}: {} waiting of {}; ', mean_of(steps), ms(data_ns), ms(step_ns))
         || CASE
             WHEN cause = 'named' AND asleep_share IS NULL THEN format('all in {}', names)
             WHEN cause = 'named'
@@ -84,7 +85,8 @@ SELECT
     CASE cause
         WHEN 'unseen' THEN CASE
             WHEN state = 'trace'
-                THEN 'more workers (num_workers, prefetch_factor); zernel-record says what they wait for'
+                THEN 'more workers (num_workers, prefetch_factor) if each is busy, none (num_workers=0) if loading '
+                    || 'takes less than the hand-over of a batch: zernel-record says which'
             ELSE 'the recording does not show the workers; record them too: leave out -p'
         END
         WHEN 'unmeasured'
@@ -135,5 +137,5 @@ FROM waits
 LEFT JOIN _bound_cpus USING (recording, pid)
 LEFT JOIN files USING (recording)
 WHERE cause IN ('transform', 'idle', 'uneven', 'sampler', 'unseen', 'named', 'unmeasured')
-    AND steps >= min_steps
+    AND steps >= CASE WHEN state = 'trace' THEN min_traced_steps ELSE min_steps END
     AND lost_ns >= CASE WHEN cause = 'idle' AND by_itself_ns IS NULL THEN min_hand_over ELSE min_share END * step_ns

@@ -94,7 +94,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps, without warm-up
-            2 AS min_traced_steps, -- the same where a trace tells
+            1 AS min_traced_steps, -- the same where a trace tells: many profile one step
             0.05 AS min_share, -- what can be saved, as a share of step time
             0.5 AS min_objects, -- share of the waits, from which on they are for objects that are exchanged
             1.5 AS accumulated, -- backward passes that exchange gradients for a step of the optimizer
@@ -185,7 +185,7 @@ SELECT
     lost_ns, -- [ns] of nothing but communication
     bound_ns, -- [ns] saved at most, when all of it is hidden
     saved_ns AS advice_saves_ns, -- [ns] of it that no_sync() saves; NULL where one backward pass exchanges gradients
-    format('mean of {} steps: {} of {} ', steps, ms(blocked_ns), ms(step_ns))
+    format('{}: {} of {} ', mean_of(steps), ms(blocked_ns), ms(step_ns))
         || CASE
             WHEN traced THEN 'in which the GPU communicates and computes nothing, by its trace; '
             WHEN on_cpu AND ranks > 1 THEN 'blocked in torch.distributed, not for a rank that is late; '

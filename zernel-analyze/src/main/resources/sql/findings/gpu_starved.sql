@@ -13,7 +13,7 @@
 WITH
     thresholds AS (
         SELECT
-            2 AS min_steps, -- steps of kind train
+            1 AS min_steps, -- steps of kind train: many profile one
             0.05 AS min_share, -- what can be saved, as a share of the step
             1.3 AS slowdown -- times as long as without the profiler the CPU takes
     ),
@@ -24,13 +24,15 @@ WITH
             idle.device,
             steps.tid,
             idle.cause,
-            sum(least(idle.dur_ns, steps.end_ns - idle.start_ns)) AS idle_ns
+            sum(
+                least(idle.start_ns + idle.dur_ns, steps.end_ns) - greatest(idle.start_ns, steps.start_ns)
+            ) AS idle_ns
         FROM gpu_idle AS idle
         JOIN steps
             ON steps.recording = idle.recording
             AND steps.pid = idle.pid
             AND steps.step_kind = 'train'
-            AND idle.start_ns >= steps.start_ns
+            AND idle.start_ns + idle.dur_ns > steps.start_ns
             AND idle.start_ns < steps.end_ns
         WHERE idle.cause IN ('dispatch', 'optimizer', 'no call', 'launch latency')
             AND idle.recording IN (SELECT recording FROM files WHERE state = 'trace')
@@ -49,7 +51,8 @@ WITH
                 format('{} {}', ms(gaps.idle_ns / step_mean.steps), gaps.cause),
                 ', '
                 ORDER BY gaps.idle_ns DESC
-            ) AS causes
+            ) AS causes,
+            arg_max(gaps.cause, (gaps.idle_ns, gaps.cause)) AS cause
         FROM gaps
         JOIN step_mean
             ON step_mean.recording = gaps.recording
@@ -79,11 +82,17 @@ SELECT
     step_ns, -- [ns] step
     lost_ns, -- [ns] idle if the CPU were as fast as without the profiler
     bound_ns, -- [ns] idle while profiled
-    format('mean of {} steps: GPU {} idle for {} of {} with nothing launched: {}; a CPU that is {:.1f} times as fast '
+    format('{}: GPU {} idle for {} of {} with nothing launched: {}; a CPU that is {:.1f} times as fast '
             || 'without the profiler leaves {}',
-        steps, device, ms(idle_ns), ms(step_ns), causes, slowdown, ms(lost_ns)) AS evidence, -- what it rests on
-    'launch less and earlier: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, fused=True; no '
-        || 'other Python code between launches' AS advice, -- what to try
+        mean_of(steps), device, ms(idle_ns), ms(step_ns), causes, slowdown, ms(lost_ns))
+        AS evidence, -- what it rests on
+    CASE cause
+        WHEN 'no call'
+            THEN 'shorten what the program does while it launches nothing, or do it ahead, in a thread or in workers '
+                || 'of a DataLoader; profile with with_stack=True, which names it'
+        ELSE 'launch less and earlier: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, '
+            || 'fused=True; no other Python code between launches'
+    END AS advice, -- what to try
     'zernel-analyze gpu --idle {}' AS next_command -- to see more
 FROM costs
 WHERE lost_ns >= min_share * step_ns

@@ -1,4 +1,4 @@
--- Another program takes the CPUs of the training. Its threads ran where the training thread was ready to run.
+-- Another process takes the CPUs of the training. Its threads ran where the training thread was ready to run.
 --
 -- Lost is the time in which the thread was ready while a process that is no part of the training had its CPU, and that
 -- in which it waits on one for threads of its pool that have none, at most as the GPU is idle by the driver's samples.

@@ -136,8 +136,9 @@ SELECT
                 THEN format('{:.0f} of the {:.0f} launches of a step are in it; ', counted.launches, worked.launches)
             ELSE ''
         END AS evidence, -- what it rests on
-    'fused=True or foreach=True, no Python of your own in step(); for large embeddings sparse=True with SparseAdam; '
-        || 'or step less often: accumulate gradients' AS advice, -- what to try
+    'fused=True or foreach=True, few parameter groups, as each is stepped by itself; no Python of your own in step(); '
+        || 'for large embeddings sparse=True with SparseAdam; or step less often: accumulate gradients'
+        AS advice, -- what to try
     'zernel-analyze phases --parts {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds

@@ -47,8 +47,8 @@ SELECT
         AS evidence, -- what it rests on
     CASE
         WHEN on_cpu
-            THEN 'one collective in place of the loop: DistributedDataParallel, or torch.cat() of all tensors; or '
-                || 'async_op=True and wait once at the end'
+            THEN 'one collective in place of the loop: DistributedDataParallel, or torch.cat() of all tensors; with '
+                || 'FSDP fewer and larger units; or async_op=True and wait once at the end'
         ELSE 'send less often: larger buckets (bucket_cap_mb), larger FSDP units, or one flat tensor'
     END AS advice, -- what to try
     'zernel-analyze nccl {}' AS next_command -- to see more

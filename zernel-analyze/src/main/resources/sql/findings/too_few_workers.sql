@@ -5,8 +5,8 @@
 -- lost as the GPU is idle by the driver's samples. Workers that are blocked, in a socket or asleep, need no CPU. Where
 -- they need most CPUs of the machine it is a range: two CPUs may be two threads of one core.
 -- Where the training thread loads the data itself, workers save neither its sampler, which stays in its process, nor
--- what it takes to get a batch from a worker, 0.3 ms at least. There severity is by all the rest of loading, which
--- samples that cost less would save without any worker.
+-- what it takes to get a batch from a worker, 0.3 ms at least. That is assumed, so what they save is only told from
+-- there on. Severity is then by all the rest of loading, which samples that cost less would save without any worker.
 -- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
 -- one late rank of several (nccl_straggler).
 --
@@ -38,7 +38,7 @@ SELECT
         || CASE
             WHEN loads_in_process
                 THEN format('the training thread loads the data itself (num_workers=0), {} of it on the CPU; '
-                    || 'getting a batch from a worker is assumed to take 0.3 ms', pct(load_cpu_share))
+                    || 'getting a batch from a worker is assumed to take {}', pct(load_cpu_share), ms(_hand_over_ns()))
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share, copied_share)
         END
         || _cpus_text(idle_cpus, cpus, idle_measured)
@@ -56,4 +56,6 @@ SELECT
     'zernel-analyze sql {} "FROM workers"' AS next_command -- to see more
 FROM data_wait_causes
 CROSS JOIN thresholds
-WHERE cause = 'few' AND steps >= min_steps AND lost_ns >= min_share * step_ns
+WHERE cause = 'few'
+    AND steps >= min_steps
+    AND lost_ns >= greatest(min_share * step_ns, CASE WHEN loads_in_process THEN _hand_over_ns() ELSE 0 END)

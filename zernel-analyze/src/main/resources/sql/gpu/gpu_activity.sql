@@ -1,7 +1,8 @@
 -- What ran on GPUs when, by traces of PyTorch's profiler or by CUPTI: kernels, copies and fills.
 --
--- Durations are GPU execution time. Communication is known by the names of kernels of NCCL, RCCL and NVSHMEM; they run
--- from the moment their rank has arrived, so they also wait for the other ranks.
+-- Durations are GPU execution time. Communication is known by the names of kernels of NCCL, RCCL and NVSHMEM, and of
+-- all-reduces and the like that PyTorch (symmetric memory), vLLM, SGLang, AITER and TensorRT-LLM bring with them; they
+-- run from the moment their rank has arrived, so they also wait for the other ranks.
 --
 -- needs: events, gpu_traces
 CREATE VIEW gpu_activity AS
@@ -13,7 +14,12 @@ SELECT
     name, -- kernel, or what was copied from where to where
     CASE
         WHEN kind IN ('gpu_memcpy', 'gpu_memset') THEN 'copy'
-        WHEN regexp_matches(name, 'nccl|rccl|nvshmem', 'i') THEN 'communication'
+        WHEN regexp_matches(
+            name,
+            'nccl|rccl|nvshmem|mscclpp|deep_ep|cross_device_(reduce|store)|(one|two)_?shot_?all_?(reduce|gather)'
+                || '|multimem_\w*(all_?(reduce|gather)|reduce_?scatter)|all_?reduce_?(fusion|kernel)',
+            'i'
+        ) THEN 'communication'
         ELSE 'compute'
     END AS work, -- compute, communication or copy (also fills)
     ts_ns AS start_ns, -- [ns] when it began

@@ -398,7 +398,6 @@ WITH
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
             0.5 AS uneven_share, -- of the wait, that fetches of many times the usual length must take
             0.5 AS sampler_share, -- of the wait, from which on the sampler is to blame
-            0.3e6 AS hand_over_ns, -- [ns] that getting a batch from a worker takes at least
             0.2 AS sibling_share -- of a CPU, that the second thread of a core brings
     ),
     threads AS (
@@ -518,7 +517,7 @@ WITH
             least(rest_ns, coalesce(idle_ns, rest_ns)) AS wait_ns,
             -- What workers can take off the training thread: all that it waits, or loads itself without its sampler.
             CASE
-                WHEN loads_in_process THEN greatest(rest_ns - sampler_ns - constants.hand_over_ns, 0)
+                WHEN loads_in_process THEN greatest(rest_ns - sampler_ns - _hand_over_ns(), 0)
                 ELSE rest_ns
             END AS movable_ns,
             least(movable_ns, coalesce(idle_ns, movable_ns)) AS saved_ns,

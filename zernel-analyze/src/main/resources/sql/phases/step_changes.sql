@@ -14,7 +14,10 @@ WITH
             5 AS min_side, -- steps on either side of the change
             1e-5 AS max_p, -- probability that chance makes it
             0.05 AS min_change, -- share of the pace before
-            1 AS min_deviations -- median deviations of steps, scaled as standard deviations
+            1 AS min_deviations, -- median deviations of steps, scaled as standard deviations
+            30 AS parts, -- of the training
+            5 AS min_part, -- steps of a part
+            3 AS min_variations -- standard deviations of the medians of parts
     ),
     trained AS (
         SELECT numbers.thread, steps.step, steps.dur_ns
@@ -93,6 +96,28 @@ WITH
         FROM followed
         GROUP BY ALL
     ),
+    numbered AS (
+        SELECT
+            trained.thread,
+            sides.later,
+            trained.dur_ns - sides.median_ns AS over_ns,
+            greatest(thresholds.min_part, sides.steps // thresholds.parts) AS part_steps,
+            row_number() OVER (PARTITION BY trained.thread, sides.later ORDER BY trained.step) - 1 AS number
+        FROM trained
+        JOIN sides ON sides.thread = trained.thread AND sides.later = (trained.step > sides.last_step)
+        CROSS JOIN thresholds
+    ),
+    parts AS (
+        SELECT thread, median(over_ns) AS over_ns
+        FROM numbered
+        GROUP BY thread, later, part_steps, number // part_steps
+        HAVING count(*) = part_steps
+    ),
+    variations AS (
+        SELECT thread, sqrt(sum(pow(over_ns, 2)) / greatest(count(*) - 2, 1)) AS variation_ns
+        FROM parts
+        GROUP BY ALL
+    ),
     changes AS (
         SELECT
             before.thread,
@@ -102,10 +127,12 @@ WITH
             before.median_ns AS before_ns,
             after.median_ns AS after_ns,
             greatest(before.deviation_ns, after.deviation_ns) AS deviation_ns,
+            variations.variation_ns,
             least(1, 2 * exp(-before.weight * (1 - waves.likeness) / (1 + waves.likeness))) AS p
         FROM sides AS before
         JOIN sides AS after ON after.thread = before.thread
         JOIN waves ON waves.thread = before.thread
+        LEFT JOIN variations ON variations.thread = before.thread
         WHERE NOT before.later AND after.later
     )
 SELECT
@@ -124,4 +151,6 @@ CROSS JOIN thresholds
 WHERE changes.p <= thresholds.max_p
     AND abs(changes.after_ns - changes.before_ns) >= thresholds.min_change * changes.before_ns
     AND abs(changes.after_ns - changes.before_ns) >= thresholds.min_deviations * changes.deviation_ns
+    AND abs(changes.after_ns - changes.before_ns)
+        >= thresholds.min_variations * coalesce(changes.variation_ns, 0)
 ORDER BY changes.thread

@@ -1,10 +1,14 @@
 -- In which lines training threads spend their steps, most time first: on a CPU by samples, and blocked.
 --
--- Steps of kind train. What a line calls is the call that holds most of its time.
+-- Steps of kind train. What a line calls is the call that holds most of its time; of a line of several calls, none of
+-- which is as good as all of it, that is the longest of them.
 --
 -- needs: line_times, step_mean
 CREATE VIEW step_lines AS
 WITH
+    constants AS (
+        SELECT 0.9 AS as_good_as_all -- of a line's time, in one call
+    ),
     calls AS (
         SELECT recording, pid, tid, line, called, own, sum(ns) AS ns, count(*) AS events
         FROM line_times
@@ -19,6 +23,7 @@ WITH
             line,
             bool_or(own) AS own,
             arg_max(called, (ns, called)) AS called,
+            coalesce(max(ns) FILTER (called IS NOT NULL), 0) AS called_ns,
             sum(ns) AS ns,
             sum(events) AS events
         FROM calls
@@ -34,8 +39,13 @@ SELECT
     CAST(lines.events AS BIGINT) AS events, -- samples and calls that this rests on
     lines.ns / step_mean.steps AS line_ns, -- [ns] of a mean step in that line
     least(lines.ns / step_mean.steps / step_mean.step_ns, 1) AS share, -- of a mean step, 0 to 1
-    concat_ws(' -> ', lines.line, lines.called) AS place -- the line and what it called, in one text
+    CASE
+        WHEN lines.called_ns >= constants.as_good_as_all * lines.ns THEN concat_ws(' -> ', lines.line, lines.called)
+        ELSE lines.line
+            || coalesce(format(' ({} of it in {})', pct(lines.called_ns / lines.ns), lines.called), '')
+    END AS place -- the line and what it called, in one text
 FROM lines
+CROSS JOIN constants
 JOIN step_mean
     ON step_mean.recording = lines.recording
     AND step_mean.pid = lines.pid

@@ -40,6 +40,16 @@ class AnomaliesTest {
         }
     }
 
+    /// As on a machine whose clock or neighbours vary: steps resemble those 100 steps ago.
+    @Test
+    void aPaceThatComesAndGoesIsNoChangeOfPace() {
+        String level = "1 + 0.16 * (hash(process, step // 150) % 1000 / 1000.0 - 0.5) + 0.03 * %s";
+        try (Database database = open(steps(10, 2000, level, 5))) {
+            assertThat(database.query("FROM step_changes").rows()).isEmpty();
+            assertThat(findings("slow_steps", database)).isEmpty();
+        }
+    }
+
     @Test
     void slowStepsFiresWhereThePaceChanges() {
         RecordingFixture fixture = steps(1, 100, "CASE WHEN step >= 60 THEN 1.3 ELSE 1 END * exp(0.02 * %s)", 3);

@@ -716,6 +716,34 @@ class StateFindingsTest {
         assertThat(finding.advice()).isEqualTo("leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)");
     }
 
+    /// Of `cProfile` its library tells, of a debugger in Python its functions; who called `cProfile.run` tells nothing.
+    @Test
+    void cpuBetweenCallsNamesWhatFollowsEachCallOfPython() {
+        String run = "<module> (/me/train.py:30);run (/usr/lib/python3.12/cProfile.py:16);Profile.run (/usr/lib/python3.12/bdb.py:3);";
+        for (List<String> traced : List.of(
+                List.of("cProfile", "RotatingTree_Get (_lsprof.cpython-312-x86_64-linux-gnu.so)"),
+                List.of("a debugger (bdb)", "Bdb.trace_dispatch (/usr/lib/python3.12/bdb.py:90)"),
+                List.of("", "norms (/me/a.py:2)"))) {
+            RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+            for (int i = 0; i < 12; i++) {
+                fixture.backward(i * 100 + 35, 55).region(STEP, i * 100 + 90, 10);
+                for (int sample = 0; sample < 5; sample++) {
+                    fixture.sample(i * 100 + 2 + sample * 6, run + "fit (/me/a.py:9);"
+                            + (sample == 0 ? LINEAR : sample == 1 ? traced.getLast() : "norms (/me/a.py:2)"));
+                }
+            }
+            Finding finding = only("cpu_between_calls", fixture);
+            assertThat(finding.lostMillisPerStep()).isEqualTo(28.0);
+            if (traced.getFirst().isEmpty()) {
+                assertThat(finding.evidence()).doesNotContain("follows each call");
+                assertThat(finding.advice()).startsWith("make what its lines do cheaper");
+            } else {
+                assertThat(finding.evidence()).contains("; 11 of all are in " + traced.getFirst() + ", which follows each call of Python ");
+                assertThat(finding.advice()).startsWith("leave out " + traced.getFirst() + ", which was left on; ");
+            }
+        }
+    }
+
     @Test
     void cpuBetweenCallsIsSilentForTheForwardPass() {
         RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);

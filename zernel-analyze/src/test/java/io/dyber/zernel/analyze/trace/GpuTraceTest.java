@@ -93,6 +93,28 @@ class GpuTraceTest {
                 launch latency	1000""");
     }
 
+    /// Names as they are in traces of PyTorch's symmetric memory, vLLM, AITER and TensorRT-LLM.
+    @Test
+    void allReducesThatEnginesBringAreCommunicationAndOtherReductionsAreNot() {
+        TraceFixture trace = trace(100);
+        List<String> names = List.of(
+                "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(unsigned int)",
+                "void (anonymous namespace)::two_shot_all_reduce_kernel<float, 16>(float**)",
+                "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(vllm::RankData*)",
+                "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 8>(aiter::RankData*)",
+                "void tensorrt_llm::kernels::oneShotAllReduceKernel<float>(float*)",
+                "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(float)",
+                "void softmax_warp_forward<float, float, 8, false>(float*)",
+                "Cijk_Ailk_Bljk_BBS_MT128x128_ReduceScatterless");
+        for (int i = 0; i < names.size(); i++) {
+            trace.kernel(names.get(i), 7, i, i + 0.1, 0.5);
+        }
+        try (Database database = Recordings.open(trace.write(folder.resolve("trace.json")).toString())) {
+            assertThat(database.query("SELECT work, count(*) AS kernels FROM gpu_activity GROUP BY ALL ORDER BY work").toString())
+                    .isEqualTo("work\tkernels\ncommunication\t5\ncompute\t3");
+        }
+    }
+
     @Test
     void kernelsAreSummedByNameWithTheirLaunchDelay() {
         assertThat(query(step(), activity(), "SELECT work, name, runs, sum_ns // 1000 AS us, delay_p50_ns // 1000 AS delay, bytes "

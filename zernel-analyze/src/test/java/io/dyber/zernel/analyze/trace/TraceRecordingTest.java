@@ -485,7 +485,8 @@ public class TraceRecordingTest {
             Finding finding = database.diagnose("data_bound").getFirst();
             assertThat(finding.evidence()).startsWith("mean of 6 steps: 2.0 ms waiting of 20.0 ms; a trace does not show the workers; ");
             assertThat(finding.advice()).isEqualTo(
-                    "more workers (num_workers, prefetch_factor); zernel-record says what they wait for");
+                    "more workers (num_workers, prefetch_factor) if each is busy, none (num_workers=0) if loading takes"
+                            + " less than the hand-over of a batch: zernel-record says which");
         }
     }
 
@@ -512,6 +513,28 @@ public class TraceRecordingTest {
             assertThat(finding.lostMillisPerStep()).isBetween(5.0, 15.0);
             assertThat(finding.evidence()).contains("GPU 0 idle for ", "a CPU that is 1.3 times as fast");
             assertThat(database.diagnose("launch_bound")).isEmpty();
+        }
+    }
+
+    /// A loop that ends each step with a wait, as `loss.item()`: the GPU runs dry just before the step ends.
+    @Test
+    void gpuStarvedFiresForAGapThatBeginsInTheStepBefore() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + (i + 7), 100, at, 20).kernel("gemm", 7, at + 15, at + 15.1, 4.8);
+            trace.call("cudaStreamSynchronize", at + 15.2, 4.75);
+        }
+        try (Database database = open(trace)) {
+            // Five gaps of 15.15 ms after the wait, in six steps.
+            assertThat(database.diagnose("gpu_starved").getFirst().evidence()).contains("GPU 0 idle for 12.6 ms of 20.0 ms");
+        }
+    }
+
+    @Test
+    void gpuStarvedFiresInATraceOfOneStep() {
+        try (Database database = open(training(1, 3))) {
+            assertThat(database.diagnose("gpu_starved").getFirst().evidence()).startsWith("the only step: ");
         }
     }
 

@@ -211,7 +211,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
         String why = busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled");
         if (trace) {
             why = gpuTimes(report).anyMatch(words::areOf)
-                    ? "the trace has GPU activity in less than half of the steps"
+                    ? "the GPU's activity in the trace spans less than half of the time of the steps"
                     : "the trace has no GPU activity of the process with steps";
         }
         return "Whether the CPU or a GPU limits the job cannot be known from here: " + why + ".";

@@ -241,8 +241,8 @@ class VerdictTest {
     @Test
     void aTraceOfFewOfTheStepsSaysSo() {
         assertThat(verdictOfTrace(true))
-                .isEqualTo("Whether the CPU or a GPU limits the job cannot be known from here: the trace has GPU activity in less "
-                        + "than half of the steps.");
+                .isEqualTo("Whether the CPU or a GPU limits the job cannot be known from here: the GPU's activity in the trace "
+                        + "spans less than half of the time of the steps.");
     }
 
     private static String verdictOfTrace(boolean onGpu) {
