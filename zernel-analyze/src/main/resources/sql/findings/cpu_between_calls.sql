@@ -1,6 +1,7 @@
 -- Stacks in a tool that follows each call of Python: a profiler, a debugger, a measurement of coverage.
 --
--- Such a tool's code runs only while it is on. A frame further out, as of `cProfile.run`, says only who started it.
+-- Such a tool's functions run only while it is on. One that is known by a frame of Python is told by the functions that
+-- the interpreter calls, not by those that begin it, such as `Profile.run`, which are further out all along.
 --
 -- needs: _stack_frames
 CREATE TABLE _tracer_stacks AS
@@ -10,16 +11,14 @@ WITH
             id,
             CASE
                 WHEN native THEN CASE
-                    WHEN regexp_matches(file, '^_lsprof\b') THEN 'cProfile'
-                    WHEN regexp_matches(file, '^c?tracer\.cpython-') THEN 'coverage'
+                    WHEN regexp_matches(file, '^_lsprof\b')
+                        OR regexp_matches(function, '^(ptrace_(enter|leave)_call|profiler_callback)$')
+                        THEN 'cProfile'
+                    WHEN regexp_matches(function, '^CTracer_') THEN 'coverage'
                     WHEN regexp_matches(file, '^_line_profiler\b') THEN 'line_profiler'
                     WHEN regexp_matches(file, '^_yappi\b') THEN 'yappi'
-                    WHEN regexp_matches(file, '^(_pydevd|pydevd_cython)') THEN 'a debugger (pydevd)'
-                    WHEN regexp_matches(function, '^tracemalloc_') THEN 'tracemalloc'
                 END
-                WHEN regexp_matches(file, '/coverage/(pytracer|sysmon)\.py$') THEN 'coverage'
-                WHEN regexp_matches(file, '/_?pydevd\w*\.py$') AND regexp_matches(function, 'trace|dispatch')
-                    THEN 'a debugger (pydevd)'
+                WHEN module = 'coverage' AND regexp_matches(file, '/(pytracer|sysmon)\.py$') THEN 'coverage'
                 WHEN module = 'python' AND regexp_matches(function, 'dispatch|\b(local|global)trace') THEN CASE
                     WHEN regexp_matches(file, '/bdb\.py$') THEN 'a debugger (bdb)'
                     WHEN regexp_matches(file, '/profile\.py$') THEN 'profile'
@@ -40,6 +39,16 @@ GROUP BY id;
 -- needs: _step_samples, _module_stacks, _tracer_stacks
 -- digest: kept
 CREATE TABLE _forward_samples AS
+WITH
+    timed AS (
+        SELECT
+            *,
+            10 * (middle_ns - min(middle_ns) OVER thread)
+                // (max(middle_ns) OVER thread - min(middle_ns) OVER thread + 1) AS tenth
+        FROM _step_samples
+        WHERE part = 'unknown'
+        WINDOW thread AS (PARTITION BY recording, pid, tid)
+    )
 SELECT
     samples.recording, -- recording
     samples.pid, -- process
@@ -51,11 +60,12 @@ SELECT
     count(modules.library_file) AS in_library, -- of all, those in modules, but in Python's standard library
     mode(modules.library_file ORDER BY modules.library_file) AS library_file, -- file of it that most of those are in
     count(tracers.tool) AS in_tracer, -- of all, those in what follows each call of Python
+    count(DISTINCT CASE WHEN tracers.tool IS NOT NULL THEN samples.tenth END)
+        AS tracer_tenths, -- tenths of the time of all samples that have such
     mode(tracers.tool ORDER BY tracers.tool) AS tracer -- what most of those are in
-FROM _step_samples AS samples
+FROM timed AS samples
 LEFT JOIN _module_stacks AS modules ON modules.id = samples.id
 LEFT JOIN _tracer_stacks AS tracers ON tracers.id = samples.id
-WHERE samples.part = 'unknown'
 GROUP BY samples.recording, samples.pid, samples.tid;
 
 -- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
@@ -85,7 +95,7 @@ WITH
             0.5 AS forward_share_least, -- of a backward pass, that a forward pass takes: convolutions
             0.75 AS forward_share, -- the same, usually
             1.5 AS forward_share_most, -- the same, at most: attention with dropout on a CPU
-            0.02 AS tracer_share, -- of the samples, from which on what follows the calls of Python is told
+            5 AS min_tenths, -- tenths of the time with samples in what follows the calls of Python: it was left on
             0.3 AS library_share, -- of the samples, from which on Python's standard library in modules is the cause
             0.5 AS late_share, -- of what is lost, by which a rank is late
             20 AS min_samples, -- of work in no call, to tell the forward pass from the rest
@@ -102,14 +112,12 @@ WITH
             in_own,
             in_library,
             library_file,
-            in_tracer,
-            tracer,
             in_forward / samples AS share,
             in_operator / samples AS operator_share,
             deviations * sqrt(share * (1 - share) / samples) AS error
         FROM _forward_samples
         CROSS JOIN thresholds
-        WHERE samples >= min_samples AND in_forward + in_own + in_library + in_tracer > 0
+        WHERE samples >= min_samples AND in_forward + in_own + in_library > 0
     ),
     forwards AS (
         SELECT
@@ -119,8 +127,9 @@ WITH
             sampled.in_own,
             sampled.in_library,
             sampled.library_file,
-            sampled.in_tracer,
-            sampled.tracer,
+            CASE WHEN traced.tracer_tenths >= thresholds.min_tenths THEN traced.tracer END AS tracer,
+            traced.in_tracer,
+            traced.in_tracer / traced.samples * medians.between_ns AS tracer_ns,
             -- Where the forward pass was told apart, modules in no call are something else.
             CASE WHEN medians.backward_ns > 0 THEN sampled.share * medians.between_ns END AS sampled_ns,
             sampled.error * medians.between_ns AS error_ns,
@@ -141,6 +150,10 @@ WITH
             ON sampled.recording = medians.recording
             AND sampled.pid = medians.pid
             AND sampled.tid = medians.tid
+        LEFT JOIN _forward_samples AS traced
+            ON traced.recording = medians.recording
+            AND traced.pid = medians.pid
+            AND traced.tid = medians.tid
         CROSS JOIN thresholds
     ),
     costs AS (
@@ -159,7 +172,10 @@ SELECT
     step_ns, -- [ns] step
     lost_ns, -- [ns] on the CPU in no call, without the forward pass
     bound_ns, -- [ns] saved at most, when there is no such work
-    least_ns AS least_lost_ns, -- [ns] lost at least
+    CASE WHEN tracer IS NOT NULL THEN severity_of(lost_ns / step_ns) END
+        AS severity, -- by all of it, where its own code is a small part of what something costs
+    CASE WHEN tracer IS NULL THEN least_ns ELSE least(tracer_ns, least_ns) END
+        AS least_lost_ns, -- [ns] lost at least; to what follows the calls of Python, what its own code takes
     format('median of {} steps: {} of {} on the CPU in no recorded call, {} in calls; ',
         steps, ms(between_ns), ms(step_ns), ms(called_ns))
         || CASE
@@ -186,9 +202,9 @@ SELECT
             ELSE ''
         END
         || CASE
-            WHEN in_tracer >= tracer_share * samples THEN format(
-                '{} of all are in {}, which follows each call of Python and makes all of them slower; ',
-                in_tracer, tracer
+            WHEN tracer IS NOT NULL THEN format(
+                '{} samples, {}, are in {}, which follows each call of Python and makes all of them slower; ',
+                in_tracer, ms(tracer_ns), tracer
             )
             ELSE ''
         END
@@ -198,8 +214,9 @@ SELECT
             ''
         ) AS evidence, -- what it rests on
     CASE
-        WHEN in_tracer >= tracer_share * samples
-            THEN format('leave out {}, which was left on; profile some steps of a job and no more', tracer)
+        WHEN tracer IS NOT NULL
+            THEN format('leave out {}, which is on all along, and see what is left; profile some steps and no more',
+                tracer)
         WHEN in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py')
             THEN 'leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)'
         ELSE 'make what its lines do cheaper or rarer, or do it in another process; what prepares batches, in '

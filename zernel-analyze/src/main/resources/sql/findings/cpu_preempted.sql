@@ -86,8 +86,8 @@ SELECT
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN CASE
             WHEN runs.pools
-                THEN 'fewer threads in each process (OMP_NUM_THREADS, torch.set_num_threads), or fewer processes: '
-                    || 'their threads for operators are more than the CPUs'
+                THEN 'fewer threads in each process (OMP_NUM_THREADS, torch.set_num_threads), fewer processes, or '
+                    || 'CPUs of its own for each: taskset, numactl'
             ELSE 'CPUs of its own for each process of the job: taskset, numactl, or fewer processes'
         END
         WHEN 'others' THEN CASE

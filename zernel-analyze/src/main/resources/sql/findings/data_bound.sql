@@ -2,7 +2,8 @@
 --
 -- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. Where the
 -- process is bound to some of the machine's CPUs, lost is what the others save. First steps are left out, because they
--- hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known.
+-- hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known; one of few steps may
+-- be of first ones: that is said, and it is of low severity.
 -- Workers that are idle have their batches ready: then the wait is the hand-over, or the sampler, which runs in the
 -- training process. Where loading takes the workers less than that, the thread itself would be faster, and at least the
 -- difference is lost. Else a hand-over is what workers cost, and worth a word from a tenth of the step on.
@@ -15,7 +16,7 @@
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
 --
 -- needs: data_wait_causes, _bound_cpus, files
--- severity: high from 25 % of step time, medium from 10 %
+-- severity: high from 25 % of step time, medium from 10 %; low of few steps of a trace
 -- hint: the view data_wait_causes has the arithmetic of all causes
 -- lines: the loading WHERE loads
 WITH
@@ -49,6 +50,8 @@ SELECT
         least(lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns ELSE 0 END, coalesce(by_itself_ns, lost_ns)),
         least_idle_ns
     ) AS least_lost_ns, -- [ns] lost at least: the wait, or as the thread itself loads, without samples of the GPU
+    CASE WHEN state = 'trace' AND steps < min_steps THEN 'low' END
+        AS severity, -- where it is not that by the share of a step
     format('{}: {} waiting of {}; ', mean_of(steps), ms(data_ns), ms(step_ns))
         || CASE
             WHEN cause = 'named' AND asleep_share IS NULL THEN format('all in {}', names)
@@ -80,6 +83,10 @@ SELECT
                 ms(crowd_ns), ms(least(most_crowd_ns, step_ns - data_ns))
             )
             ELSE format('; {} more without a CPU that workers have', ms(crowd_ns))
+        END
+        || CASE
+            WHEN state = 'trace' AND steps < min_steps THEN '; whether first steps are among them is not known'
+            ELSE ''
         END
         || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns) AS evidence, -- what it rests on
     CASE cause

@@ -94,7 +94,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps, without warm-up
-            1 AS min_traced_steps, -- the same where a trace tells: many profile one step
+            2 AS min_traced_steps, -- the same where a trace tells
             0.05 AS min_share, -- what can be saved, as a share of step time
             0.5 AS min_objects, -- share of the waits, from which on they are for objects that are exchanged
             1.5 AS accumulated, -- backward passes that exchange gradients for a step of the optimizer

@@ -4,38 +4,76 @@
 -- up to 1.3 times (measured on an H100). So lost is what is left of the idle time if the CPU were as fast without it,
 -- and the bound is all of the idle time that the CPU causes. With a recording, launch_bound, host_bound and
 -- slow_optimizer say more.
+-- A trace of one step may be of a first one: that is said, it is of low severity, and silent where most of the idle
+-- time is one gap, as where libraries are loaded.
 -- Does not apply to time in which the thread waited for data, a collective or the GPU, nor to what was launched before
 -- the GPU ran dry.
 --
 -- needs: files, gpu_idle, steps, step_mean
--- severity: high from 25 % of step time, medium from 10 %
+-- severity: high from 25 % of step time, medium from 10 %; low of one step
 -- hint: zernel-analyze gpu --idle lists the gaps
 WITH
     thresholds AS (
         SELECT
             1 AS min_steps, -- steps of kind train: many profile one
+            2 AS usual_steps, -- the same, from which on not all are first ones
+            0.5 AS most_in_one, -- of the idle time in one gap, where all steps may be first ones
             0.05 AS min_share, -- what can be saved, as a share of the step
             1.3 AS slowdown -- times as long as without the profiler the CPU takes
     ),
-    gaps AS (
+    -- Steps with the time of all steps before.
+    clock AS (
         SELECT
-            idle.recording,
-            idle.pid,
-            idle.device,
-            steps.tid,
-            idle.cause,
-            sum(
-                least(idle.start_ns + idle.dur_ns, steps.end_ns) - greatest(idle.start_ns, steps.start_ns)
-            ) AS idle_ns
+            recording,
+            pid,
+            tid,
+            start_ns,
+            end_ns,
+            coalesce(
+                sum(end_ns - start_ns) OVER (
+                    PARTITION BY recording, pid, tid
+                    ORDER BY start_ns
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ),
+                0
+            ) AS before_ns
+        FROM steps
+        WHERE step_kind = 'train' AND recording IN (SELECT recording FROM files WHERE state = 'trace')
+    ),
+    begun AS (
+        SELECT
+            idle.*,
+            threads.tid,
+            coalesce(clock.before_ns + least(idle.start_ns, clock.end_ns) - clock.start_ns, 0) AS from_ns
         FROM gpu_idle AS idle
-        JOIN steps
-            ON steps.recording = idle.recording
-            AND steps.pid = idle.pid
-            AND steps.step_kind = 'train'
-            AND idle.start_ns + idle.dur_ns > steps.start_ns
-            AND idle.start_ns < steps.end_ns
-        WHERE idle.cause IN ('dispatch', 'optimizer', 'no call', 'launch latency')
-            AND idle.recording IN (SELECT recording FROM files WHERE state = 'trace')
+        JOIN (SELECT DISTINCT recording, pid, tid FROM clock) AS threads
+            ON threads.recording = idle.recording
+            AND threads.pid = idle.pid
+        ASOF LEFT JOIN clock
+            ON clock.recording = idle.recording
+            AND clock.pid = idle.pid
+            AND clock.tid = threads.tid
+            AND clock.start_ns <= idle.start_ns
+    ),
+    -- A gap may begin in one step and end in another; of each cause as much is in steps as of the gap.
+    placed AS (
+        SELECT
+            begun.*,
+            begun.dur_ns
+                * (coalesce(clock.before_ns + least(begun.end_ns, clock.end_ns) - clock.start_ns, 0) - begun.from_ns)
+                / (begun.end_ns - begun.start_ns) AS idle_ns
+        FROM begun
+        ASOF LEFT JOIN clock
+            ON clock.recording = begun.recording
+            AND clock.pid = begun.pid
+            AND clock.tid = begun.tid
+            AND clock.start_ns <= begun.end_ns
+        WHERE begun.end_ns > begun.start_ns
+    ),
+    gaps AS (
+        SELECT recording, pid, tid, device, cause, sum(idle_ns) AS idle_ns, max(idle_ns) AS longest_ns
+        FROM placed
+        WHERE cause IN ('dispatch', 'optimizer', 'no call', 'launch latency') AND idle_ns > 0
         GROUP BY ALL
     ),
     devices AS (
@@ -52,7 +90,8 @@ WITH
                 ', '
                 ORDER BY gaps.idle_ns DESC
             ) AS causes,
-            arg_max(gaps.cause, (gaps.idle_ns, gaps.cause)) AS cause
+            arg_max(gaps.cause, (gaps.idle_ns, gaps.cause)) AS cause,
+            max(gaps.longest_ns) / sum(gaps.idle_ns) AS longest_share
         FROM gaps
         JOIN step_mean
             ON step_mean.recording = gaps.recording
@@ -67,10 +106,12 @@ WITH
             idle_ns - step_ns * (1 - 1 / thresholds.slowdown) AS lost_ns,
             idle_ns AS bound_ns,
             thresholds.min_share,
-            thresholds.slowdown
+            thresholds.slowdown,
+            steps < thresholds.usual_steps AS may_be_first
         FROM devices
         CROSS JOIN thresholds
         WHERE steps >= thresholds.min_steps
+            AND (steps >= thresholds.usual_steps OR longest_share <= thresholds.most_in_one)
         QUALIFY row_number() OVER (PARTITION BY recording, pid, tid ORDER BY idle_ns) = 1
     )
 SELECT
@@ -79,12 +120,14 @@ SELECT
     tid, -- training thread
     device, -- GPU
     lost_ns AS part_ns, -- [ns] shown as share of step time
+    CASE WHEN may_be_first THEN 'low' END AS severity, -- where it is not that by the share of a step
     step_ns, -- [ns] step
     lost_ns, -- [ns] idle if the CPU were as fast as without the profiler
     bound_ns, -- [ns] idle while profiled
     format('{}: GPU {} idle for {} of {} with nothing launched: {}; a CPU that is {:.1f} times as fast '
             || 'without the profiler leaves {}',
         mean_of(steps), device, ms(idle_ns), ms(step_ns), causes, slowdown, ms(lost_ns))
+        || CASE WHEN may_be_first THEN '; whether it is a first one, which takes longer, is not known' ELSE '' END
         AS evidence, -- what it rests on
     CASE cause
         WHEN 'no call'

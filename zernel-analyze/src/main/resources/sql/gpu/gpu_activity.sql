@@ -14,10 +14,10 @@ SELECT
     name, -- kernel, or what was copied from where to where
     CASE
         WHEN kind IN ('gpu_memcpy', 'gpu_memset') THEN 'copy'
-        WHEN regexp_matches(
+        WHEN NOT regexp_matches(name, 'gemm|matmul|softmax|get_dispatch_layout|^triton_', 'i') AND regexp_matches(
             name,
             'nccl|rccl|nvshmem|mscclpp|deep_ep|cross_device_(reduce|store)|(one|two)_?shot_?all_?(reduce|gather)'
-                || '|multimem_\w*(all_?(reduce|gather)|reduce_?scatter)|all_?reduce_?(fusion|kernel)',
+                || '|multimem_\w*(all_?(reduce|gather)|reduce_?scatter)|all_?reduce_?(fusion|kernel|prototype)|lamport',
             'i'
         ) THEN 'communication'
         ELSE 'compute'

@@ -2,7 +2,10 @@
 --
 -- The change is where the ranks of step durations before and after differ most (Pettitt's test), so single slow steps
 -- do not make one. Rows are changes that chance hardly makes, of at least a twentieth and of the usual deviation
--- between steps. Steps that resemble the one before them (slow waves) count for fewer.
+-- between steps. Steps that resemble the one before them (slow waves) count for fewer. And the pace of most machines
+-- comes and goes by some percent: a change is one that is three times as large as how much the medians of parts of the
+-- training, of a thirtieth of its steps each, vary on either side of it. Parts that are far from the others, as those
+-- in which many steps are slow, count no more than as three usual deviations.
 --
 -- needs: steps, _thread_numbers
 -- digest: kept
@@ -16,7 +19,8 @@ WITH
             0.05 AS min_change, -- share of the pace before
             1 AS min_deviations, -- median deviations of steps, scaled as standard deviations
             30 AS parts, -- of the training
-            5 AS min_part, -- steps of a part
+            5 AS min_part, -- steps of a part; what is left on either side is in none
+            3 AS most_variations, -- usual deviations that a part counts as, at most
             3 AS min_variations -- standard deviations of the medians of parts
     ),
     trained AS (
@@ -113,10 +117,22 @@ WITH
         GROUP BY thread, later, part_steps, number // part_steps
         HAVING count(*) = part_steps
     ),
-    variations AS (
-        SELECT thread, sqrt(sum(pow(over_ns, 2)) / greatest(count(*) - 2, 1)) AS variation_ns
+    usual AS (
+        SELECT thread, 1.4826 * median(abs(over_ns)) AS over_ns
         FROM parts
         GROUP BY ALL
+    ),
+    variations AS (
+        SELECT
+            parts.thread,
+            sqrt(
+                sum(pow(least(abs(parts.over_ns), thresholds.most_variations * usual.over_ns), 2))
+                    / greatest(count(*) - 2, 1)
+            ) AS variation_ns
+        FROM parts
+        JOIN usual ON usual.thread = parts.thread
+        CROSS JOIN thresholds
+        GROUP BY parts.thread
     ),
     changes AS (
         SELECT

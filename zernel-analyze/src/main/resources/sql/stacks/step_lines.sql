@@ -1,13 +1,14 @@
 -- In which lines training threads spend their steps, most time first: on a CPU by samples, and blocked.
 --
--- Steps of kind train. What a line calls is the call that holds most of its time; of a line of several calls, none of
--- which is as good as all of it, that is the longest of them.
+-- Steps of kind train. What a line calls is the call that holds most of its time in calls.
 --
 -- needs: line_times, step_mean
 CREATE VIEW step_lines AS
 WITH
     constants AS (
-        SELECT 0.9 AS as_good_as_all -- of a line's time, in one call
+        SELECT
+            0.9 AS as_good_as_all, -- of a line's time, in one call
+            0.1 AS worth_a_word -- the same, less of which says nothing
     ),
     calls AS (
         SELECT recording, pid, tid, line, called, own, sum(ns) AS ns, count(*) AS events
@@ -34,16 +35,17 @@ SELECT
     lines.pid, -- process
     lines.tid, -- training thread
     lines.line, -- where: `train.py:88 log_loss`
-    lines.called, -- what it called most of that time; NULL where the thread was in the line itself
+    lines.called, -- what it called longest; NULL where the thread was in the line itself all along
     lines.own, -- whether the line is of the user's own code
     CAST(lines.events AS BIGINT) AS events, -- samples and calls that this rests on
     lines.ns / step_mean.steps AS line_ns, -- [ns] of a mean step in that line
     least(lines.ns / step_mean.steps / step_mean.step_ns, 1) AS share, -- of a mean step, 0 to 1
     CASE
         WHEN lines.called_ns >= constants.as_good_as_all * lines.ns THEN concat_ws(' -> ', lines.line, lines.called)
+        WHEN lines.called_ns >= constants.worth_a_word * lines.ns
+            THEN concat(lines.line, format(' ({} of it in {})', pct(lines.called_ns / lines.ns), lines.called))
         ELSE lines.line
-            || coalesce(format(' ({} of it in {})', pct(lines.called_ns / lines.ns), lines.called), '')
-    END AS place -- the line and what it called, in one text
+    END AS place -- the line and what it called, in one text, with its share where that is not all
 FROM lines
 CROSS JOIN constants
 JOIN step_mean

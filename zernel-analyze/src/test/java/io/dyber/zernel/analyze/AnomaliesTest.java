@@ -50,6 +50,19 @@ class AnomaliesTest {
         }
     }
 
+    /// Some slow steps before it, or a slow begin.
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "CASE WHEN step BETWEEN 101 AND 110 THEN 3 WHEN step >= 200 THEN 1.5 ELSE 1 END",
+        "CASE WHEN step < 30 THEN 1.4 WHEN step >= 200 THEN 1.3 ELSE 1 END"
+    })
+    void aChangeOfPaceIsFoundBesideOtherSlowSteps(String pace) {
+        try (Database database = open(steps(10, 300, pace + " * exp(0.05 * %s)", 6))) {
+            assertThat(database.query("SELECT count(*) AS n FROM step_changes WHERE step BETWEEN 190 AND 210").only().integer("n"))
+                    .isGreaterThanOrEqualTo(9);
+        }
+    }
+
     @Test
     void slowStepsFiresWhereThePaceChanges() {
         RecordingFixture fixture = steps(1, 100, "CASE WHEN step >= 60 THEN 1.3 ELSE 1 END * exp(0.02 * %s)", 3);

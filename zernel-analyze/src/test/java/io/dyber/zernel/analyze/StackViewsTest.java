@@ -35,6 +35,18 @@ class StackViewsTest {
                         "2 0 <module> /home/me/train.py 121 null");
     }
 
+    /// Of ten samples of a line the first so many are in a call, the others in the line itself. Eight are in steps after warm-up.
+    @ParameterizedTest
+    @CsvSource({"10, train.py:80 main -> Tensor.backward", "4, train.py:80 main (50 % of it in Tensor.backward)", "0, train.py:80 main"})
+    void aLineOfAStepNamesItsCallWithItsShareWhereThatIsNotAll(int called, String place) {
+        RecordingFixture fixture = recording().training(12, 5);
+        for (int i = 0; i < 10; i++) {
+            fixture.sample(50 * (i + 2) - 20, MAIN
+                    + (i < called ? ";Tensor.backward (/lib/python3.12/site-packages/torch/_tensor.py:5)" : ""));
+        }
+        assertThat(rows(fixture, "SELECT place FROM step_lines WHERE line LIKE 'train.py%' LIMIT 1")).containsExactly(place);
+    }
+
     @Test
     void aStackJoinsItsEventsByItsText() {
         assertThat(rows(

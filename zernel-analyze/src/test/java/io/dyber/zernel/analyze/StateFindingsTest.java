@@ -723,6 +723,8 @@ class StateFindingsTest {
         for (List<String> traced : List.of(
                 List.of("cProfile", "RotatingTree_Get (_lsprof.cpython-312-x86_64-linux-gnu.so)"),
                 List.of("a debugger (bdb)", "Bdb.trace_dispatch (/usr/lib/python3.12/bdb.py:90)"),
+                List.of("coverage", "CTracer_trace (tracer.cpython-312-x86_64-linux-gnu.so)"),
+                List.of("", "step (tracer.cpython-312-x86_64-linux-gnu.so)"),
                 List.of("", "norms (/me/a.py:2)"))) {
             RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
             for (int i = 0; i < 12; i++) {
@@ -738,8 +740,9 @@ class StateFindingsTest {
                 assertThat(finding.evidence()).doesNotContain("follows each call");
                 assertThat(finding.advice()).startsWith("make what its lines do cheaper");
             } else {
-                assertThat(finding.evidence()).contains("; 11 of all are in " + traced.getFirst() + ", which follows each call of Python ");
-                assertThat(finding.advice()).startsWith("leave out " + traced.getFirst() + ", which was left on; ");
+                assertThat(finding.evidence()).contains("; 11 samples, 7.0 ms, are in " + traced.getFirst() + ", which follows each call of Python ");
+                assertThat(finding.leastLostMillisPerStep()).isEqualTo(7.0);
+                assertThat(finding.advice()).startsWith("leave out " + traced.getFirst() + ", which is on all along, and see what is left; ");
             }
         }
     }

@@ -120,9 +120,11 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
         if (!activity.isEmpty()) {
             page.blank();
             page.heading(GpuActivity.HEADING);
-            activity.stream()
-                    .limit(whole ? Integer.MAX_VALUE : MOST_ACTIVITY)
-                    .forEach(fact -> page.paragraph("  ", fact.label() + ": " + fact.text()));
+            int shown = whole ? activity.size() : Math.min(MOST_ACTIVITY, activity.size());
+            activity.subList(0, shown).forEach(fact -> page.paragraph("  ", fact.label() + ": " + fact.text()));
+            if (shown < activity.size()) {
+                page.line("  and " + Quantity.counted(activity.size() - shown, "line") + " more: --full");
+            }
         }
     }
 

@@ -96,7 +96,7 @@ public final class KinetoTrace {
         } catch (AccessDeniedException e) {
             throw new RecordingException("opening '" + path + "': permission denied", null, e);
         } catch (IOException | JacksonIOException e) {
-            throw new RecordingException("opening '" + path + "': damaged: " + firstLine(e.getMessage()), "copy it again", e);
+            throw new RecordingException("opening '" + path + "': damaged: " + why(e.getMessage()), "copy it again", e);
         }
     }
 
@@ -121,7 +121,7 @@ public final class KinetoTrace {
         } catch (JacksonException e) {
             if (events == 0 && !isWholeArray(e)) {
                 throw new RecordingException(
-                        "opening '" + path + "': not a profiler's trace: " + firstLine(e.getOriginalMessage()), null, e);
+                        "opening '" + path + "': not a profiler's trace: " + why(e.getOriginalMessage()), null, e);
             }
             damage = readOn(e);
         }
@@ -142,7 +142,7 @@ public final class KinetoTrace {
             stream.transferTo(OutputStream.nullOutputStream());
             return null;
         } catch (IOException e) {
-            return "damaged after " + events + " events or before: " + firstLine(e.getMessage());
+            return "damaged after " + events + " events or before: " + why(e.getMessage());
         }
     }
 
@@ -174,7 +174,7 @@ public final class KinetoTrace {
                 last = e;
             }
         }
-        return isWholeArray(last) ? null : "damaged after " + events + " events: " + firstLine(last.getOriginalMessage());
+        return isWholeArray(last) ? null : "damaged after " + events + " events: " + why(last.getOriginalMessage());
     }
 
     /// Has a new parser begin with the next event, as if nothing were before it.
@@ -217,6 +217,12 @@ public final class KinetoTrace {
         return new RecordingException(
                 "opening '" + path + "': not a profiler's trace: it has no traceEvents",
                 "torch.profiler writes one with export_chrome_trace");
+    }
+
+    /// Why reading ended: in plain words where the file just ends, else in those of the library that read it.
+    private static String why(@Nullable String message) {
+        String line = message == null ? "" : firstLine(message);
+        return line.isEmpty() || line.startsWith(ENDS_EARLY) || line.startsWith("Unexpected end of ZLIB") ? "it ends early" : line;
     }
 
     private static String firstLine(@Nullable String message) {

@@ -7,6 +7,7 @@ import static io.dyber.zernel.analyze.TraceFixture.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dyber.zernel.analyze.RecordingFixture;
+import io.dyber.zernel.analyze.TraceFixture;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -99,6 +100,18 @@ class GpuCommandTest {
         Outcome table = Outcome.of("gpu", training, real.toString());
         assertThat(table.status()).isZero();
         assertThat(table.err()).contains("no trace has GPU activity; give a trace of PyTorch's profiler with the recording");
+    }
+
+    @Test
+    void aReportSaysHowManyLinesOfGpusItLeavesOut() {
+        TraceFixture gpus = TraceFixture.trace(100);
+        for (int device = 0; device < 4; device++) {
+            gpus.activity("kernel", "gemm", device, 7, 1, 5).activity("kernel", "gemm", device, 7, 8, 5);
+        }
+        String file = gpus.write(folder.resolve("gpus.json")).toString();
+        // Three of each GPU, and one of the file.
+        assertThat(Outcome.of("report", file).out()).contains("GPU 2 of pid", "\n  and 5 lines more: --full\n").doesNotContain("GPU 3 of");
+        assertThat(Outcome.of("report", "--full", file).out()).contains("GPU 3 of pid").doesNotContain(" lines more: ");
     }
 
     @Test

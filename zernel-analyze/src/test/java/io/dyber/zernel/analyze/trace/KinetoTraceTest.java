@@ -178,7 +178,15 @@ class KinetoTraceTest {
     @Test
     void anArrayThatEndsInsideAnEventIsDamaged() {
         assertThat(read("[{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"ts\": 1, \"dur\": 2}, {\"ph\": \"X\"").damage())
-                .startsWith("damaged after 2 events: ");
+                .isEqualTo("damaged after 2 events: it ends early");
+    }
+
+    @Test
+    void aCompressedTraceOfWhichOnlyTheBeginIsThereSaysSo() throws IOException {
+        Path file = Files.write(folder.resolve("begin.json.gz"), Arrays.copyOf(compressed(Files.readAllBytes(training())), 10));
+        assertThatThrownBy(() -> KinetoTrace.read(file, events::add))
+                .isInstanceOf(RecordingException.class)
+                .hasMessage("opening '" + file + "': damaged: it ends early");
     }
 
     @Test

@@ -533,8 +533,28 @@ public class TraceRecordingTest {
 
     @Test
     void gpuStarvedFiresInATraceOfOneStep() {
-        try (Database database = open(training(1, 3))) {
-            assertThat(database.diagnose("gpu_starved").getFirst().evidence()).startsWith("the only step: ");
+        TraceFixture trace = trace(100).range("ProfilerStep#7", 100, 0, 20);
+        for (int i = 0; i < 10; i++) {
+            trace.kernel("gemm", 7, i * 2 + 1, i * 2 + 1.1, 0.2);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("gpu_starved").getFirst();
+            assertThat(finding.evidence()).startsWith("the only step: ").contains("; whether it is a first one, which takes longer, is not known; ");
+            assertThat(finding.severity()).isEqualTo("low");
+        }
+    }
+
+    /// As where a library is loaded before the first kernel of its kind.
+    @Test
+    void gpuStarvedIsSilentInATraceOfOneStepWithOneGap() {
+        TraceFixture trace = trace(100).range("ProfilerStep#7", 100, 0, 40);
+        for (int i = 0; i < 8; i++) {
+            double at = i < 4 ? i : 30 + i;
+            trace.kernel("gemm", 7, at, at + 0.1, 0.95);
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT max(end_ns - start_ns) > 20000000 AS long FROM gpu_idle").only().flag("long")).isTrue();
+            assertThat(database.diagnose("gpu_starved")).isEmpty();
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 /// the operation only, which is one of these arguments.
 public final class KernelName {
     private static final Pattern ANONYMOUS = Pattern.compile("\\(anonymous namespace\\)::|<unnamed>::");
-    private static final Pattern QUALIFIERS = Pattern.compile("(\\w+::)+");
+    private static final Pattern QUALIFIERS = Pattern.compile("\\b\\w++::");
     /// A function that a lambda belongs to, as nvcc tells it: `__nv_dl_tag<..., &at::native::lerp_scalar_kernel, 2u>`.
     private static final Pattern FUNCTION = Pattern.compile("&([A-Za-z_]\\w*)");
     private static final Pattern VALUE = Pattern.compile("\\(.*|true|false|-?\\d.*");
@@ -20,16 +20,33 @@ public final class KernelName {
                     + "(<\\w+>)?( const)?[*&]?");
     private static final Pattern PLUMBING = Pattern.compile("(array|TrivialOffsetCalculator|OffsetCalculator|LoadWith\\w*|StoreWith\\w*)\\b.*");
 
+    /// What follows in a longer name is not read: templates within templates take time by the square of their depth.
+    private static final int MOST_READ = 4096;
+
+    /// Characters that a person gets to read, and how many of them are the end of the name, in which libraries' kernels differ.
+    private static final int MOST_SHOWN = 96;
+    private static final int SHOWN_OF_END = 32;
+    private static final String LEFT_OUT = "...";
+
     private KernelName() {}
 
     /// Its name without namespaces and parameters, and of the arguments of its template the operation, or else the types:
-    /// `vectorized_elementwise_kernel<CUDAFunctor_add<float>>`. Other names are as they were.
+    /// `vectorized_elementwise_kernel<CUDAFunctor_add<float>>`. Other names are as they were; of one that is longer than 96
+    /// characters the middle is left out.
     public static String brief(String name) {
         if (name.startsWith("Mem")) {
-            return name; // Memcpy HtoD (Pinned -> Device)
+            return shortened(name); // Memcpy HtoD (Pinned -> Device)
         }
-        String bare = ANONYMOUS.matcher(name.replaceFirst("^void ", "")).replaceAll("");
-        return told(QUALIFIERS.matcher(bare).replaceAll(""));
+        String read = name.length() > MOST_READ ? name.substring(0, MOST_READ) : name;
+        String bare = ANONYMOUS.matcher(read.replaceFirst("^void ", "")).replaceAll("");
+        return shortened(told(QUALIFIERS.matcher(bare).replaceAll("")));
+    }
+
+    private static String shortened(String name) {
+        return name.length() <= MOST_SHOWN
+                ? name
+                : name.substring(0, MOST_SHOWN - SHOWN_OF_END - LEFT_OUT.length()) + LEFT_OUT
+                        + name.substring(name.length() - SHOWN_OF_END);
     }
 
     private static String told(String name) {

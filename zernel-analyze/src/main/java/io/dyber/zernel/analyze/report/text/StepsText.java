@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.report.text;
 
 import io.dyber.zernel.analyze.duckdb.Table;
+import io.dyber.zernel.analyze.report.data.KernelName;
 import io.dyber.zernel.analyze.report.data.PhaseWords;
 import io.dyber.zernel.analyze.report.data.Report;
 import io.dyber.zernel.analyze.report.data.StepWords;
@@ -18,6 +19,7 @@ import java.util.Optional;
 
 /// What a step consists of: one line of shares for one training thread, a table for several.
 public record StepsText(Page page, Report report) {
+    private static final String BY_CALL = "periodicity of ";
     private static final int MOST_THREADS = 8;
     private static final int WIDEST_CURVE = 60;
     private static final int NARROWEST_CURVE = 10;
@@ -203,11 +205,16 @@ public record StepsText(Page page, Report report) {
     private static String source(Table.Row thread) {
         Double confidence = thread.real("step_confidence");
         boolean saysCalls = thread.positions().containsKey("step_calls") && thread.text("step_calls") != null;
-        return thread.text("step_source")
+        return brief(thread.requiredText("step_source"))
                 + (saysCalls ? ", " + thread.text("step_calls") : "")
                 + (confidence == null || confidence >= 1
                         ? ""
                         : String.format(Locale.ROOT, ", confidence %.2f", confidence));
+    }
+
+    /// Of a kernel that steps are told by, its name as a person reads it.
+    private static String brief(String source) {
+        return source.startsWith(BY_CALL) ? BY_CALL + KernelName.brief(source.substring(BY_CALL.length())) : source;
     }
 
     private String label(Table.Row thread) {

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Names of kernels as PyTorch 2.11 launches them.
 class KernelNameTest {
@@ -41,10 +43,20 @@ class KernelNameTest {
         "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT| nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT",
         "triton_poi_fused_add_0| triton_poi_fused_add_0",
         "Memcpy HtoD (Pinned -> Device)| Memcpy HtoD (Pinned -> Device)",
-        "kernel at 0x2081b600| kernel at 0x2081b600"
+        "kernel at 0x2081b600| kernel at 0x2081b600",
+        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas"
+                + "| sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_w..._segment_k_off_kernel__5x_cublas"
     })
     void aNameSaysWhatTheKernelDoes(String name, String brief) {
         assertThat(KernelName.brief(name)).isEqualTo(brief);
+    }
+
+    /// In a second, not in minutes.
+    @ParameterizedTest
+    @ValueSource(strings = {"k", "a::", "a<", "(", "at::Foo<"})
+    @Timeout(120)
+    void aNameOfAnyLengthIsShort(String part) {
+        assertThat(KernelName.brief(part.repeat(100_000))).hasSizeLessThanOrEqualTo(96);
     }
 
     @Test
