@@ -105,7 +105,7 @@ def cprofile(run):
         torch.nn.Embedding(500, 64), torch.nn.Flatten(), torch.nn.Linear(64 * 24, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
 
     def batches():
-        for step in range(run.steps + 1):
+        for step in range(run.steps):
             rows = [tokens(texts[(step * 64 + row) % 512]) for row in range(64)]
             yield torch.tensor(rows), torch.randint(0, 10, (64,))
 

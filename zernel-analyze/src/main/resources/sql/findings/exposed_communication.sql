@@ -185,7 +185,7 @@ SELECT
     lost_ns, -- [ns] of nothing but communication
     bound_ns, -- [ns] saved at most, when all of it is hidden
     saved_ns AS advice_saves_ns, -- [ns] of it that no_sync() saves; NULL where one backward pass exchanges gradients
-    format('{}: {} of {} ', mean_of(steps), ms(blocked_ns), ms(step_ns))
+    format('mean of {} steps: {} of {} ', steps, ms(blocked_ns), ms(step_ns))
         || CASE
             WHEN traced THEN 'in which the GPU communicates and computes nothing, by its trace; '
             WHEN on_cpu AND ranks > 1 THEN 'blocked in torch.distributed, not for a rank that is late; '

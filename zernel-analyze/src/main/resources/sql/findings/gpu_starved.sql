@@ -4,6 +4,7 @@
 -- up to 1.3 times (measured on an H100). So lost is what is left of the idle time if the CPU were as fast without it,
 -- and the bound is all of the idle time that the CPU causes. With a recording, launch_bound, host_bound and
 -- slow_optimizer say more.
+-- Of a gap that lies only partly in steps, each cause counts by that part.
 -- A trace of one step may be of a first one: that is said, it is of low severity, and silent where most of the idle
 -- time is one gap, as where libraries are loaded.
 -- Does not apply to time in which the thread waited for data, a collective or the GPU, nor to what was launched before

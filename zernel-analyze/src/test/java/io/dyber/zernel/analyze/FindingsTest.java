@@ -255,6 +255,18 @@ class FindingsTest {
         assertThat(finding.evidence()).contains("if these are two threads of a core, only 8.3 ms are saved; ");
     }
 
+    /// Of 0.5 ms they would save 0.2, if getting a batch takes the 0.3 that are assumed.
+    @Test
+    void tooFewWorkersIsSilentWhereTheyWouldSaveLessThanIsAssumed() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 2, 0.5)
+                    .backward(i * 2 + 0.6, 1)
+                    .region(STEP, i * 2 + 1.7, 0.3);
+        }
+        assertThat(run("too_few_workers", fixture)).isEmpty();
+    }
+
     @Test
     void tooFewWorkersIsSilentWhereLoadingTakesLessThanGettingABatchFromAWorker() {
         RecordingFixture fixture = recording();

@@ -491,6 +491,21 @@ public class TraceRecordingTest {
     }
 
     @Test
+    void dataBoundFiresInATraceOfOneStepWithLowSeverity() {
+        TraceFixture trace = trace(100).range("ProfilerStep#7", 100, 0, 20);
+        for (int i = 0; i < 2; i++) {
+            trace.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, i * 10 + 1, 6);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("data_bound").getFirst();
+            assertThat(finding.severity()).isEqualTo("low");
+            assertThat(finding.evidence())
+                    .startsWith("the only step: 12.0 ms waiting of 20.0 ms; ")
+                    .contains("; whether first steps are among them is not known");
+        }
+    }
+
+    @Test
     void dataBoundFiresForANamedRangeOfATraceWithoutSayingWhetherItSleeps() {
         TraceFixture trace = trace(100);
         for (int i = 0; i < 6; i++) {

@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report.data;
 
+import io.dyber.zernel.analyze.report.table.Page;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -23,10 +24,7 @@ public final class KernelName {
     /// What follows in a longer name is not read: templates within templates take time by the square of their depth.
     private static final int MOST_READ = 4096;
 
-    /// Characters that a person gets to read, and how many of them are the end of the name, in which libraries' kernels differ.
     private static final int MOST_SHOWN = 96;
-    private static final int SHOWN_OF_END = 32;
-    private static final String LEFT_OUT = "...";
 
     private KernelName() {}
 
@@ -35,18 +33,15 @@ public final class KernelName {
     /// characters the middle is left out.
     public static String brief(String name) {
         if (name.startsWith("Mem")) {
-            return shortened(name); // Memcpy HtoD (Pinned -> Device)
+            return cut(name); // Memcpy HtoD (Pinned -> Device)
         }
         String read = name.length() > MOST_READ ? name.substring(0, MOST_READ) : name;
         String bare = ANONYMOUS.matcher(read.replaceFirst("^void ", "")).replaceAll("");
-        return shortened(told(QUALIFIERS.matcher(bare).replaceAll("")));
+        return cut(told(QUALIFIERS.matcher(bare).replaceAll("")));
     }
 
-    private static String shortened(String name) {
-        return name.length() <= MOST_SHOWN
-                ? name
-                : name.substring(0, MOST_SHOWN - SHOWN_OF_END - LEFT_OUT.length()) + LEFT_OUT
-                        + name.substring(name.length() - SHOWN_OF_END);
+    private static String cut(String name) {
+        return Page.cut(name, MOST_SHOWN, "..");
     }
 
     private static String told(String name) {

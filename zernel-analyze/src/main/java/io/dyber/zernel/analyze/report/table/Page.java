@@ -96,10 +96,16 @@ public record Page(PrintWriter out, int width, boolean colours, boolean unicode)
 
     /// Text cut to a width; the middle is left out, because the ends tell names apart.
     public String fit(String text, int columns) {
+        return cut(text, columns, unicode ? "…" : "..");
+    }
+
+    /// The same for text that is no line of a page.
+    ///
+    /// @param gap what stands for the middle
+    public static String cut(String text, int columns, String gap) {
         if (text.length() <= columns) {
             return text;
         }
-        String gap = unicode ? "…" : "..";
         int kept = Math.max(0, columns - gap.length());
         int tail = kept / 2;
         return text.substring(0, kept - tail) + gap + text.substring(text.length() - tail);

@@ -45,7 +45,7 @@ class KernelNameTest {
         "Memcpy HtoD (Pinned -> Device)| Memcpy HtoD (Pinned -> Device)",
         "kernel at 0x2081b600| kernel at 0x2081b600",
         "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas"
-                + "| sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_w..._segment_k_off_kernel__5x_cublas"
+                + "| sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesi..ze1x1x1_execute_segment_k_off_kernel__5x_cublas"
     })
     void aNameSaysWhatTheKernelDoes(String name, String brief) {
         assertThat(KernelName.brief(name)).isEqualTo(brief);
