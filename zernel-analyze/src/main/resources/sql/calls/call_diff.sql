@@ -21,7 +21,7 @@ WITH
             events.recording,
             owners.owner AS pid,
             events.kind,
-            events.name,
+            CASE WHEN events.role = 'step' THEN step_name(events.name) ELSE events.name END AS name,
             events.ts_ns AS at_ns,
             events.dur_ns
         FROM events

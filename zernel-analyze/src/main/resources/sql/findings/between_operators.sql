@@ -1,7 +1,8 @@
 -- Operators of PyTorch that training threads on CPUs ran by a trace, one by one, and the time between two.
 --
--- Of operators inside one another the outermost counts. Backward passes, collectives, optimizers and waits for data are
--- no time between operators. Where the trace has stacks, such time is that of the innermost function of Python.
+-- Of operators inside one another the outermost counts. Backward passes, collectives and waits for them, optimizers and
+-- waits for data are no time between operators. Such time is that of the innermost function of Python, where the trace
+-- has stacks, or of the innermost range that the program has named (`record_function`).
 --
 -- needs: events, _rare_events, _step_spans, phase_words, files
 CREATE TABLE _operator_times AS
@@ -28,10 +29,17 @@ WITH
             AND dur_ns > 0
             AND recording IN (SELECT recording FROM threads)
         UNION ALL
+        SELECT recording, pid, tid, kind::VARCHAR, 'the range ' || name, ts_ns, ts_ns + dur_ns, TRUE
+        FROM _rare_events
+        WHERE dur_ns > 0 AND is_own_range(kind, name, role)
+        UNION ALL
         SELECT recording, pid, tid, kind::VARCHAR, name, ts_ns, ts_ns + dur_ns, FALSE
         FROM _rare_events
         WHERE dur_ns > 0
-            AND (kind IN ('backward', 'nccl') OR kind = 'region' AND regexp_matches(name, '^(Optimizer\.|enumerate\()'))
+            AND (
+                kind IN ('backward', 'nccl', 'dist_wait')
+                OR kind = 'region' AND regexp_matches(name, '^(Optimizer\.|enumerate\()')
+            )
     ),
     traced AS (
         SELECT calls.*
@@ -101,7 +109,7 @@ SELECT
     is_between, -- whether it is time between operators
     kind, -- kind of event, of an operator
     operator, -- its name
-    function, -- innermost function of Python; NULL where the trace has no stacks
+    function, -- innermost function of Python, or range; NULL in none, as where the trace has no stacks
     previous_operator, -- of time between operators, the one before
     next_operator -- the same, the one after it
 FROM placed

@@ -5,12 +5,14 @@
 -- and the bound is all of the idle time that the CPU causes. With a recording, launch_bound, host_bound and
 -- slow_optimizer say more.
 -- Of a gap that lies only partly in steps, each cause counts by that part.
+-- Where the trace has stacks, or ranges of the program (`record_function`), the one that holds a fifth of the idle time
+-- is named.
 -- A trace of one step may be of a first one: that is said, it is of low severity, and silent where most of the idle
 -- time is one gap, as where libraries are loaded.
 -- Does not apply to time in which the thread waited for data, a collective or the GPU, nor to what was launched before
 -- the GPU ran dry.
 --
--- needs: files, gpu_idle, steps, step_mean
+-- needs: files, gpu_idle, gpu_idle_functions, steps, step_mean
 -- severity: high from 25 % of step time, medium from 10 %; low of one step
 -- hint: zernel-analyze gpu --idle lists the gaps
 WITH
@@ -20,6 +22,7 @@ WITH
             2 AS usual_steps, -- the same, from which on not all are first ones
             0.5 AS most_in_one, -- of the idle time in one gap, where all steps may be first ones
             0.05 AS min_share, -- what can be saved, as a share of the step
+            0.2 AS min_function, -- of the idle time in a function of Python, from which on it is named
             1.3 AS slowdown -- times as long as without the profiler the CPU takes
     ),
     -- Steps with the time of all steps before.
@@ -100,6 +103,17 @@ WITH
             AND step_mean.tid = gaps.tid
         GROUP BY gaps.recording, gaps.pid, gaps.tid, gaps.device
     ),
+    functions AS (
+        SELECT
+            recording,
+            pid,
+            arg_max(function, (idle_share, function)) AS function,
+            max(idle_share) AS function_share
+        FROM gpu_idle_functions
+        CROSS JOIN thresholds
+        WHERE function IS NOT NULL AND idle_share >= min_function
+        GROUP BY recording, pid
+    ),
     -- Of several GPUs of a process the one that waits least.
     costs AS (
         SELECT
@@ -108,9 +122,12 @@ WITH
             idle_ns AS bound_ns,
             thresholds.min_share,
             thresholds.slowdown,
-            steps < thresholds.usual_steps AS may_be_first
+            steps < thresholds.usual_steps AS may_be_first,
+            functions.function,
+            functions.function_share
         FROM devices
         CROSS JOIN thresholds
+        LEFT JOIN functions USING (recording, pid)
         WHERE steps >= thresholds.min_steps
             AND (steps >= thresholds.usual_steps OR longest_share <= thresholds.most_in_one)
         QUALIFY row_number() OVER (PARTITION BY recording, pid, tid ORDER BY idle_ns) = 1
@@ -128,15 +145,21 @@ SELECT
     format('{}: GPU {} idle for {} of {} with nothing launched: {}; a CPU that is {:.1f} times as fast '
             || 'without the profiler leaves {}',
         mean_of(steps), device, ms(idle_ns), ms(step_ns), causes, slowdown, ms(lost_ns))
+        || coalesce(format('; {} of the idle time in {}', pct(function_share), function), '')
         || CASE WHEN may_be_first THEN '; whether it is a first one, which takes longer, is not known' ELSE '' END
         AS evidence, -- what it rests on
-    CASE cause
-        WHEN 'no call'
+    CASE
+        WHEN cause = 'no call' AND function IS NOT NULL
+            THEN 'make that cheaper or rarer, or do it ahead, in a thread or in workers of a DataLoader'
+        WHEN cause = 'no call'
             THEN 'shorten what the program does while it launches nothing, or do it ahead, in a thread or in workers '
-                || 'of a DataLoader; profile with with_stack=True, which names it'
+                || 'of a DataLoader; profile with with_stack=True, which names the function'
         ELSE 'launch less and earlier: torch.compile(mode="reduce-overhead") or CUDA graphs, larger batches, '
             || 'fused=True; no other Python code between launches'
     END AS advice, -- what to try
-    'zernel-analyze gpu --idle {}' AS next_command -- to see more
+    CASE
+        WHEN function IS NULL THEN 'zernel-analyze gpu --idle {}'
+        ELSE 'zernel-analyze sql {} "FROM gpu_idle_functions"'
+    END AS next_command -- to see more
 FROM costs
 WHERE lost_ns >= min_share * step_ns

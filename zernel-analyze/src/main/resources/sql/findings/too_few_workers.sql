@@ -7,6 +7,7 @@
 -- Where the training thread loads the data itself, workers save neither its sampler, which stays in its process, nor
 -- what it takes to get a batch from a worker, 0.3 ms at least. That is assumed, so what they save is only told from
 -- there on. Severity is then by all the rest of loading, which samples that cost less would save without any worker.
+-- At most saved is all of the wait, as by such samples.
 -- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
 -- one late rank of several (nccl_straggler).
 --
@@ -27,7 +28,7 @@ SELECT
     data_ns AS part_ns, -- [ns] shown as share of step time spent waiting
     step_ns, -- [ns] step
     lost_ns, -- [ns] that more workers save, at most as the GPU is idle
-    bound_ns, -- [ns] saved at most, with workers enough
+    bound_ns, -- [ns] saved at most, as by samples that cost nothing
     least_lost(lost_ns, least(least_idle_ns, shared_ns))
         AS least_lost_ns, -- [ns] lost at least: CPUs that share a core, no samples of the GPU
     CASE
@@ -42,7 +43,11 @@ SELECT
             ELSE _workers_text(at_once, waiting_share, blocked_share, io_share, cpu_share, copied_share)
         END
         || _cpus_text(idle_cpus, cpus, idle_measured)
-        || idle_text(idle_ns, lost_ns, least_idle_ns, bound_ns)
+        || CASE
+            WHEN bound_ns - most_few_ns < min_share * step_ns THEN ''
+            ELSE format('; with them, more workers save at most {}', ms(most_few_ns))
+        END
+        || idle_text(idle_ns, lost_ns, least_idle_ns, most_few_ns)
         || CASE
             WHEN shared_ns IS NULL THEN ''
             ELSE format('; if these are two threads of a core, only {} are saved', ms(shared_ns))

@@ -44,10 +44,11 @@ SELECT
         ELSE own_lost_ns
     END AS lost_ns, -- [ns] what a step can lose of its length by what the cause asks for, at most as the GPU is idle
     CASE cause
-        WHEN 'few' THEN most_few_ns
         WHEN 'transform' THEN least(data_ns + most_crowd_ns, coalesce(most_idle_ns, data_ns + most_crowd_ns), step_ns)
         ELSE least(data_ns, coalesce(most_idle_ns, data_ns))
-    END AS bound_ns, -- [ns] the same, at the very most
+    END AS bound_ns, -- [ns] the same by anything that makes loading faster, at the very most
+    CASE WHEN cause = 'few' THEN most_few_ns END
+        AS most_few_ns, -- [ns] lost_ns at most, with workers enough, where the use of the GPU is a range
     CASE WHEN cause = 'few' AND least_few_ns < few_ns THEN least_few_ns END
         AS shared_ns, -- [ns] lost_ns at least, if two CPUs share a core; NULL where that makes no difference
     CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END

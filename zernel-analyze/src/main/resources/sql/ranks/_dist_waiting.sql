@@ -1,6 +1,6 @@
 -- Processes that wait in torch.distributed and do not use NCCL, with what they were started as.
 --
--- needs: _rare_events, _process_info
+-- needs: _rare_events, _process_info, files
 -- digest: kept
 CREATE TABLE _dist_waiting AS
 WITH
@@ -18,7 +18,9 @@ SELECT
     waiting.waits, -- its waits
     TRY_CAST(info.rank AS BIGINT) AS rank, -- rank that it was started as, if it was
     TRY_CAST(info.world_size AS BIGINT) AS world_size, -- ranks of the job, by the same
-    nullif(info.job, '') AS job, -- where its ranks meet, if that is known
+    coalesce(nullif(info.job, ''), CASE WHEN files.state = 'trace' THEN 'traces' END)
+        AS job, -- where its ranks meet, if that is known; traces that are opened together are of one job
     info.ppid -- its parent
 FROM waiting
 LEFT JOIN _process_info AS info ON info.recording = waiting.recording AND info.pid = waiting.pid
+LEFT JOIN files ON files.recording = waiting.recording

@@ -15,7 +15,7 @@ SELECT
     pid, -- process
     tid, -- thread
     role, -- step, data_wait, compute, sync, collective, optimizer or checkpoint
-    regexp_replace(name, '[ _#:-]*\d+$', '') AS name, -- function or region
+    step_name(name) AS name, -- function, or region without its number
     ts_ns AS start_ns, -- [ns] when it began
     ts_ns + dur_ns AS end_ns -- [ns] when it returned; NULL for a moment, or where that was not seen
 FROM _rare_events

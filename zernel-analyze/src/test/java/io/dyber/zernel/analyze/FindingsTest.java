@@ -236,8 +236,8 @@ class FindingsTest {
         }
         Finding finding = only("too_few_workers", fixture);
         assertThat(finding.lostMillisPerStep()).isEqualTo(25.0); // idle for anything from 0 to 50 ms
-        // The thread is left with 10 ms, and 0.3 ms for getting a batch.
-        assertThat(finding.maxSpeedup()).isEqualTo(4.85);
+        // The thread is left with 10 ms.
+        assertThat(finding.maxSpeedup()).isEqualTo(5.0);
     }
 
     @Test
@@ -291,6 +291,8 @@ class FindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(25.0); // 50 ms of work on two CPUs
         assertThat(finding.leastLostMillisPerStep()).isEqualTo(8.333);
         assertThat(finding.severity()).isEqualTo("high"); // 34.7 of 50 ms
+        assertThat(finding.maxSpeedup()).isEqualTo(3.33); // 50 / 15, with samples that cost nothing
+        assertThat(finding.evidence()).contains("(what else uses them was not measured); with them, more workers save at most 25.0 ms; ");
         assertThat(finding.advice()).isEqualTo("DataLoader(num_workers=2, persistent_workers=True); "
                 + "or make the samples cheaper: that could save up to 35.0 ms");
     }

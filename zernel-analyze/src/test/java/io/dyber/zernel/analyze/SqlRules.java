@@ -6,6 +6,7 @@ import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.SqlToken;
 import io.dyber.zernel.analyze.sql.Threshold;
 import io.dyber.zernel.analyze.trace.TraceRecordingTest;
+import io.dyber.zernel.analyze.trace.TracedRanksTest;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -35,7 +36,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
     private static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final List<Class<?>> TESTS = List.of(
             FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class,
-            ProfilerTest.class, TraceRecordingTest.class, WithoutStepsTest.class);
+            ProfilerTest.class, TraceRecordingTest.class, TracedRanksTest.class, WithoutStepsTest.class);
     private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/main/java"));
 
     private static final Pattern MODE = Pattern.compile("\\bmode\\((?:[^()]|\\([^()]*\\))*\\)");
@@ -48,6 +49,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             Map.entry("copy_bound", "it is found in traces of profilers"),
             Map.entry("between_operators", "it is found in traces of profilers"),
             Map.entry("gpu_starved", "it is found in traces of profilers"),
+            Map.entry("late_gpu", "it is found in traces of profilers"),
             Map.entry("gpu_shared", "it is of other programs on the GPU"),
             Map.entry("throttled_gpu", "a GPU has to be hot"),
             Map.entry("host_bound", "it says what others leave open"),
@@ -63,6 +65,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             "noisy_neighbour", "it is of other programs",
             "gpu_shared", "it is of other programs on the GPU",
             "gpu_starved", "a trace has no stacks",
+            "late_gpu", "a trace has no stacks",
             "between_operators", "a trace has functions, not lines",
             "throttled_gpu", "it is of the GPU");
 

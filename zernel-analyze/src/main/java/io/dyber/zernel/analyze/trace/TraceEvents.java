@@ -6,10 +6,11 @@ import io.dyber.zernel.analyze.duckdb.DuckDb;
 ///
 /// Calls of CUDA, of its driver and of HIP get the kind that a recording gives them by their names. A call inside one with
 /// the same correlation has depth 1. Copies know direction and memory by what they copied on the GPU. Steps of the
-/// profiler, and ranges `step 12` or `iteration_12`, have the role `step`, but for one that the end of profiling cut off:
-/// PyTorch begins the next step before it stops. `nccl:all_reduce` and its like are calls of NCCL. Backward passes are not
-/// in a trace: one is from the first to the last of autograd's functions between two things that the training thread does
-/// itself. Functions of Python are told where nothing used a GPU: there they say what is between operators.
+/// profiler, ranges `step 12` or `iteration_12`, and passes of servers of models have the role `step`, but for one that the
+/// end of profiling cut off: PyTorch begins the next step before it stops. `nccl:all_reduce` and its like are calls of NCCL.
+/// Backward passes are not in a trace: one is from the first to the last of autograd's functions between two things that the
+/// training thread does itself. Nor are waits for collectives of gloo: one is where the training thread runs no operator
+/// while a collective runs. Functions of Python say what is between operators, and where the GPU has nothing to do.
 final class TraceEvents {
     /// Of names of the runtime, the driver and HIP what they have in common, as `MemcpyAsync`.
     private static final String OPERATION =
@@ -61,8 +62,11 @@ final class TraceEvents {
                     CASE
                         WHEN regexp_matches(name, '^nccl(:|(All|Reduce|Broadcast|Bcast|Send|Recv|Gather|Scatter))')
                             THEN 'nccl'
+                        WHEN regexp_matches(name, '^(gloo|mpi):') THEN 'host collective'
                         WHEN regexp_matches(name, '^(ProfilerStep#|(train(ing)?[ _]?)?(step|iter(ation)?)[ _#:-]?)\\d*$', 'i')
                             THEN 'step'
+                        -- A forward pass of vLLM, SGLang or xDiT, which serve requests in such steps.
+                        WHEN regexp_matches(name, '^(execute_(\\d+_context_|diffusion_)\\d|step\\[[A-Z]+ )') THEN 'step'
                     END AS span_kind
                 FROM (SELECT id, name, $operation AS operation FROM $t_names)
                 """
@@ -207,6 +211,66 @@ final class TraceEvents {
                         AND dur_ns < 0.2 * min(dur_ns) OVER others
                         AND calls < 0.2 * min(calls) OVER others
                 ),
+                -- Collectives of a backend on CPUs run in threads of their own, in which it also waits for other ranks.
+                -- The training thread waits for them where it runs no operator meanwhile.
+                exchanges AS (
+                    SELECT spans.pid, spans.ts_ns, spans.ts_ns + spans.dur_ns AS end_ns, kinds.name
+                    FROM $t_spans AS spans
+                    JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                    WHERE kinds.span_kind = 'host collective'
+                ),
+                changes AS (
+                    SELECT pid, unnest([ts_ns, end_ns]) AS at_ns, unnest([1, -1]) AS exchanges, 0 AS operators, name
+                    FROM exchanges
+                    UNION ALL
+                    SELECT
+                        spans.pid,
+                        unnest([spans.ts_ns, spans.ts_ns + spans.dur_ns]),
+                        0,
+                        unnest([1, -1]),
+                        NULL
+                    FROM $t_spans AS spans
+                    JOIN threads ON threads.pid = spans.pid AND threads.tid = spans.tid
+                    WHERE spans.kind = 'torch_op' AND spans.pid IN (SELECT pid FROM exchanges)
+                ),
+                levels AS (
+                    SELECT
+                        pid,
+                        at_ns,
+                        lead(at_ns) OVER in_time AS next_ns,
+                        sum(sum(exchanges)) OVER in_time > 0 AND sum(sum(operators)) OVER in_time = 0 AS waits,
+                        max(name) AS name
+                    FROM changes
+                    GROUP BY pid, at_ns
+                    WINDOW in_time AS (PARTITION BY pid ORDER BY at_ns)
+                ),
+                begun AS (
+                    SELECT
+                        *,
+                        count(CASE WHEN NOT waits THEN 1 END) OVER (
+                            PARTITION BY pid
+                            ORDER BY at_ns
+                            ROWS UNBOUNDED PRECEDING
+                        ) AS before,
+                        last_value(name IGNORE NULLS) OVER (
+                            PARTITION BY pid
+                            ORDER BY at_ns
+                            ROWS UNBOUNDED PRECEDING
+                        ) AS exchange
+                    FROM levels
+                ),
+                waits AS (
+                    SELECT
+                        begun.pid,
+                        any_value(threads.tid) AS tid,
+                        min(begun.exchange) AS name,
+                        min(begun.at_ns) AS ts_ns,
+                        max(begun.next_ns) - min(begun.at_ns) AS dur_ns
+                    FROM begun
+                    JOIN threads ON threads.pid = begun.pid
+                    WHERE begun.waits
+                    GROUP BY begun.pid, begun.before
+                ),
                 -- Of a call of the runtime and those of the driver inside it, the outermost comes first.
                 calls AS (
                     SELECT
@@ -319,10 +383,12 @@ final class TraceEvents {
                     SELECT pid, tid, 'backward' AS kind, 'backward' AS name, ts_ns, dur_ns
                     FROM backwards
                     UNION ALL BY NAME
+                    SELECT pid, tid, 'dist_wait' AS kind, name, ts_ns, dur_ns
+                    FROM waits
+                    UNION ALL BY NAME
                     SELECT functions.pid, functions.tid, 'py_call' AS kind, kinds.name, functions.ts_ns, functions.dur_ns
                     FROM $t_functions AS functions
                     JOIN $t_kinds AS kinds ON kinds.id = functions.name
-                    WHERE NOT EXISTS (FROM $t_owned) AND NOT EXISTS (FROM $t_calls)
                 )
             SELECT
                 kind,

@@ -9,6 +9,8 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.TraceFixture;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -71,6 +73,32 @@ public class TraceRecordingTest {
         try (Database database = open(trace)) {
             assertThat(database.query("SELECT count(*) AS n, max(end_ns) - min(start_ns) AS ns FROM steps").toString())
                     .isEqualTo("n\tns\n3\t60000000");
+        }
+    }
+
+    @Test
+    void aPassOfAServerOfModelsIsAStep() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 3; i++) {
+            String batch = 8 * i + "_context_" + i + "(sq8sk8)_generation_" + (32 + i) + "(sq32sk5506)";
+            trace.range("step[DECODE bs=" + (32 + i) + "]", 100, i * 20, 18).range("execute_" + batch, 100, i * 20 + 1, 16);
+            trace.kernel("gemm", 7, i * 20 + 5, i * 20 + 6, 10);
+            trace.range("execute_" + batch, 200, i * 20, 15).kernel("gemm", 8, i * 20 + 5, i * 20 + 6, 10);
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT tid || ': ' || source AS step FROM steps ORDER BY tid, step").texts("step"))
+                    .containsExactly(
+                            "100: role of step", "100: role of step", "100: role of step",
+                            "200: role of execute", "200: role of execute", "200: role of execute");
+        }
+    }
+
+    @Test
+    void stepsAreComparedWithoutTheirNumbers() {
+        String before = training(6, 3).write(folder.resolve("before.json")).toString();
+        String after = training(8, 3).write(folder.resolve("after.json")).toString();
+        try (Database database = Recordings.compare(before, after, DatabaseOptions.defaults(), SqlLibrary.builtIn())) {
+            assertThat(database.query("SELECT name FROM call_diff WHERE name LIKE 'Profiler%'").texts("name")).containsExactly("ProfilerStep");
         }
     }
 
@@ -361,9 +389,15 @@ public class TraceRecordingTest {
     }
 
     @Test
-    void functionsOfPythonAreNoEventsOfATraceWithAGpu() {
-        try (Database database = open(reading(1).kernel("gemm", 7, 1, 1, 2))) {
-            assertThat(database.query("SELECT count(*) AS n FROM events WHERE kind = 'py_call'").only().integer("n")).isZero();
+    void betweenOperatorsFiresAndNamesTheRangeOfTheProgram() {
+        TraceFixture trace = reading(0);
+        for (int i = 0; i < 6; i++) {
+            trace.range("log", 100, i * 20 + 10, 9).range("Optimizer.zero_grad#SGD.zero_grad", 100, i * 20 + 19.5, 0.1);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("between_operators").getFirst();
+            assertThat(finding.evidence()).contains("; 9.0 ms of it in the range log; ");
+            assertThat(finding.advice()).startsWith("make it cheaper");
         }
     }
 
@@ -543,6 +577,45 @@ public class TraceRecordingTest {
         try (Database database = open(trace)) {
             // Five gaps of 15.15 ms after the wait, in six steps.
             assertThat(database.diagnose("gpu_starved").getFirst().evidence()).contains("GPU 0 idle for 12.6 ms of 20.0 ms");
+        }
+    }
+
+    /// Each step reads a batch for 8 ms, of which 6 ms in a package, and then launches 5 ms of kernels at once.
+    private static TraceFixture reads(boolean withStack) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20);
+            if (withStack) {
+                trace.function("train.py(10): main", 100, at, 20).function("train.py(30): read_batch", 100, at + 1, 8);
+                trace.function("torch/serialization.py(900): load", 100, at + 2, 6);
+            }
+            for (int kernel = 0; kernel < 10; kernel++) {
+                trace.kernel("gemm", 7, at + 9 + kernel * 0.02, at + 9.01 + kernel * 0.5, 0.5);
+            }
+            trace.call("cudaStreamSynchronize", at + 10, 4);
+        }
+        return trace;
+    }
+
+    @Test
+    void gpuStarvedFiresAndNamesTheFunctionOfTheProgram() {
+        try (Database database = open(reads(true))) {
+            Finding finding = database.diagnose("gpu_starved").getFirst();
+            // Gaps are from 14 ms of a step to 9 ms of the next; of 15 ms, 8 ms are in the function and 7 ms in what calls it.
+            assertThat(finding.evidence()).contains("; 53 % of the idle time in train.py(30): read_batch; ");
+            assertThat(finding.advice()).startsWith("make that cheaper or rarer, or do it ahead");
+            assertThat(database.query("SELECT function FROM gpu_idle_functions").texts("function"))
+                    .containsExactly("train.py(30): read_batch", "train.py(10): main");
+        }
+    }
+
+    @Test
+    void gpuStarvedFiresAndNamesNoFunctionWithoutStacks() {
+        try (Database database = open(reads(false))) {
+            Finding finding = database.diagnose("gpu_starved").getFirst();
+            assertThat(finding.evidence()).doesNotContain("of the idle time in");
+            assertThat(finding.advice()).endsWith("profile with with_stack=True, which names the function");
         }
     }
 

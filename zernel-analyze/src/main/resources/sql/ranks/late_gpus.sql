@@ -1,0 +1,155 @@
+-- Ranks whose GPU comes last to collectives, by what GPUs did: one row per process of a job that has several.
+--
+-- A collective runs on a GPU from when its rank has arrived until the last one has, so where ranks do as much, the rank
+-- that communicates for the least time came last. The n-th steps of all ranks are compared; what begins on a GPU counts
+-- to the step that its process has begun last. A rank is late in a step where it communicates least of all, and the
+-- others for a hundredth of a step longer. They wait for it at least as long as each of them has more communication
+-- that no computation hides. Clocks are not compared. Ranks whose traces are not opened may be later still.
+--
+-- needs: _gpu_spans, gpu_time, gpu_kernels, _step_spans, step_mean, _trained, _rank_jobs, _process_info
+CREATE VIEW late_gpus AS
+WITH
+    constants AS (
+        SELECT 0.01 AS min_late -- of a step, that others communicate longer
+    ),
+    -- Of several GPUs of a process the one that communicates most.
+    devices AS (
+        SELECT gpu_time.recording, gpu_time.pid, gpu_time.device, coalesce(jobs.job, '') AS job
+        FROM gpu_time
+        JOIN _trained AS trained ON trained.recording = gpu_time.recording AND trained.pid = gpu_time.pid
+        LEFT JOIN _rank_jobs AS jobs ON jobs.recording = gpu_time.recording AND jobs.pid = gpu_time.pid
+        WHERE gpu_time.communication_ns > 0
+        QUALIFY row_number() OVER (
+            PARTITION BY gpu_time.recording, gpu_time.pid
+            ORDER BY gpu_time.communication_ns DESC, gpu_time.device
+        ) = 1
+    ),
+    ranks AS (
+        SELECT devices.*, count(*) OVER (PARTITION BY job) AS ranks
+        FROM devices
+        QUALIFY count(*) OVER (PARTITION BY job) > 1
+    ),
+    numbered AS (
+        SELECT
+            spans.recording,
+            spans.pid,
+            spans.from_ns,
+            spans.trains,
+            row_number() OVER (PARTITION BY spans.recording, spans.pid ORDER BY spans.from_ns) AS number
+        FROM _step_spans AS spans
+        JOIN ranks ON ranks.recording = spans.recording AND ranks.pid = spans.pid
+    ),
+    shown AS (
+        SELECT spans.*
+        FROM _gpu_spans AS spans
+        JOIN ranks
+            ON ranks.recording = spans.recording
+            AND ranks.pid = spans.pid
+            AND ranks.device = spans.device
+        WHERE spans.compute OR spans.communication
+    ),
+    worked AS (
+        SELECT
+            shown.recording,
+            shown.pid,
+            numbered.number,
+            coalesce(sum(shown.dur_ns) FILTER (WHERE shown.compute), 0) AS compute_ns,
+            coalesce(sum(shown.dur_ns) FILTER (WHERE shown.communication), 0) AS communication_ns,
+            coalesce(sum(shown.dur_ns) FILTER (WHERE NOT shown.compute), 0) AS exposed_ns
+        FROM shown
+        ASOF JOIN numbered
+            ON numbered.recording = shown.recording
+            AND numbered.pid = shown.pid
+            AND numbered.from_ns <= shown.start_ns
+        WHERE numbered.trains
+        GROUP BY ALL
+    ),
+    compared AS (
+        SELECT
+            worked.*,
+            ranks.job,
+            ranks.ranks,
+            row_number() OVER by_communication AS place,
+            lead(communication_ns) OVER by_communication - communication_ns AS more_ns,
+            min(exposed_ns) OVER after_it - exposed_ns AS least_ns,
+            max(exposed_ns) OVER after_it - exposed_ns AS most_ns,
+            (sum(compute_ns) OVER in_step - compute_ns) / (ranks.ranks - 1) AS others_compute_ns,
+            (sum(compute_ns + exposed_ns) OVER in_step - compute_ns - exposed_ns) / (ranks.ranks - 1) AS others_busy_ns
+        FROM worked
+        JOIN ranks ON ranks.recording = worked.recording AND ranks.pid = worked.pid
+        WINDOW
+            in_step AS (PARTITION BY ranks.job, worked.number),
+            by_communication AS (
+                PARTITION BY ranks.job, worked.number
+                ORDER BY communication_ns, worked.recording, worked.pid
+            ),
+            after_it AS (
+                PARTITION BY ranks.job, worked.number
+                ORDER BY communication_ns, worked.recording, worked.pid
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+            )
+        QUALIFY count(*) OVER in_step = ranks.ranks
+    ),
+    judged AS (
+        SELECT
+            compared.*,
+            trained.tid,
+            trained.train_ns AS step_ns,
+            place = 1 AND least(more_ns, least_ns) >= constants.min_late * trained.train_ns AS is_late
+        FROM compared
+        JOIN _trained AS trained ON trained.recording = compared.recording AND trained.pid = compared.pid
+        CROSS JOIN constants
+    ),
+    kernels AS (
+        SELECT recording, pid, device, sum(runs) AS runs
+        FROM gpu_kernels
+        WHERE work = 'compute'
+        GROUP BY ALL
+    ),
+    means AS (
+        SELECT
+            ranks.recording,
+            ranks.pid,
+            (ranks.ranks * step_mean.data_loading_ns - sum(step_mean.data_loading_ns) OVER (PARTITION BY ranks.job))
+                / (ranks.ranks - 1) AS data_more_ns,
+            kernels.runs / trained.steps AS kernels,
+            (sum(kernels.runs / trained.steps) OVER (PARTITION BY ranks.job) - kernels.runs / trained.steps)
+                / (ranks.ranks - 1) AS others_kernels
+        FROM ranks
+        JOIN _trained AS trained ON trained.recording = ranks.recording AND trained.pid = ranks.pid
+        JOIN step_mean
+            ON step_mean.recording = trained.recording
+            AND step_mean.pid = trained.pid
+            AND step_mean.tid = trained.tid
+        LEFT JOIN kernels
+            ON kernels.recording = ranks.recording
+            AND kernels.pid = ranks.pid
+            AND kernels.device = ranks.device
+    )
+SELECT
+    judged.recording, -- recording
+    judged.pid, -- process
+    any_value(judged.tid) AS tid, -- its training thread
+    any_value(judged.job) AS job, -- what is the same for all ranks of a job
+    any_value(judged.ranks) AS ranks, -- ranks of it whose GPU communicates in a trace that is opened
+    any_value(TRY_CAST(info.world_size AS BIGINT)) AS world_size, -- ranks that the job has; NULL if not known
+    count(*) AS steps, -- steps of kind train that all of these have
+    any_value(judged.step_ns) AS step_ns, -- [ns] mean of them
+    count(*) FILTER (WHERE judged.is_late) AS times_late, -- steps in which it is late
+    sum(CASE WHEN judged.is_late THEN judged.least_ns ELSE 0 END) / count(*)
+        AS late_ns, -- [ns] of a mean step that all others communicate longer, with no computation meanwhile
+    sum(CASE WHEN judged.is_late THEN judged.most_ns ELSE 0 END) / count(*)
+        AS most_late_ns, -- [ns] the same of the one that does longest
+    avg(judged.communication_ns) AS communication_ns, -- [ns] of a mean step that its GPU communicates
+    avg(judged.compute_ns) AS compute_ns, -- [ns] that its GPU computes
+    avg(judged.others_compute_ns) AS others_compute_ns, -- [ns] that the others do, mean
+    avg(judged.others_busy_ns - judged.compute_ns - judged.exposed_ns)
+        AS idle_more_ns, -- [ns] that its GPU is idle longer than the others; negative if shorter
+    any_value(means.data_more_ns) AS data_more_ns, -- [ns] that it waits longer for data than the others
+    any_value(means.kernels) AS kernels, -- kernels per step, without collectives
+    any_value(means.others_kernels) AS others_kernels -- the same of the others, mean
+FROM judged
+JOIN means ON means.recording = judged.recording AND means.pid = judged.pid
+LEFT JOIN _process_info AS info ON info.recording = judged.recording AND info.pid = judged.pid
+GROUP BY judged.recording, judged.pid
+ORDER BY judged.recording, judged.pid

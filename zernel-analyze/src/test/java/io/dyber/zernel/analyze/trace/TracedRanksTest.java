@@ -1,0 +1,141 @@
+package io.dyber.zernel.analyze.trace;
+
+import static io.dyber.zernel.analyze.TraceFixture.trace;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.TraceFixture;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Traces of several ranks of a job, opened together without a recording.
+public class TracedRanksTest {
+    @TempDir
+    Path folder;
+
+    /// Ranks of data parallel training whose GPUs compute and then exchange gradients until the last one has come.
+    ///
+    /// @param computes [ms] of each rank in a step of 20 ms
+    /// @param kernels of each rank that this takes
+    /// @param waits [ms] of each rank for data in a step
+    private static TraceFixture[] dataParallel(double[] computes, int[] kernels, double[] waits) {
+        TraceFixture[] ranks = new TraceFixture[computes.length];
+        for (int rank = 0; rank < ranks.length; rank++) {
+            long pid = 100 + rank;
+            ranks[rank] = trace(pid).members(
+                    "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": " + rank + ", \"world_size\": " + ranks.length + "},");
+            for (int step = 0; step < 6; step++) {
+                double at = step * 20;
+                ranks[rank].range("ProfilerStep#" + step, pid, at, 20);
+                if (waits[rank] > 0) {
+                    ranks[rank].range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", pid, at, waits[rank]);
+                }
+                double end = at + waits[rank];
+                for (int kernel = 0; kernel < kernels[rank]; kernel++) {
+                    double lasts = computes[rank] / kernels[rank];
+                    ranks[rank].kernel("gemm", 7, at + waits[rank], end + 0.01, lasts);
+                    end += lasts;
+                }
+                ranks[rank].kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, end - 0.1, end + 0.01, at + 19.5 - end);
+            }
+        }
+        return ranks;
+    }
+
+    private Finding lateGpu(double[] computes, int[] kernels, double[] waits) {
+        try (Database database = open(dataParallel(computes, kernels, waits))) {
+            return database.diagnose("late_gpu").getFirst();
+        }
+    }
+
+    @Test
+    void lateGpuFiresForTheRankWhoseCollectivesEndFirst() {
+        Finding finding = lateGpu(new double[] {10, 10, 16}, new int[] {20, 20, 20}, new double[3]);
+        assertThat(finding.subject()).isEqualTo("rank 2 (recording 2 pid 102)");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(6.0);
+        assertThat(finding.evidence())
+                .startsWith("its GPU communicates least in 6 of 6 steps: 3.5 ms of 20.0 ms, that of each other rank 6.0 ms or more longer "
+                        + "with no computation meanwhile, as it waits; it computes 6.0 ms longer than the others, in as many kernels "
+                        + "(20 a step); saves at most 6.0 ms: ");
+        assertThat(finding.advice()).startsWith("compare clocks, power and cooling of its GPU");
+    }
+
+    @Test
+    void lateGpuFiresWithWhatTheRankDoesLonger() {
+        Finding more = lateGpu(new double[] {10, 10, 16}, new int[] {20, 20, 32}, new double[3]);
+        assertThat(more.evidence()).contains("it computes 6.0 ms longer than the others, in 32 kernels a step, the others in 20;");
+        assertThat(more.advice()).isEqualTo("look at what this rank computes more: longer sequences, uneven shards");
+        Finding data = lateGpu(new double[] {10, 10, 10}, new int[] {20, 20, 20}, new double[] {0, 0, 6});
+        assertThat(data.evidence()).contains("; it waits 6.0 ms longer for data than the others;");
+        assertThat(data.advice()).isEqualTo("look at the input of this rank: its shard, its storage, its workers");
+    }
+
+    @Test
+    void lateGpuFiresWithNothingSavedForSureWhereRanksAreNotOpened() {
+        TraceFixture[] ranks = dataParallel(new double[] {10, 10, 16}, new int[] {20, 20, 20}, new double[3]);
+        try (Database database = open(ranks[1], ranks[2])) {
+            Finding finding = database.diagnose("late_gpu").getFirst();
+            assertThat(finding.subject()).isEqualTo("rank 2 (recording 1 pid 102)");
+            assertThat(finding.evidence()).contains("; 2 of 3 ranks are opened, another may be as late;");
+            assertThat(finding.leastLostMillisPerStep()).isEqualTo(0.0);
+        }
+    }
+
+    @Test
+    void lateGpuIsSilentWhereRanksComeTogether() {
+        try (Database database = open(dataParallel(new double[] {10, 10.2, 10.1}, new int[] {20, 20, 20}, new double[3]))) {
+            assertThat(database.query("SELECT count(*) AS ranks FROM late_gpus").only().integer("ranks")).isEqualTo(3);
+            assertThat(database.diagnose("late_gpu")).isEmpty();
+        }
+    }
+
+    /// Steps of 20 ms of a rank on CPUs with gloo, whose thread exchanges gradients from `fromMs` of a step on.
+    private static TraceFixture gloo(int rank, double forwardMs, double fromMs) {
+        long pid = 100 + rank;
+        TraceFixture trace = trace(pid).members("\"distributedInfo\": {\"backend\": \"gloo\", \"rank\": " + rank + ", \"world_size\": 2},");
+        for (int step = 0; step < 12; step++) {
+            double at = step * 20;
+            trace.range("ProfilerStep#" + step, pid, at, 20).operator("aten::linear", pid, at + forwardMs, 2);
+            // The gradients of the last layers are exchanged while those of the first are computed.
+            trace.range("gloo:all_reduce", 200 + rank, at + fromMs, 18 - fromMs);
+            trace.operator("aten::mm", pid, at + fromMs, 1);
+            trace.range("Optimizer.step#SGD.step", pid, at + 18, 2).operator("aten::add_", pid, at + 18, 2);
+        }
+        return trace;
+    }
+
+    /// Two ranks of which the second begins its forward pass 10 ms later.
+    private Database lateWithGloo() {
+        return open(gloo(0, 0, 2), gloo(1, 10, 12));
+    }
+
+    @Test
+    void theTrainingThreadWaitsForCollectivesOfGlooWhereItRunsNoOperatorMeanwhile() {
+        try (Database database = lateWithGloo()) {
+            // 16 ms of rank 0's, and 6 of rank 1's, less an operator of 1 ms; of their training threads.
+            assertThat(database.query("SELECT tid || ': ' || count(*) || ' x ' || round(avg(dur_ns) / 1e6) || ' ms' AS waits "
+                                    + "FROM events WHERE kind = 'dist_wait' GROUP BY tid ORDER BY tid")
+                            .texts("waits"))
+                    .containsExactly("100: 12 x 15.0 ms", "101: 12 x 5.0 ms");
+        }
+    }
+
+    @Test
+    void ncclStragglerFiresForRanksWithGloo() {
+        try (Database database = lateWithGloo()) {
+            Finding finding = database.diagnose("nccl_straggler").getFirst();
+            assertThat(finding.subject()).isEqualTo("rank 1 of 2, recording 1 pid 101");
+            assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+        }
+    }
+
+    private Database open(TraceFixture... ranks) {
+        return Recordings.open(IntStream.range(0, ranks.length)
+                .mapToObj(rank -> ranks[rank].write(folder.resolve("rank" + rank + ".json")).toString())
+                .toArray(String[]::new));
+    }
+}
