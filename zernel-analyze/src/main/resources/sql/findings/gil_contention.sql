@@ -1,3 +1,29 @@
+-- How much of what threads beside training compute is objects made into bytes for other processes, and back.
+--
+-- As multiprocessing does in threads of its own (pickle), with what these write to pipes and read from them. By samples
+-- of threads that do not train, with stacks.
+--
+-- needs: stack_events, _stack_frames, _thread_numbers
+CREATE VIEW _pickling AS
+WITH
+    pickling AS (
+        SELECT DISTINCT id
+        FROM _stack_frames
+        WHERE regexp_matches(file, '(^|/)(multiprocessing/(reduction|connection|queues)|pickle|cloudpickle)\.py$')
+    )
+SELECT
+    samples.recording, -- recording
+    samples.pid, -- process
+    count(pickling.id) / count(*) AS share -- of the samples of its threads that do not train, 0 to 1
+FROM stack_events AS samples
+ANTI JOIN _thread_numbers AS training
+    ON training.recording = samples.recording
+    AND training.pid = samples.pid
+    AND training.tid = samples.tid
+LEFT JOIN pickling ON pickling.id = samples.id
+WHERE samples.kind = 'sample'
+GROUP BY samples.recording, samples.pid;
+
 -- Another thread of the process holds Python's lock (GIL). The training thread waits for it and computes nothing.
 --
 -- Counted are waits for the lock in steps of kind train, also inside the forward pass, backward and the optimizer: each
@@ -6,7 +32,7 @@
 -- Does not apply to interpreters without it. Where the recorder could not say where the lock is, it is told by waits of
 -- 5 ms, so one that is held for less at a time is found by blocked_on_thread.
 --
--- needs: thread_waits, gpu_busy
+-- needs: thread_waits, gpu_busy, _pickling
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that the other thread runs
 -- lines: the time in which it is held WHERE thread = 'other' AND waits = 'gil' AND state = 'on-cpu' AND python
@@ -14,7 +40,8 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
-            0.03 AS min_share -- what can be saved, as a share of step time
+            0.03 AS min_share, -- what can be saved, as a share of step time
+            0.5 AS min_pickling -- of the samples of other threads, in pickle, from which on that is the work
     ),
     costs AS (
         SELECT
@@ -44,9 +71,14 @@ SELECT
             ELSE format('; {} threads hand it over', wakers)
         END
         AS evidence, -- what it rests on
-    'move the work of other threads to processes (multiprocessing), or into code that releases the lock'
-        AS advice, -- what to try
+    CASE
+        WHEN pickling.share >= min_pickling
+            THEN 'other threads turn objects into bytes for other processes (pickle): hand them less, once and not in '
+                || 'each step, or in shared memory (multiprocessing.shared_memory, tensors after share_memory_())'
+        ELSE 'move the work of other threads to processes (multiprocessing), or into code that releases the lock'
+    END AS advice, -- what to try
     'zernel-analyze sql {} "FROM thread_waits"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
+LEFT JOIN _pickling AS pickling USING (recording, pid)
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns

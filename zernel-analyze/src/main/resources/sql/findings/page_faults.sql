@@ -9,7 +9,8 @@
 -- unmap, grow and shrink memory, from the samples that found it there, at most as the GPU is idle by the driver's
 -- samples. The page that a fault has zeroed is in the cache of the CPU, so that what is saved can be less; what
 -- interrupts put off, as to receive packets, counts too, and a small part of what probes of functions take.
--- Does not apply to processes that grow, to data workers, nor where the kernel takes less than a twentieth of a step.
+-- Does not apply to processes that grow, to data workers, nor where the kernel takes less than a twentieth of a step or
+-- other threads have the faults.
 --
 -- needs: step_mean, steps, stack_events, gpu_busy, _trained, _host_changes, events
 -- severity: high from 25 % of step time, medium from 10 %; low where the CPUs were not sampled
@@ -21,6 +22,7 @@ WITH
             20 AS min_steps, -- steps of kind train
             500 AS min_faults, -- of a step: 2 MB
             0.05 AS min_share, -- of a step, in the kernel
+            0.02 AS min_lost, -- of a step, by the training thread's samples
             0.15 AS min_system, -- of the process's CPU time, in the kernel
             0.1 AS most_growth, -- of memory in place, as a share of what is faulted in
             4096 AS page_bytes, -- [bytes] of a page fault, at least
@@ -173,4 +175,5 @@ WHERE steps >= thresholds.min_steps
     AND faults >= thresholds.min_faults
     AND system_ns >= thresholds.min_share * step_ns
     AND system_share >= thresholds.min_system
+    AND (memory_ns >= thresholds.min_lost * step_ns) IS NOT FALSE
     AND growth_bytes <= thresholds.most_growth * all_faults * thresholds.page_bytes

@@ -8,38 +8,9 @@
 -- Data types are told by names of functions, so only where these have them: `dgemm` computes in double precision.
 -- Operators use one thread where OpenMP is in no sample of the training thread, nor in one of another.
 --
--- needs: _step_samples, _stack_frames, _other_threads, host_usage, _process_info
+-- needs: _step_samples, _stack_frames, _operator_frames, _other_threads, host_usage, _process_info
 CREATE VIEW operator_samples AS
 WITH
-    constants AS (
-        SELECT
-            '^(mkl_|cblas_|dnnl|zendnn|Sleef_|[sdc]?gemm|_*(memmove|memcpy|memset))|\bat::native::|\bdnnl::|fbgemm'
-                AS computing
-    ),
-    frames AS (
-        SELECT
-            frames.id,
-            frames.called,
-            coalesce(
-                frames.native
-                    AND (regexp_matches(frames.function, constants.computing)
-                        OR _is_openmp(frames.file)),
-                FALSE
-            ) AS computes,
-            coalesce(
-                frames.native
-                    AND NOT regexp_matches(frames.function, constants.computing)
-                    AND NOT regexp_matches(frames.function, '^(gc_collect|visit_|deduce_unreachable)')
-                    AND (regexp_matches(frames.function, '\b(c10|torch|at)::')
-                        OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
-                FALSE
-            ) AS surrounds,
-            coalesce(regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b'), FALSE) AS in_double,
-            coalesce(regexp_matches(frames.function, 'c10::Half|fp16'), FALSE) AS in_half
-        FROM _stack_frames AS frames
-        CROSS JOIN constants
-        WHERE frames.frame = 0
-    ),
     pools AS (
         SELECT DISTINCT frames.id
         FROM _stack_frames AS frames
@@ -58,7 +29,7 @@ WITH
             sum(CASE WHEN frames.in_half THEN samples.ns ELSE 0 END) AS half_ns,
             count(pools.id) AS pooled
         FROM _step_samples AS samples
-        JOIN frames ON frames.id = samples.id
+        JOIN _operator_frames AS frames ON frames.id = samples.id
         LEFT JOIN pools ON pools.id = samples.id
         GROUP BY samples.recording, samples.pid, samples.tid
     )

@@ -112,6 +112,17 @@ class StateFindingsTest {
     }
 
     @Test
+    void gilContentionFiresWithOtherAdviceWhereTheLockIsHeldToPickle() {
+        RecordingFixture fixture = handedOver(68).on(100, 301, "python3");
+        assertThat(only("gil_contention", fixture).advice()).startsWith("move the work of other threads to processes");
+        for (int i = 0; i < 12; i++) {
+            fixture.sample(i * 100 + 20, "Thread.run (/usr/lib/python3.12/threading.py:982);_feed (/usr/lib/python3.12/multiprocessing/queues.py:264);"
+                    + "ForkingPickler.dumps (/usr/lib/python3.12/multiprocessing/reduction.py:51)");
+        }
+        assertThat(only("gil_contention", fixture).advice()).startsWith("other threads turn objects into bytes for other processes (pickle): ");
+    }
+
+    @Test
     void gilContentionIsSilentForQueuesThatAreAskedAgainAfterThatTime() {
         assertThat(run("gil_contention", handedOver(1024))).isEmpty(); // no two futexes of one condition variable
     }
@@ -686,6 +697,38 @@ class StateFindingsTest {
         assertThat(run("python_in_passes", hooked("hook (/me/a.py:21);at::norm (libtorch_cpu.so)"))).isEmpty();
     }
 
+    @Test
+    void slowTypesFiresForHalfPrecisionOnACpu() {
+        Finding finding = only("slow_types", hooked("at::native::cpublas::(anonymous namespace)::cpublas_gemm_impl (libtorch_cpu.so)"));
+        // Of 100 ms on the CPU, four tenths.
+        assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(15.329); // half of 30.7
+        assertThat(finding.severity()).isEqualTo("medium");
+        assertThat(finding.evidence())
+                .startsWith("median of 11 steps: 100.0 ms on the CPU; at least 40 % of 110 samples compute in half precision (float16 or "
+                        + "bfloat16); float32 is assumed to save 50 % at least; saves at most 49.3 ms: ");
+        assertThat(finding.advice()).startsWith("float32 on a CPU: ");
+        assertThat(finding.lines()).extracting(FindingLine::text).containsExactly("100 % of that arithmetic: a.py:9 fit -> _engine_run_backward");
+    }
+
+    @Test
+    void slowTypesFiresForDoublePrecisionWithHalfOfItsTime() {
+        Finding finding = only("slow_types", hooked("mkl_blas_def_dgemm_kernel_zen (libtorch_cpu.so)"));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence()).contains("at least 40 % of 110 samples compute in double precision (float64); float32 is assumed to save 50 % of it; ");
+        assertThat(finding.advice()).startsWith("float32, where its precision does: ");
+    }
+
+    @Test
+    void slowTypesIsSilentForSinglePrecisionAndForLittleOfAnother() {
+        assertThat(run("slow_types", hooked("mkl_blas_def_sgemm_kernel_zen (libtorch_cpu.so)"))).isEmpty();
+        RecordingFixture little = hooked("mkl_blas_def_sgemm_kernel_zen (libtorch_cpu.so)");
+        for (int i = 0; i < 12; i++) {
+            little.sample(i * 100 + 7, "fit (/me/a.py:9);mkl_blas_def_dgemm_kernel_zen (libtorch_cpu.so)");
+        }
+        assertThat(run("slow_types", little)).isEmpty();
+    }
+
     /// Twelve steps of 100 ms without a DataLoader, 60 ms of each backward; in 40 of it a hook runs this.
     private static RecordingFixture hooked(String hook) {
         RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
@@ -794,6 +837,15 @@ class StateFindingsTest {
                 .endsWith("; 39 samples found the training thread in page faults and calls for memory, 20.0 ms a step; "
                         + "saves at most 20.0 ms: 50.0 / (50.0 - 20.0) = 1.67x");
         assertThat(finding.lines()).singleElement().extracting(FindingLine::line).isEqualTo("a.py:2 f");
+    }
+
+    @Test
+    void pageFaultsIsSilentWhereOtherThreadsHaveThem() {
+        RecordingFixture fixture = faulting(300_000_000L, 0);
+        for (int step = 1; step < 40; step++) {
+            fixture.sample(step * 50 + 1, "f (/me/a.py:2)", step == 9 ? -1 : 0).sample(step * 50 + 21, "f (/me/a.py:3)", 0);
+        }
+        assertThat(run("page_faults", fixture)).isEmpty();
     }
 
     @Test

@@ -18,8 +18,6 @@ final class CpuWork {
     /// Of a step's samples around operators, and more than in them.
     private static final double MUCH_AROUND = 0.33;
 
-    private static final double MUCH_OF_A_TYPE = 0.25;
-
     /// Of the samples, in arithmetic, from which on more threads may gain much.
     private static final double MUCH_ARITHMETIC = 0.5;
 
@@ -29,7 +27,6 @@ final class CpuWork {
     /// Of a CPU: a thread more finds one.
     private static final double AN_IDLE_CPU = 0.75;
 
-    private static final String DATA_TYPES = "data types";
     private static final String SMALL_OPERATORS = "many small operators";
 
     private CpuWork() {}
@@ -52,9 +49,8 @@ final class CpuWork {
     /// Of the first training thread, what is judged and what is not.
     static String sentences(Report report) {
         Set<String> judged = traits(report).stream().map(Trait::subject).collect(Collectors.toSet());
-        List<String> open = Stream.of(DATA_TYPES, "memory formats", SMALL_OPERATORS)
-                .filter(subject -> !judged.contains(subject))
-                .toList();
+        List<String> open =
+                Stream.of("memory formats", SMALL_OPERATORS).filter(subject -> !judged.contains(subject)).toList();
         String known = known(report);
         return known + (known.isEmpty() ? "" : " ") + "Whether it computes well there" + (known.isEmpty() ? "" : " otherwise") + ", as to "
                 + listed(open) + ", is not judged.";
@@ -89,19 +85,7 @@ final class CpuWork {
         if (arithmetic >= MUCH_ARITHMETIC && arithmetic >= LARGE_OPERATORS * around && isOneThread(row) && idle(row) >= AN_IDLE_CPU) {
             traits.add(new Trait("", "", moreThreads(arithmetic, idle(row), row.text("omp_threads"))));
         }
-        type(row, "double_share", "double precision", "float64", traits);
-        type(row, "half_share", "half precision", "float16", traits);
         return traits;
-    }
-
-    private static void type(Table.Row row, String column, String precision, String type, List<Trait> traits) {
-        if (share(row, column) >= MUCH_OF_A_TYPE) {
-            traits.add(new Trait(
-                    DATA_TYPES,
-                    "much of it computes in " + precision,
-                    "At least " + Quantity.percent(share(row, column)) + " of the samples of a step on a CPU compute in " + precision
-                            + " (" + type + "); see whether float32 does."));
-        }
     }
 
     private static String moreThreads(double arithmetic, double idle, @Nullable String told) {

@@ -143,56 +143,49 @@ class VerdictTest {
     }
 
     @Test
-    void ofAJobOnCpusTheSamplesTellSmallOperatorsAndDataTypes() {
-        assertThat(onCpus(300, 0.25, 0.45, 0.0, 0.0))
+    void ofAJobOnCpusTheSamplesTellSmallOperators() {
+        assertThat(onCpus(300, 0.25, 0.45))
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. It runs many small operators: 45.0 % of the samples "
                         + "of a step on a CPU are in what surrounds operators (dispatch, autograd, memory, the interpreter), 25.0 % in "
                         + "their arithmetic; fewer and larger ones cost less, as by batching or torch.compile. Whether it computes well "
-                        + "there otherwise, as to data types and memory formats, is not judged.");
-        assertThat(onCpus(300, 0.9, 0.05, 0.8, 0.0))
-                .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. At least 80.0 % of the samples of a step on a CPU "
-                        + "compute in double precision (float64); see whether float32 does. Whether it computes well there otherwise, "
-                        + "as to memory formats and many small operators, is not judged.");
-        String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data types, "
+                        + "there otherwise, as to memory formats, is not judged.");
+        String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to "
                 + "memory formats and many small operators, is not judged.";
-        assertThat(onCpus(40, 0.25, 0.45, 0.8, 0.0)).isEqualTo(open);
-        assertThat(onCpus(300, 0.5, 0.4, 0.0, 0.1)).isEqualTo(open);
-        assertThat(onCpus(300, 0.05, 0.4, 0.0, 0.0)).isEqualTo(open); // most is in code without a name
+        assertThat(onCpus(40, 0.25, 0.45)).isEqualTo(open);
+        assertThat(onCpus(300, 0.5, 0.4)).isEqualTo(open);
+        assertThat(onCpus(300, 0.05, 0.4)).isEqualTo(open); // most is in code without a name
     }
 
     @Test
     void theVerdictOfAJobOnCpusBeginsWithWhatItsOperatorsAre() {
-        assertThat(sentenceOnCpus(0.25, 0.45, 0.0, 0.0)).isEqualTo("No bottleneck found, but it runs many small operators.");
-        assertThat(sentenceOnCpus(0.9, 0.05, 0.8, 0.0)).isEqualTo("No bottleneck found, but much of it computes in double precision.");
-        assertThat(sentenceOnCpus(0.25, 0.45, 0.0, 0.3))
-                .isEqualTo("No bottleneck found, but it runs many small operators and much of it computes in half precision.");
-        assertThat(sentenceOnCpus(0.9, 0.05, 0.0, 0.0)).isEqualTo("No bottleneck found.");
+        assertThat(sentenceOnCpus(0.25, 0.45)).isEqualTo("No bottleneck found, but it runs many small operators.");
+        assertThat(sentenceOnCpus(0.9, 0.05)).isEqualTo("No bottleneck found.");
     }
 
     @Test
     void largeOperatorsOfOneThreadBesideIdleCpusAreTold() {
-        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, true, 0.9, "1")))
+        assertThat(onCpus(row(300L, 0.8, 0.1, true, 0.9, "1")))
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Its operators compute with one thread, which has "
                         + "80.0 % of the samples of a step in their arithmetic, while 0.9 CPUs are idle: it was started with "
                         + "OMP_NUM_THREADS=1, as torchrun does; OMP_NUM_THREADS=2 or torch.set_num_threads(2) may gain up to 1.67x. Whether it computes well there otherwise, "
-                        + "as to data types, memory formats and many small operators, is not judged.");
-        String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data types, "
+                        + "as to memory formats and many small operators, is not judged.");
+        String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to "
                 + "memory formats and many small operators, is not judged.";
-        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, false, 0.9, "1"))).isEqualTo(open); // has a pool
-        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, 0.0, true, 0.5, "1"))).isEqualTo(open); // no CPU is idle
-        assertThat(onCpus(row(300L, 0.6, 0.2, 0.0, 0.0, true, 0.9, "1"))).isEqualTo(open); // small operators
+        assertThat(onCpus(row(300L, 0.8, 0.1, false, 0.9, "1"))).isEqualTo(open); // has a pool
+        assertThat(onCpus(row(300L, 0.8, 0.1, true, 0.5, "1"))).isEqualTo(open); // no CPU is idle
+        assertThat(onCpus(row(300L, 0.6, 0.2, true, 0.9, "1"))).isEqualTo(open); // small operators
     }
 
-    private static String onCpus(long samples, double arithmetic, double around, double in64, double in16) {
-        return onCpus(row(samples, arithmetic, around, in64, in16, false, 0.0, ""));
+    private static String onCpus(long samples, double arithmetic, double around) {
+        return onCpus(row(samples, arithmetic, around, false, 0.0, ""));
     }
 
     private static String onCpus(Object[] samples) {
         return verdictOnCpus(samples).reason();
     }
 
-    private static String sentenceOnCpus(double arithmetic, double around, double in64, double in16) {
-        return verdictOnCpus(row(300L, arithmetic, around, in64, in16, false, 0.0, "")).sentence();
+    private static String sentenceOnCpus(double arithmetic, double around) {
+        return verdictOnCpus(row(300L, arithmetic, around, false, 0.0, "")).sentence();
     }
 
     private static Verdict verdictOnCpus(Object[] samples) {
@@ -200,8 +193,7 @@ class VerdictTest {
                 "step_mean", table(List.of("pid"), 100L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence")),
                 "operator_samples", tableOf(
-                        List.of("samples", "arithmetic_share", "around_share", "double_share", "half_share", "one_thread", "idle_cpus",
-                                "omp_threads"),
+                        List.of("samples", "arithmetic_share", "around_share", "one_thread", "idle_cpus", "omp_threads"),
                         samples),
                 "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false));
         return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
@@ -216,8 +208,8 @@ class VerdictTest {
         Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
         assertThat(verdict.sentence()).isEqualTo("No bottleneck found.");
         assertThat(verdict.reason())
-                .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data "
-                        + "types, memory formats and many small operators, is not judged.");
+                .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to "
+                        + "memory formats and many small operators, is not judged.");
     }
 
     @Test

@@ -1,0 +1,82 @@
+-- Much of the arithmetic is in a data type that CPUs compute slowly. Operators run in float16, bfloat16 or float64.
+--
+-- By the names of the functions in which the training thread is sampled on a CPU, so counted is what these tell, at
+-- least: code that a library makes while it runs has none, as where the CPU has instructions for bfloat16. Without
+-- these, float16 and bfloat16 are computed number by number: at most saved is all that this takes, and at least half is
+-- assumed. float64 has twice the bytes of float32, and half as many numbers in an instruction: half is assumed.
+-- Does not apply to what runs on a GPU, where float16 and bfloat16 are fast.
+--
+-- needs: _between_calls, _step_samples, _operator_frames
+-- severity: high from 25 % of step time, medium from 10 %
+-- hint: the view operator_samples has the shares
+-- lines: that arithmetic WHERE thread = 'training' AND id IN (SELECT id FROM _operator_frames WHERE is_slow)
+WITH
+    thresholds AS (
+        SELECT
+            10 AS min_steps, -- steps of kind train
+            50 AS min_samples, -- of the training thread
+            0.25 AS min_share, -- of these, in such a type
+            0.5 AS least_saved, -- of such time, that float32 is assumed to save at least
+            2 AS deviations -- standard deviations that the share may be wrong
+    ),
+    types AS (
+        SELECT
+            samples.recording,
+            samples.pid,
+            samples.tid,
+            count(*) AS samples,
+            count(*) FILTER (frames.in_double) / count(*) AS double_share,
+            count(*) FILTER (frames.in_half) / count(*) AS half_share
+        FROM _step_samples AS samples
+        JOIN _operator_frames AS frames ON frames.id = samples.id
+        GROUP BY samples.recording, samples.pid, samples.tid
+    ),
+    shares AS (
+        SELECT
+            types.recording,
+            types.pid,
+            types.tid,
+            types.samples,
+            types.half_share >= types.double_share AS is_half,
+            greatest(types.half_share, types.double_share) AS share,
+            thresholds.deviations * sqrt(share * (1 - share) / types.samples) AS error,
+            medians.steps,
+            medians.step_ns,
+            medians.between_ns + medians.called_ns AS cpu_ns,
+            share * cpu_ns AS type_ns,
+            least(share + error, 1) * cpu_ns AS most_ns,
+            greatest(share - error, 0) * thresholds.least_saved * cpu_ns AS least_ns
+        FROM types
+        JOIN _between_calls AS medians
+            ON medians.recording = types.recording
+            AND medians.pid = types.pid
+            AND medians.tid = types.tid
+        CROSS JOIN thresholds
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    type_ns AS part_ns, -- [ns] shown as share of step time
+    step_ns, -- [ns] step
+    CASE WHEN is_half THEN type_ns ELSE least_saved * type_ns END
+        AS lost_ns, -- [ns] in such arithmetic; of float64 what float32 saves of it
+    most_ns AS bound_ns, -- [ns] saved at most: all of it
+    least_ns AS least_lost_ns, -- [ns] lost at least: half of it
+    format('median of {} steps: {} on the CPU; at least {} of {} samples compute in {}; ',
+        steps, ms(cpu_ns), pct(share), samples,
+        CASE WHEN is_half THEN 'half precision (float16 or bfloat16)' ELSE 'double precision (float64)' END)
+        || CASE
+            WHEN is_half THEN format('float32 is assumed to save {} at least; ', pct(least_saved))
+            ELSE format('float32 is assumed to save {} of it; ', pct(least_saved))
+        END AS evidence, -- what it rests on
+    CASE
+        WHEN is_half
+            THEN 'float32 on a CPU: no .half() and no autocast to float16 there; bfloat16 only with instructions for '
+                || 'it (avx512_bf16 or amx_bf16 in /proc/cpuinfo)'
+        ELSE 'float32, where its precision does: .float() of what comes from NumPy, which has float64, and of the model'
+    END AS advice, -- what to try
+    'zernel-analyze stacks {}' AS next_command -- to see more
+FROM shares
+CROSS JOIN thresholds
+WHERE steps >= min_steps AND samples >= min_samples AND share >= min_share

@@ -1,0 +1,35 @@
+-- What the innermost function of each stack does for operators of PyTorch, by its name: one row per stack.
+--
+-- Naive multiplication (`cpublas_gemm_impl`) is what PyTorch has for types that no library multiplies for it: float16
+-- and bfloat16 on a CPU without instructions for them.
+--
+-- needs: _stack_frames
+CREATE VIEW _operator_frames AS
+WITH
+    constants AS (
+        SELECT
+            '^(mkl_|cblas_|dnnl|zendnn|Sleef_|[sdc]?gemm|_*(memmove|memcpy|memset))|\bat::native::|\bdnnl::|fbgemm'
+                AS computing
+    )
+SELECT
+    frames.id, -- number of the stack
+    coalesce(
+        frames.native AND (regexp_matches(frames.function, constants.computing) OR _is_openmp(frames.file)),
+        FALSE
+    ) AS computes, -- whether it is arithmetic, or waits for the pool of OpenMP
+    coalesce(
+        frames.native
+            AND NOT regexp_matches(frames.function, constants.computing)
+            AND NOT regexp_matches(frames.function, '^(gc_collect|visit_|deduce_unreachable)')
+            AND (regexp_matches(frames.function, '\b(c10|torch|at)::')
+                OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
+        FALSE
+    ) AS surrounds, -- whether it is what surrounds that
+    coalesce(regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b'), FALSE)
+        AS in_double, -- whether it computes in double precision
+    coalesce(regexp_matches(frames.function, 'c10::(BFloat16|Half)|[bf]p?16_|cpublas_gemm_impl'), FALSE)
+        AS in_half, -- whether it computes in half precision, float16 or bfloat16
+    in_double OR in_half AS is_slow -- whether it is in one of these
+FROM _stack_frames AS frames
+CROSS JOIN constants
+WHERE frames.frame = 0
