@@ -697,6 +697,28 @@ class StateFindingsTest {
         assertThat(run("python_in_passes", hooked("hook (/me/a.py:21);at::norm (libtorch_cpu.so)"))).isEmpty();
     }
 
+    private static final String CHECKPOINT = " (/lib/site-packages/torch/utils/checkpoint.py:3)";
+
+    @Test
+    void recomputationFiresForForwardPassesInABackwardPass() {
+        Finding finding = only("recomputation", hooked("_checkpoint_hook.__init__.<locals>.unpack_hook" + CHECKPOINT + ";Block.forward (/me/net.py:3)"));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(30.658);
+        assertThat(finding.evidence())
+                .startsWith("median of 11 steps: 100.0 ms on the CPU; 44 of 110 samples are in parts of the forward pass that activation "
+                        + "checkpointing computes again; saves at most 49.3 ms: ");
+        assertThat(finding.lines()).extracting(FindingLine::text).containsExactly("100 % of the passes again: net.py:3 Block.forward");
+        assertThat(only("recomputation", hooked("CheckpointFunction.backward" + CHECKPOINT + ";at::mm (libtorch_cpu.so)")).lostMillisPerStep())
+                .isEqualTo(40.0);
+    }
+
+    @Test
+    void recomputationIsSilentForTheBackwardPassOfSuchParts() {
+        assertThat(run("recomputation", hooked("CheckpointFunction.backward" + CHECKPOINT
+                        + ";_engine_run_backward (/lib/site-packages/torch/autograd/graph.py:7);at::mm (libtorch_cpu.so)")))
+                .isEmpty();
+    }
+
     @Test
     void slowTypesFiresForHalfPrecisionOnACpu() {
         Finding finding = only("slow_types", hooked("at::native::cpublas::(anonymous namespace)::cpublas_gemm_impl (libtorch_cpu.so)"));
