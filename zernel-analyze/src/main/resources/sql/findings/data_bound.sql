@@ -1,9 +1,9 @@
 -- Training waits for data. Every step spends time inside DataLoader `__next__`, or in what has the role data_wait.
 --
 -- Lost is the wait, at most as the GPU is idle by the driver's samples: what it does meanwhile is not lost. Where the
--- process is bound to some of the machine's CPUs, lost is what the others save. First steps are left out, because they
--- hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known; one of few steps may
--- be of first ones: that is said, and it is of low severity.
+-- process is bound to some of the machine's CPUs, lost is what others save that are free. First steps are left out,
+-- because they hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known; one of
+-- few steps may be of first ones: that is said, and it is of low severity.
 -- Workers that are idle have their batches ready: then the wait is the hand-over, or the sampler, which runs in the
 -- training process. Where loading takes the workers less than that, the thread itself would be faster, and at least the
 -- difference is lost. Else a hand-over is what workers cost, and worth a word from a tenth of the step on.
@@ -125,10 +125,10 @@ SELECT
             ELSE 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         END
         ELSE CASE
-            WHEN bound_cpus IS NULL AND few_ns < min_share * step_ns
+            WHEN useful_unbound_ns IS NULL AND few_ns < min_share * step_ns
                 THEN format('make the samples cheaper: num_workers={} would keep up, but no CPU core is free',
                     workers_needed)
-            WHEN bound_cpus IS NULL
+            WHEN useful_unbound_ns IS NULL
                 THEN format('make the samples cheaper: num_workers={} would keep up, but with the CPUs there are {} '
                     || 'would save {} at most', workers_needed, workers_useful, ms(few_ns))
             WHEN loads_in_process THEN format(

@@ -394,6 +394,7 @@ WITH
             0.5 AS reading_share, -- storage is to blame from this share of active time in reads
             0.5 AS few_share, -- of what is lost, that more workers must bring
             0.3 AS cpu_bound_share, -- of loading, from which on it needs CPUs
+            0.05 AS min_unbound, -- of a step, that more CPUs save, from which on that a process is bound matters
             0.05 AS crowded_step, -- of a step, that workers have its CPU, from which on none is left for more of them
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
             0.5 AS uneven_share, -- of the wait, that fetches of many times the usual length must take
@@ -566,9 +567,9 @@ WITH
                 job_cpu_ns / (least(job_cpus, cpus / 2) + constants.sibling_share * greatest(job_cpus - cpus / 2, 0)),
                 0.01 * step_ns
             ) AS most_reached_ns,
-            -- The same where nothing binds the process, with the workers that it has, or else with workers enough.
+            -- What is saved where nothing binds the process, with the workers that it has, or else with workers enough.
             CASE
-                WHEN unbound_cpus IS NOT NULL THEN greatest(
+                WHEN unbound_cpus IS NOT NULL THEN step_ns - greatest(
                     step_ns - wait_ns - crowd_ns,
                     job_cpu_ns / greatest(own_cpus + worker_cpus + unbound_cpus, 0.01),
                     CASE WHEN loads_in_process THEN 0 ELSE load_cpu_ns / at_once END,
@@ -605,6 +606,7 @@ WITH
     caused AS (
         SELECT
             needs.*,
+            CASE WHEN unbound_ns >= constants.min_unbound * step_ns THEN unbound_ns END AS useful_unbound_ns,
             CASE
                 WHEN sampler_ns >= constants.sampler_share * data_ns AND sampler_ns > 0 THEN 'sampler'
                 WHEN NOT loads_in_process AND waiting_share IS NULL THEN 'unseen'
@@ -669,13 +671,14 @@ SELECT
     long_fetches, -- those that take many times as long
     long_fetch_ns, -- [ns] median of these
     cause, -- few, transform, storage, idle, uneven, sampler, unseen, named or unmeasured
+    useful_unbound_ns, -- [ns] saved on more CPUs, where it is bound; NULL where it is not, or others use them
     CASE cause
         WHEN 'few' THEN few_ns
         WHEN 'sampler' THEN least(sampler_ns, coalesce(idle_ns, sampler_ns))
         WHEN 'transform' THEN least(
             slow_ns + crowd_ns,
             coalesce(idle_ns, slow_ns + crowd_ns),
-            greatest(step_ns - coalesce(unbound_ns, 0), 0)
+            coalesce(useful_unbound_ns, step_ns)
         )
         ELSE least(slow_ns, coalesce(idle_ns, slow_ns))
     END AS lost_ns -- [ns] what a step can lose of its length by what the cause asks for, at most as the GPU is idle

@@ -73,6 +73,7 @@ SELECT
     bytes_per_s, -- [bytes] per second of reading
     saved_ns, -- [ns] of the wait, that workers could take off the training thread: without its sampler and a hand-over
     few_ns, -- [ns] of it, that workers save with the CPUs there are
+    useful_unbound_ns, -- [ns] saved on more CPUs, where it is bound; NULL where it is not, or others use them
     sampler_ns, -- [ns] in a sampler, on a CPU, while it waits
     draws_each, -- whether that is mostly the order of a pass, drawn in most waits
     load_ns, -- [ns] of workers' time that loading a step's data takes; NULL where no worker was seen

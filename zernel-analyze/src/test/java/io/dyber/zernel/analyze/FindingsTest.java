@@ -90,17 +90,30 @@ class FindingsTest {
 
     @Test
     void dataBoundBlamesAnAffinityThatKeepsAJobFromCpus() {
-        RecordingFixture fixture = busyWorker().processSample(100, "cpus_allowed", "", 0, 1);
-        for (int i = 0; i < 10; i++) {
-            fixture.hostSample("cpus", "", i * 50, 2)
-                    .hostSample("cpu_busy", "", i * 50, i * 50_000_000L)
-                    .processSample(100, "cpu_idle", "", i * 50, 0);
-        }
-        Finding finding = only("data_bound", fixture);
+        Finding finding = only("data_bound", boundToOne(1));
         assertThat(finding.evidence()).contains("; 0.0 of 2 CPUs were idle; it may run on 1 of them; ");
         assertThat(finding.advice()).startsWith("let it and its workers run on more CPUs (taskset, ");
         // Of 50 ms, the 39 ms of CPU time that the worker takes for a step are left.
         assertThat(finding.lostMillisPerStep()).isEqualTo(11.0);
+    }
+
+    @Test
+    void dataBoundBlamesNoAffinityWhereOthersUseTheOtherCpus() {
+        Finding finding = only("data_bound", boundToOne(2));
+        assertThat(finding.evidence()).contains("; 0.0 of 2 CPUs were idle; it may run on 1 of them; ");
+        assertThat(finding.advice()).isEqualTo("make the samples cheaper: num_workers=2 would keep up, but no CPU core is free");
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+    }
+
+    /// A job that may run on one of two CPUs, of which so many are busy.
+    private static RecordingFixture boundToOne(int busyCpus) {
+        RecordingFixture fixture = busyWorker().processSample(100, "cpus_allowed", "", 0, 1);
+        for (int i = 0; i < 10; i++) {
+            fixture.hostSample("cpus", "", i * 50, 2)
+                    .hostSample("cpu_busy", "", i * 50, i * busyCpus * 50_000_000L)
+                    .processSample(100, "cpu_idle", "", i * 50, 0);
+        }
+        return fixture;
     }
 
     @Test
