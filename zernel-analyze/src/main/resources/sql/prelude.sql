@@ -27,14 +27,16 @@ CREATE MACRO region_role(name) AS nullif(
     regexp_extract(name, '^zernel\.(step|data_wait|compute|sync|collective|optimizer|checkpoint)([^a-z_].*)?$', 1), '');
 
 -- The name of a step without what only that step has: its number, or the sizes of what a server of models ran in it.
-CREATE MACRO step_name(name) AS regexp_replace(name, '([ _#:-]*\d+|_\d+_context_.*|\[.*)$', '');
+CREATE MACRO step_name(name) AS
+    regexp_replace(name, '(_(\d+_)?context_\d.*|_diffusion_\d.*|\[.*|[ _#:-]*\d+)$', '');
 
 -- Whether a region of a profiler's trace is one that a program has named itself, and none of PyTorch's own.
 CREATE MACRO is_own_range(kind, name, role) AS kind = 'region'
     AND role IS NULL
     AND NOT regexp_matches(
         name,
-        '^(Optimizer\.|enumerate\(|DistributedDataParallel\.|FullyShardedDataParallel\.|FSDP::|## |gloo:|mpi:|nccl:)'
+        '^(ProfilerStep#|Optimizer\.|enumerate\(|DistributedDataParallel\.|FullyShardedDataParallel\.|FSDP::|## '
+            || '|gloo:|mpi:|nccl:)'
     );
 
 -- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which

@@ -12,17 +12,18 @@ WITH
         WHERE regexp_matches(file, '(^|/)(multiprocessing/(reduction|connection|queues)|pickle|cloudpickle)\.py$')
     )
 SELECT
-    samples.recording, -- recording
-    samples.pid, -- process
-    count(pickling.id) / count(*) AS share -- of the samples of its threads that do not train, 0 to 1
-FROM stack_events AS samples
+    events.recording, -- recording
+    events.pid, -- process
+    count(*) AS samples, -- samples of its threads that do not train
+    count(pickling.id) / count(*) AS share -- of these, in pickle, 0 to 1
+FROM stack_events AS events
 ANTI JOIN _thread_numbers AS training
-    ON training.recording = samples.recording
-    AND training.pid = samples.pid
-    AND training.tid = samples.tid
-LEFT JOIN pickling ON pickling.id = samples.id
-WHERE samples.kind = 'sample'
-GROUP BY samples.recording, samples.pid;
+    ON training.recording = events.recording
+    AND training.pid = events.pid
+    AND training.tid = events.tid
+LEFT JOIN pickling ON pickling.id = events.id
+WHERE events.kind = 'sample'
+GROUP BY events.recording, events.pid;
 
 -- Another thread of the process holds Python's lock (GIL). The training thread waits for it and computes nothing.
 --
@@ -41,6 +42,7 @@ WITH
         SELECT
             5 AS min_steps, -- steps of kind train
             0.03 AS min_share, -- what can be saved, as a share of step time
+            10 AS min_samples, -- of other threads
             0.5 AS min_pickling -- of the samples of other threads, in pickle, from which on that is the work
     ),
     costs AS (
@@ -72,9 +74,9 @@ SELECT
         END
         AS evidence, -- what it rests on
     CASE
-        WHEN pickling.share >= min_pickling
-            THEN 'other threads turn objects into bytes for other processes (pickle): hand them less, once and not in '
-                || 'each step, or in shared memory (multiprocessing.shared_memory, tensors after share_memory_())'
+        WHEN pickling.samples >= min_samples AND pickling.share >= min_pickling
+            THEN 'other threads turn objects into bytes for other processes, or back (pickle): hand over less, once '
+                || 'and not in each step, or in shared memory (multiprocessing.shared_memory, tensor.share_memory_())'
         ELSE 'move the work of other threads to processes (multiprocessing), or into code that releases the lock'
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM thread_waits"' AS next_command -- to see more

@@ -149,6 +149,9 @@ SELECT
         || CASE WHEN may_be_first THEN '; whether it is a first one, which takes longer, is not known' ELSE '' END
         AS evidence, -- what it rests on
     CASE
+        WHEN starts_with(function, 'the range ')
+            THEN 'make what it does there cheaper or rarer, or do it ahead, in a thread or in workers of a DataLoader; '
+                || 'where it launches many kernels, torch.compile(mode="reduce-overhead") or CUDA graphs'
         WHEN cause = 'no call' AND function IS NOT NULL
             THEN 'make that cheaper or rarer, or do it ahead, in a thread or in workers of a DataLoader'
         WHEN cause = 'no call'

@@ -1,18 +1,19 @@
 -- The GPU of one rank comes late to collectives. Those of all other ranks wait for it inside theirs.
 --
--- By traces of several ranks: where a rank is late in at least half of the steps, lost is what all others communicate
--- longer than it does, with no computation meanwhile, at most what the one does that waits longest. Where some ranks of
--- the job are not opened, one of these may be as late, and what is saved is not known.
+-- By traces of several ranks: where a rank is late in at least half of the steps and others hardly ever, lost is what
+-- all others communicate longer than it does, with no computation meanwhile, at most what the one does that waits
+-- longest. Where some ranks of the job are not opened, one of these may be as late, and what is saved is not known.
 -- Does not apply to jobs of which calls of NCCL were recorded (nccl_straggler), nor where ranks take turns.
 --
--- needs: late_gpus, stragglers
+-- needs: late_gpus, _collective_calls
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view late_gpus compares all ranks
 WITH
     thresholds AS (
         SELECT
-            2 AS min_steps, -- steps of kind train that all ranks have
-            0.5 AS min_share, -- of them, those in which the rank is late
+            3 AS min_late, -- steps in which the rank is late
+            0.5 AS min_share, -- of all steps that all ranks have, those in which it is
+            0.8 AS min_times, -- of the steps in which any rank is late
             0.03 AS min_lost, -- delay per step, as a share of step time
             0.5 AS explains, -- of the delay, from which on what it does longer is the cause
             0.02 AS same -- by which kernels per step may differ and be as many
@@ -29,10 +30,11 @@ WITH
             END AS cause
         FROM late_gpus
         CROSS JOIN thresholds
-        WHERE steps >= min_steps
+        WHERE times_late >= min_late
             AND times_late >= min_share * steps
+            AND times_late >= min_times * times
             AND late_ns >= min_lost * step_ns
-            AND recording NOT IN (SELECT recording FROM stragglers)
+            AND (recording, pid) NOT IN (SELECT (recording, pid) FROM _collective_calls)
     )
 SELECT
     recording, -- recording

@@ -93,9 +93,11 @@ WITH
             samples.recording,
             samples.pid,
             samples.tid,
-            count(*) AS samples,
-            sum(samples.ns) AS ns,
-            sum(samples.ns) * greatest(1 - thresholds.deviations / sqrt(count(*)), 0) AS least_ns
+            count(*) FILTER (samples.for_memory) AS samples,
+            coalesce(sum(samples.ns) FILTER (samples.for_memory), 0) AS ns,
+            coalesce(sum(samples.ns) FILTER (samples.for_memory), 0)
+                * greatest(1 - thresholds.deviations / sqrt(greatest(count(*) FILTER (samples.for_memory), 1)), 0)
+                AS least_ns
         FROM stack_events AS samples
         ASOF JOIN steps
             ON steps.recording = samples.recording
@@ -103,7 +105,7 @@ WITH
             AND steps.tid = samples.tid
             AND steps.start_ns <= samples.middle_ns
         CROSS JOIN thresholds
-        WHERE samples.for_memory
+        WHERE samples.kind = 'sample'
             AND samples.ns > 0
             AND samples.middle_ns < steps.end_ns
             AND steps.step_kind = 'train'

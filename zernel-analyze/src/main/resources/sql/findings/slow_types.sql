@@ -3,7 +3,8 @@
 -- By the names of the functions in which the training thread is sampled on a CPU, so counted is what these tell, at
 -- least: code that a library makes while it runs has none, as where the CPU has instructions for bfloat16. Without
 -- these, float16 and bfloat16 are computed number by number: at most saved is all that this takes, and at least half is
--- assumed. float64 has twice the bytes of float32, and half as many numbers in an instruction: half is assumed.
+-- assumed. float64 has twice the bytes of float32, and half as many numbers in an instruction: half is assumed, and at
+-- least that where the job has convolutions, which oneDNN has none of for float64.
 -- Does not apply to what runs on a GPU, where float16 and bfloat16 are fast.
 --
 -- needs: _between_calls, _step_samples, _operator_frames
@@ -17,6 +18,7 @@ WITH
             50 AS min_samples, -- of the training thread
             0.25 AS min_share, -- of these, in such a type
             0.5 AS least_saved, -- of such time, that float32 is assumed to save at least
+            0.05 AS min_unfolding, -- of the samples in such a type, that copy for convolutions
             2 AS deviations -- standard deviations that the share may be wrong
     ),
     types AS (
@@ -26,7 +28,8 @@ WITH
             samples.tid,
             count(*) AS samples,
             count(*) FILTER (frames.in_double) / count(*) AS double_share,
-            count(*) FILTER (frames.in_half) / count(*) AS half_share
+            count(*) FILTER (frames.in_half) / count(*) AS half_share,
+            count(*) FILTER (frames.is_slow AND frames.unfolds) / count(*) AS unfolding_share
         FROM _step_samples AS samples
         JOIN _operator_frames AS frames ON frames.id = samples.id
         GROUP BY samples.recording, samples.pid, samples.tid
@@ -39,6 +42,8 @@ WITH
             types.samples,
             types.half_share >= types.double_share AS is_half,
             greatest(types.half_share, types.double_share) AS share,
+            types.unfolding_share,
+            is_half OR types.unfolding_share >= thresholds.min_unfolding * share AS saves_more,
             thresholds.deviations * sqrt(share * (1 - share) / types.samples) AS error,
             medians.steps,
             medians.step_ns,
@@ -59,15 +64,20 @@ SELECT
     tid, -- training thread
     type_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
-    CASE WHEN is_half THEN type_ns ELSE least_saved * type_ns END
-        AS lost_ns, -- [ns] in such arithmetic; of float64 what float32 saves of it
+    CASE WHEN saves_more THEN type_ns ELSE least_saved * type_ns END
+        AS lost_ns, -- [ns] in such arithmetic; of float64 without convolutions what float32 saves of it
     most_ns AS bound_ns, -- [ns] saved at most: all of it
     least_ns AS least_lost_ns, -- [ns] lost at least: half of it
     format('median of {} steps: {} on the CPU; at least {} of {} samples compute in {}; ',
         steps, ms(cpu_ns), pct(share), samples,
         CASE WHEN is_half THEN 'half precision (float16 or bfloat16)' ELSE 'double precision (float64)' END)
         || CASE
-            WHEN is_half THEN format('float32 is assumed to save {} at least; ', pct(least_saved))
+            WHEN saves_more AND NOT is_half
+                THEN format('{} copy for convolutions, which no library computes in it; ', pct(unfolding_share))
+            ELSE ''
+        END
+        || CASE
+            WHEN saves_more THEN format('float32 is assumed to save {} of it at least; ', pct(least_saved))
             ELSE format('float32 is assumed to save {} of it; ', pct(least_saved))
         END AS evidence, -- what it rests on
     CASE

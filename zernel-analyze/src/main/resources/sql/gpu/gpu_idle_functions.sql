@@ -2,9 +2,10 @@
 --
 -- Of a profiler's trace with stacks, or with ranges of the program (`record_function`). Gaps count that are mostly for
 -- operators, launches, the optimizer or no call (see gpu_idle), up to the launch that ends them. A function is the
--- innermost one of the program: code of PyTorch, of other packages and of Python's own library counts to what calls it.
+-- innermost one that is neither PyTorch's nor of Python's own library, which count to what calls them, as does what
+-- TorchInductor has made; a range is one that is shorter than a mean step.
 --
--- needs: gpu_idle, events, _rare_events, _step_spans, files
+-- needs: gpu_idle, events, _rare_events, _step_spans, step_mean, files
 CREATE TABLE gpu_idle_functions AS
 WITH
     gaps AS (
@@ -18,25 +19,36 @@ WITH
         GROUP BY recording, pid, device, gpu_idle.start_ns, gpu_idle.end_ns
         HAVING 2 * sum(dur_ns) FILTER (cause IN ('dispatch', 'optimizer', 'no call')) >= sum(dur_ns)
     ),
+    constants AS (
+        SELECT
+            '^(torch|torchvision|torchaudio|functorch|triton|asyncio|collections|concurrent|importlib|json|logging'
+                || '|multiprocessing)/|(site|dist)-packages/torch/|/lib/python3[^/]*/\w+(/\w+)?\.py|/torchinductor_|^<'
+                || '|^(_weakrefset|abc|contextlib|copy|copyreg|enum|functools|genericpath|inspect|os|pickle|posixpath'
+                || '|queue|random|re|runpy|selectors|socket|subprocess|tempfile|threading|typing|warnings|weakref)\.py'
+                AS others
+    ),
     threads AS (
-        SELECT DISTINCT spans.recording, spans.pid, spans.tid
+        SELECT DISTINCT spans.recording, spans.pid, spans.tid, means.step_ns
         FROM _step_spans AS spans
         JOIN files ON files.recording = spans.recording
+        LEFT JOIN step_mean AS means
+            ON means.recording = spans.recording
+            AND means.pid = spans.pid
+            AND means.tid = spans.tid
         WHERE files.state = 'trace'
     ),
     functions AS (
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + dur_ns AS end_ns, name
         FROM events
+        CROSS JOIN constants
         WHERE kind = 'py_call'
             AND recording IN (SELECT recording FROM gaps)
-            AND NOT regexp_matches(
-                name,
-                '^(torch|lib|functools\.py|contextlib\.py|runpy\.py|threading\.py|<)|(site|dist)-packages/|/lib/python3'
-            )
+            AND NOT regexp_matches(name, constants.others)
         UNION ALL
-        SELECT recording, pid, tid, ts_ns, ts_ns + dur_ns, 'the range ' || name
-        FROM _rare_events
-        WHERE is_own_range(kind, name, role)
+        SELECT ranges.recording, ranges.pid, ranges.tid, ts_ns, ts_ns + dur_ns, 'the range ' || name
+        FROM _rare_events AS ranges
+        JOIN threads USING (recording, pid, tid)
+        WHERE is_own_range(kind, name, role) AND dur_ns < threads.step_ns
     ),
     edges AS (
         SELECT

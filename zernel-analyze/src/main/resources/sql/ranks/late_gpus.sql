@@ -4,7 +4,8 @@
 -- that communicates for the least time came last. The n-th steps of all ranks are compared; what begins on a GPU counts
 -- to the step that its process has begun last. A rank is late in a step where it communicates least of all, and the
 -- others for a hundredth of a step longer. They wait for it at least as long as each of them has more communication
--- that no computation hides. Clocks are not compared. Ranks whose traces are not opened may be later still.
+-- that no computation hides. Clocks are not compared. Ranks whose traces are not opened may be later still. Steps in
+-- which a GPU communicates in no trace do not count.
 --
 -- needs: _gpu_spans, gpu_time, gpu_kernels, _step_spans, step_mean, _trained, _rank_jobs, _process_info
 CREATE VIEW late_gpus AS
@@ -88,14 +89,16 @@ WITH
                 ORDER BY communication_ns, worked.recording, worked.pid
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
             )
-        QUALIFY count(*) OVER in_step = ranks.ranks
+        -- What was profiled of a step in part says nothing.
+        QUALIFY count(*) OVER in_step = ranks.ranks AND min(worked.communication_ns) OVER in_step > 0
     ),
     judged AS (
         SELECT
             compared.*,
             trained.tid,
             trained.train_ns AS step_ns,
-            place = 1 AND least(more_ns, least_ns) >= constants.min_late * trained.train_ns AS is_late
+            place = 1 AND least(more_ns, least_ns) >= constants.min_late * trained.train_ns AS is_late,
+            bool_or(is_late) OVER (PARTITION BY compared.job, compared.number) AS anyone_is_late
         FROM compared
         JOIN _trained AS trained ON trained.recording = compared.recording AND trained.pid = compared.pid
         CROSS JOIN constants
@@ -136,6 +139,7 @@ SELECT
     count(*) AS steps, -- steps of kind train that all of these have
     any_value(judged.step_ns) AS step_ns, -- [ns] mean of them
     count(*) FILTER (WHERE judged.is_late) AS times_late, -- steps in which it is late
+    count(*) FILTER (WHERE judged.anyone_is_late) AS times, -- steps in which any rank is late
     sum(CASE WHEN judged.is_late THEN judged.least_ns ELSE 0 END) / count(*)
         AS late_ns, -- [ns] of a mean step that all others communicate longer, with no computation meanwhile
     sum(CASE WHEN judged.is_late THEN judged.most_ns ELSE 0 END) / count(*)

@@ -1,7 +1,7 @@
 -- What the innermost function of each stack does for operators of PyTorch, by its name: one row per stack.
 --
 -- Naive multiplication (`cpublas_gemm_impl`) is what PyTorch has for types that no library multiplies for it: float16
--- and bfloat16 on a CPU without instructions for them.
+-- and bfloat16 on a CPU without instructions for them. Other loops over these types are as fast as over float32.
 --
 -- needs: _stack_frames
 CREATE VIEW _operator_frames AS
@@ -25,11 +25,20 @@ SELECT
                 OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
         FALSE
     ) AS surrounds, -- whether it is what surrounds that
-    coalesce(regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b'), FALSE)
-        AS in_double, -- whether it computes in double precision
-    coalesce(regexp_matches(frames.function, 'c10::(BFloat16|Half)|[bf]p?16_|cpublas_gemm_impl'), FALSE)
-        AS in_half, -- whether it computes in half precision, float16 or bfloat16
-    in_double OR in_half AS is_slow -- whether it is in one of these
+    coalesce(
+        regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b')
+            AND NOT regexp_matches(frames.function, '\bfloat\b'),
+        FALSE
+    ) AS in_double, -- whether it computes in double precision
+    coalesce(
+        regexp_matches(frames.function, '\bat::')
+            AND regexp_matches(frames.function, 'cpublas_gemm_impl'
+                || '|(gemm|gemv|dot|unfolded).*c10::(BFloat16|Half)|(fp|bf)16_(gemv|dot|gemm)'),
+        FALSE
+    ) AS in_half, -- whether it multiplies in half precision, float16 or bfloat16, number by number
+    in_double OR in_half AS is_slow, -- whether it is in one of these
+    coalesce(regexp_matches(frames.function, 'unfolded[23]d_|(vol2col|im2col)'), FALSE)
+        AS unfolds -- whether it copies for a convolution that no library computes
 FROM _stack_frames AS frames
 CROSS JOIN constants
 WHERE frames.frame = 0

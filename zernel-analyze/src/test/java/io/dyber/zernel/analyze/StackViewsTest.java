@@ -194,7 +194,7 @@ class StackViewsTest {
         RecordingFixture fixture = recording().training(12, 15);
         String[] functions = {
             "mkl_blas_def_dgemm_kernel_zen (libtorch_cpu.so)", // arithmetic, in double precision
-            "void at::native::AVX2::add_kernel<c10::Half>(at::TensorIteratorBase&) (libtorch_cpu.so)", // in half
+            "void at::native::cpublas::gemm_notrans_<c10::Half> (libtorch_cpu.so)", // in half
             "[libgomp.so.1]", // waits for the pool
             "c10::Dispatcher::call (libtorch_cpu.so)", // around
             "torch::autograd::Engine::thread_main (libtorch_cpu.so)", // around

@@ -66,7 +66,7 @@ final class TraceEvents {
                         WHEN regexp_matches(name, '^(ProfilerStep#|(train(ing)?[ _]?)?(step|iter(ation)?)[ _#:-]?)\\d*$', 'i')
                             THEN 'step'
                         -- A forward pass of vLLM, SGLang or xDiT, which serve requests in such steps.
-                        WHEN regexp_matches(name, '^(execute_(\\d+_context_|diffusion_)\\d|step\\[[A-Z]+ )') THEN 'step'
+                        WHEN regexp_matches(name, '^(execute_((\\d+_)?context|diffusion)_\\d|step\\[[A-Z]+ )') THEN 'step'
                     END AS span_kind
                 FROM (SELECT id, name, $operation AS operation FROM $t_names)
                 """
@@ -212,12 +212,13 @@ final class TraceEvents {
                         AND calls < 0.2 * min(calls) OVER others
                 ),
                 -- Collectives of a backend on CPUs run in threads of their own, in which it also waits for other ranks.
-                -- The training thread waits for them where it runs no operator meanwhile.
+                -- The training thread waits for them where it runs no operator and gets no batch meanwhile. What a GPU
+                -- does meanwhile they do not tell.
                 exchanges AS (
                     SELECT spans.pid, spans.ts_ns, spans.ts_ns + spans.dur_ns AS end_ns, kinds.name
                     FROM $t_spans AS spans
                     JOIN $t_kinds AS kinds ON kinds.id = spans.name
-                    WHERE kinds.span_kind = 'host collective'
+                    WHERE kinds.span_kind = 'host collective' AND NOT EXISTS (FROM $t_owned) AND NOT EXISTS (FROM $t_calls)
                 ),
                 changes AS (
                     SELECT pid, unnest([ts_ns, end_ns]) AS at_ns, unnest([1, -1]) AS exchanges, 0 AS operators, name
@@ -231,7 +232,9 @@ final class TraceEvents {
                         NULL
                     FROM $t_spans AS spans
                     JOIN threads ON threads.pid = spans.pid AND threads.tid = spans.tid
-                    WHERE spans.kind = 'torch_op' AND spans.pid IN (SELECT pid FROM exchanges)
+                    JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                    WHERE (spans.kind = 'torch_op' OR starts_with(kinds.name, 'enumerate(DataLoader)#'))
+                        AND spans.pid IN (SELECT pid FROM exchanges)
                 ),
                 levels AS (
                     SELECT
@@ -386,7 +389,21 @@ final class TraceEvents {
                     SELECT pid, tid, 'dist_wait' AS kind, name, ts_ns, dur_ns
                     FROM waits
                     UNION ALL BY NAME
-                    SELECT functions.pid, functions.tid, 'py_call' AS kind, kinds.name, functions.ts_ns, functions.dur_ns
+                    SELECT
+                        functions.pid,
+                        functions.tid,
+                        'py_call' AS kind,
+                        kinds.name,
+                        functions.ts_ns,
+                        functions.dur_ns,
+                        CASE
+                            WHEN max(functions.ts_ns + functions.dur_ns) OVER (
+                                PARTITION BY functions.pid, functions.tid
+                                ORDER BY functions.ts_ns, functions.dur_ns DESC
+                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                            ) > functions.ts_ns THEN 1
+                            ELSE 0
+                        END AS depth
                     FROM $t_functions AS functions
                     JOIN $t_kinds AS kinds ON kinds.id = functions.name
                 )

@@ -83,22 +83,33 @@ public class TraceRecordingTest {
             String batch = 8 * i + "_context_" + i + "(sq8sk8)_generation_" + (32 + i) + "(sq32sk5506)";
             trace.range("step[DECODE bs=" + (32 + i) + "]", 100, i * 20, 18).range("execute_" + batch, 100, i * 20 + 1, 16);
             trace.kernel("gemm", 7, i * 20 + 5, i * 20 + 6, 10);
-            trace.range("execute_" + batch, 200, i * 20, 15).kernel("gemm", 8, i * 20 + 5, i * 20 + 6, 10);
+            trace.range("execute_context_" + i + "(888_788544)_generation_0(0)", 200, i * 20, 15).kernel("gemm", 8, i * 20 + 5, i * 20 + 6, 10);
+            trace.range("execute_diffusion_" + i + "_256x256", 300, i * 20, 15).kernel("gemm", 9, i * 20 + 5, i * 20 + 6, 10);
         }
         try (Database database = open(trace)) {
             assertThat(database.query("SELECT tid || ': ' || source AS step FROM steps ORDER BY tid, step").texts("step"))
                     .containsExactly(
                             "100: role of step", "100: role of step", "100: role of step",
-                            "200: role of execute", "200: role of execute", "200: role of execute");
+                            "200: role of execute", "200: role of execute", "200: role of execute",
+                            "300: role of execute", "300: role of execute", "300: role of execute");
         }
     }
 
+    private static TraceFixture withFunctions(TraceFixture trace) {
+        for (int i = 0; i < 6; i++) {
+            trace.function("train.py(10): main", 100, i * 20, 19).function("train.py(30): read_batch", 100, i * 20 + 1, 8);
+        }
+        return trace;
+    }
+
     @Test
-    void stepsAreComparedWithoutTheirNumbers() {
-        String before = training(6, 3).write(folder.resolve("before.json")).toString();
-        String after = training(8, 3).write(folder.resolve("after.json")).toString();
+    void stepsAndFunctionsAreComparedWithoutTheirNumbersAndWhatTheyCall() {
+        String before = withFunctions(training(6, 3)).write(folder.resolve("before.json")).toString();
+        String after = withFunctions(training(8, 3)).write(folder.resolve("after.json")).toString();
         try (Database database = Recordings.compare(before, after, DatabaseOptions.defaults(), SqlLibrary.builtIn())) {
             assertThat(database.query("SELECT name FROM call_diff WHERE name LIKE 'Profiler%'").texts("name")).containsExactly("ProfilerStep");
+            assertThat(database.query("SELECT name FROM call_diff WHERE kind = 'py_call' AND name IS NOT NULL").texts("name"))
+                    .containsExactly("train.py(10): main"); // and not what it calls
         }
     }
 
@@ -589,6 +600,7 @@ public class TraceRecordingTest {
             if (withStack) {
                 trace.function("train.py(10): main", 100, at, 20).function("train.py(30): read_batch", 100, at + 1, 8);
                 trace.function("torch/serialization.py(900): load", 100, at + 2, 6);
+                trace.function("json/decoder.py(30): decode", 100, at + 3, 4).function("<frozen runpy>(30): run", 100, at + 4, 1);
             }
             for (int kernel = 0; kernel < 10; kernel++) {
                 trace.kernel("gemm", 7, at + 9 + kernel * 0.02, at + 9.01 + kernel * 0.5, 0.5);
@@ -607,6 +619,21 @@ public class TraceRecordingTest {
             assertThat(finding.advice()).startsWith("make that cheaper or rarer, or do it ahead");
             assertThat(database.query("SELECT function FROM gpu_idle_functions").texts("function"))
                     .containsExactly("train.py(30): read_batch", "train.py(10): main");
+        }
+    }
+
+    @Test
+    void gpuStarvedFiresAndNamesTheRangeOfTheProgram() {
+        TraceFixture trace = reads(false).range("train_epoch", 100, 0, 120);
+        for (int i = 0; i < 6; i++) {
+            trace.range("read", 100, i * 20 + 1, 8);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("gpu_starved").getFirst();
+            assertThat(finding.evidence()).contains("% of the idle time in the range read; ");
+            assertThat(finding.advice()).startsWith("make what it does there cheaper or rarer, or do it ahead");
+            assertThat(database.query("SELECT count(*) AS whole FROM gpu_idle_functions WHERE function LIKE '%train_epoch'").only().integer("whole"))
+                    .isZero();
         }
     }
 

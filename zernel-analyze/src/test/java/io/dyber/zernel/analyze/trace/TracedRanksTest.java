@@ -93,6 +93,29 @@ public class TracedRanksTest {
         }
     }
 
+    /// Each is late in half of the steps.
+    @Test
+    void lateGpuIsSilentWhereRanksTakeTurnsAndWhereATraceEndsInAStep() {
+        TraceFixture[] ranks = new TraceFixture[2];
+        for (int rank = 0; rank < 2; rank++) {
+            long pid = 100 + rank;
+            ranks[rank] = trace(pid);
+            for (int step = 0; step < 8; step++) {
+                double at = step * 20;
+                double lasts = step % 2 == rank ? 14 : 10;
+                ranks[rank].range("ProfilerStep#" + step, pid, at, 20).kernel("gemm", 7, at, at + 0.01, lasts);
+                if (step < 7 || rank == 1) {
+                    ranks[rank].kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, at + lasts - 1, at + lasts + 0.01, 19.5 - lasts);
+                }
+            }
+        }
+        try (Database database = open(ranks)) {
+            assertThat(database.query("SELECT steps || ' ' || times_late || ' ' || times AS late FROM late_gpus").texts("late"))
+                    .containsExactly("7 4 7", "7 3 7");
+            assertThat(database.diagnose("late_gpu")).isEmpty();
+        }
+    }
+
     /// Steps of 20 ms of a rank on CPUs with gloo, whose thread exchanges gradients from `fromMs` of a step on.
     private static TraceFixture gloo(int rank, double forwardMs, double fromMs) {
         long pid = 100 + rank;
@@ -121,6 +144,17 @@ public class TracedRanksTest {
                                     + "FROM events WHERE kind = 'dist_wait' GROUP BY tid ORDER BY tid")
                             .texts("waits"))
                     .containsExactly("100: 12 x 15.0 ms", "101: 12 x 5.0 ms");
+        }
+    }
+
+    @Test
+    void theTrainingThreadDoesNotWaitForCollectivesOfGlooWhileItGetsABatch() {
+        TraceFixture trace = gloo(0, 0, 2);
+        for (int step = 0; step < 12; step++) {
+            trace.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, step * 20 + 3, 15);
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT kind FROM events WHERE kind = 'dist_wait'").rows()).isEmpty();
         }
     }
 

@@ -27,6 +27,7 @@ final class CpuWork {
     /// Of a CPU: a thread more finds one.
     private static final double AN_IDLE_CPU = 0.75;
 
+    private static final String DATA_TYPES = "data types";
     private static final String SMALL_OPERATORS = "many small operators";
 
     private CpuWork() {}
@@ -49,8 +50,9 @@ final class CpuWork {
     /// Of the first training thread, what is judged and what is not.
     static String sentences(Report report) {
         Set<String> judged = traits(report).stream().map(Trait::subject).collect(Collectors.toSet());
-        List<String> open =
-                Stream.of("memory formats", SMALL_OPERATORS).filter(subject -> !judged.contains(subject)).toList();
+        List<String> open = Stream.of(isSampled(report) ? "" : DATA_TYPES, "memory formats", SMALL_OPERATORS)
+                .filter(subject -> !subject.isEmpty() && !judged.contains(subject))
+                .toList();
         String known = known(report);
         return known + (known.isEmpty() ? "" : " ") + "Whether it computes well there" + (known.isEmpty() ? "" : " otherwise") + ", as to "
                 + listed(open) + ", is not judged.";
@@ -62,14 +64,15 @@ final class CpuWork {
     }
 
     private static List<Trait> traits(Report report) {
+        return isSampled(report) ? traits(report.section("operator_samples").rows().getFirst()) : List.of();
+    }
+
+    private static boolean isSampled(Report report) {
         Table table = report.sections().get("operator_samples");
-        return table == null || table.rows().isEmpty() ? List.of() : traits(table.rows().getFirst());
+        return table != null && !table.rows().isEmpty() && table.rows().getFirst().integer("samples") >= MANY_SAMPLES;
     }
 
     private static List<Trait> traits(Table.Row row) {
-        if (row.integer("samples") < MANY_SAMPLES) {
-            return List.of();
-        }
         List<Trait> traits = new ArrayList<>();
         double around = share(row, "around_share");
         double arithmetic = share(row, "arithmetic_share");
