@@ -48,6 +48,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             Map.entry("gpu_errors", "a GPU has to break"),
             Map.entry("copy_bound", "it is found in traces of profilers"),
             Map.entry("between_operators", "it is found in traces of profilers"),
+            Map.entry("compiling_steps", "it is found in traces of profilers"),
             Map.entry("gpu_starved", "it is found in traces of profilers"),
             Map.entry("late_gpu", "it is found in traces of profilers"),
             Map.entry("gpu_shared", "it is of other programs on the GPU"),
@@ -67,6 +68,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             "gpu_starved", "a trace has no stacks",
             "late_gpu", "a trace has no stacks",
             "between_operators", "a trace has functions, not lines",
+            "compiling_steps", "a trace has functions, not lines",
             "throttled_gpu", "it is of the GPU");
 
     static SqlRules of(SqlLibrary library, Database empty) {

@@ -412,6 +412,38 @@ public class TraceRecordingTest {
         }
     }
 
+    /// Steps of 20 ms in which PyTorch compiles, in the first so many of six.
+    private static TraceFixture compiling(int steps) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::mm", 100, at + 16, 3);
+            if (i < steps) {
+                trace.operator("dynamo", 100, at + 1, 14).operator("_compile.compile_inner (dynamo_timed)", 100, at + 2, 12);
+                trace.operator("aten::empty", 100, at + 5, 1);
+            }
+        }
+        return trace;
+    }
+
+    @Test
+    void compilingStepsFiresForStepsInWhichTheCompilerRuns() {
+        try (Database database = open(compiling(6))) {
+            Finding finding = database.diagnose("compiling_steps").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(14.0);
+            assertThat(finding.evidence())
+                    .isEqualTo("mean of 6 steps: 14.0 ms of 20.0 ms in the compiler, in 6 of them; with the profiler on, without which it is less; "
+                            + "saves at most 17.0 ms: 20.0 / (20.0 - 17.0) = 6.67x");
+        }
+    }
+
+    @Test
+    void compilingStepsIsSilentForFirstSteps() {
+        try (Database database = open(compiling(2))) {
+            assertThat(database.diagnose("compiling_steps")).isEmpty();
+        }
+    }
+
     /// Steps of 20 ms with a kernel of 3 ms and a copy of 15 ms, which begins when the kernel has run so long.
     private static TraceFixture copying(String copy, double kernelMs) {
         TraceFixture trace = trace(100);
