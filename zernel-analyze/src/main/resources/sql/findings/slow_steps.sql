@@ -22,6 +22,7 @@ WITH
     thresholds AS (
         SELECT
             20 AS min_steps, -- steps
+            10 AS min_regular_steps, -- the same with slow ones at equal distances, as in a trace
             0.02 AS min_share, -- excess of all slow steps, as a share of all step time
             0.1 AS min_irregular_share, -- the same of slow steps at no equal distances
             3 AS min_repeats, -- slow steps at equal distances
@@ -183,6 +184,7 @@ WITH
             grown.tid,
             'some' AS what,
             CASE WHEN grown.is_regular THEN thresholds.min_share ELSE thresholds.min_irregular_share END AS min_share,
+            CASE WHEN grown.is_regular THEN thresholds.min_regular_steps ELSE thresholds.min_steps END AS min_steps,
             grown.worst_step AS step,
             grown.slow_steps,
             threads.steps,
@@ -218,6 +220,7 @@ WITH
             named_shifts.tid,
             'all from a step on',
             thresholds.min_share,
+            thresholds.min_steps,
             named_shifts.step,
             named_shifts.steps_after,
             threads.steps,
@@ -315,7 +318,7 @@ WITH
             AND waited_for.tid = all_slow.tid
             AND all_slow.what = 'some'
         CROSS JOIN thresholds
-        WHERE all_slow.steps >= thresholds.min_steps AND excess_ns >= all_slow.min_share * all_ns
+        WHERE all_slow.steps >= all_slow.min_steps AND excess_ns >= all_slow.min_share * all_ns
     ),
     held_up AS (
         SELECT late_recording AS recording, late_pid AS pid, count(*) AS ranks, max(waiting_steps) AS steps

@@ -104,6 +104,17 @@ class AnomaliesTest {
         }
     }
 
+    /// As in a trace, of few steps.
+    @Test
+    void slowStepsFiresForFewStepsOnlyWhereSlowOnesAreAtEqualDistances() {
+        try (Database database = open(steps(1, 13, "CASE step % 4 WHEN 3 THEN 6.0 ELSE 1 END * exp(0.02 * %s)", 4))) {
+            assertThat(findings("slow_steps", database).getFirst().evidence()).contains(", every 4 steps; ");
+        }
+        try (Database database = open(steps(1, 13, "CASE WHEN step IN (3, 4, 9) THEN 6.0 ELSE 1 END * exp(0.02 * %s)", 4))) {
+            assertThat(findings("slow_steps", database)).isEmpty();
+        }
+    }
+
     @Test
     void slowStepsIsSilentForStepsWithACheckpoint() {
         RecordingFixture fixture = steps(1, 100, "CASE step % 10 WHEN 5 THEN 2.0 ELSE 1 END", 5)
