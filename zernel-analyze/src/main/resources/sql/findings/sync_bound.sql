@@ -171,7 +171,7 @@ SELECT
     pid, -- process
     tid, -- thread that waits
     round(stops, 1) AS value, -- stops per step
-    'stops per step' AS unit, -- unit of value
+    CASE WHEN round(stops, 1) = 1 THEN 'stop per step' ELSE 'stops per step' END AS unit, -- unit of value
     step_ns, -- [ns] step
     lost_ns, -- [ns] from waits to the next launch
     bound_ns, -- [ns] saved at most, when the waits vanish
