@@ -19,14 +19,6 @@ WITH
         GROUP BY recording, pid, device, gpu_idle.start_ns, gpu_idle.end_ns
         HAVING 2 * sum(dur_ns) FILTER (cause IN ('dispatch', 'optimizer', 'no call')) >= sum(dur_ns)
     ),
-    constants AS (
-        SELECT
-            '^(torch|torchvision|torchaudio|functorch|triton|asyncio|collections|concurrent|importlib|json|logging'
-                || '|multiprocessing)/|(site|dist)-packages/torch/|/lib/python3[^/]*/\w+(/\w+)?\.py|/torchinductor_|^<'
-                || '|^(_weakrefset|abc|contextlib|copy|copyreg|enum|functools|genericpath|inspect|os|pickle|posixpath'
-                || '|queue|random|re|runpy|selectors|socket|subprocess|tempfile|threading|typing|warnings|weakref)\.py'
-                AS others
-    ),
     threads AS (
         SELECT DISTINCT spans.recording, spans.pid, spans.tid, means.step_ns
         FROM _step_spans AS spans
@@ -40,10 +32,17 @@ WITH
     functions AS (
         SELECT recording, pid, tid, ts_ns AS start_ns, ts_ns + dur_ns AS end_ns, name
         FROM events
-        CROSS JOIN constants
         WHERE kind = 'py_call'
             AND recording IN (SELECT recording FROM gaps)
-            AND NOT regexp_matches(name, constants.others)
+            -- As the profiler names files: from a folder of modules on.
+            AND NOT regexp_matches(
+                name,
+                '^(torch|torchvision|torchaudio|functorch|triton|asyncio|collections|concurrent|importlib|json|logging'
+                    || '|multiprocessing)/|(site|dist)-packages/torch/|/lib/python3[^/]*/\w+(/\w+)?\.py|/torchinductor_'
+                    || '|^<|^(_weakrefset|abc|contextlib|copy|copyreg|enum|functools|genericpath|inspect|os|pickle'
+                    || '|posixpath|queue|random|re|runpy|selectors|socket|subprocess|tempfile|threading|typing|warnings'
+                    || '|weakref)\.py'
+            )
         UNION ALL
         SELECT ranges.recording, ranges.pid, ranges.tid, ts_ns, ts_ns + dur_ns, 'the range ' || name
         FROM _rare_events AS ranges

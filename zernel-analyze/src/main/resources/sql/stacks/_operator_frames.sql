@@ -6,20 +6,26 @@
 -- needs: _stack_frames
 CREATE VIEW _operator_frames AS
 WITH
-    constants AS (
+    frames AS (
         SELECT
-            '^(mkl_|cblas_|dnnl|zendnn|Sleef_|[sdc]?gemm|_*(memmove|memcpy|memset))|\bat::native::|\bdnnl::|fbgemm'
-                AS computing
+            id,
+            function,
+            file,
+            native,
+            regexp_matches(
+                function,
+                '^(mkl_|cblas_|dnnl|zendnn|Sleef_|[sdc]?gemm|_*(memmove|memcpy|memset))|\bat::native::|\bdnnl::|fbgemm'
+            ) AS is_arithmetic
+        FROM _stack_frames
+        WHERE frame = 0
     )
 SELECT
     frames.id, -- number of the stack
-    coalesce(
-        frames.native AND (regexp_matches(frames.function, constants.computing) OR _is_openmp(frames.file)),
-        FALSE
-    ) AS computes, -- whether it is arithmetic, or waits for the pool of OpenMP
+    coalesce(frames.native AND (frames.is_arithmetic OR _is_openmp(frames.file)), FALSE)
+        AS computes, -- whether it is arithmetic, or waits for the pool of OpenMP
     coalesce(
         frames.native
-            AND NOT regexp_matches(frames.function, constants.computing)
+            AND NOT frames.is_arithmetic
             AND NOT regexp_matches(frames.function, '^(gc_collect|visit_|deduce_unreachable)')
             AND (regexp_matches(frames.function, '\b(c10|torch|at)::')
                 OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
@@ -39,6 +45,4 @@ SELECT
     in_double OR in_half AS is_slow, -- whether it is in one of these
     coalesce(regexp_matches(frames.function, 'unfolded[23]d_|(vol2col|im2col)'), FALSE)
         AS unfolds -- whether it copies for a convolution that no library computes
-FROM _stack_frames AS frames
-CROSS JOIN constants
-WHERE frames.frame = 0
+FROM frames
