@@ -1,3 +1,95 @@
+-- When threads of a trace without a GPU run operators of PyTorch, outside of all that is another part of a step.
+--
+-- Operators with little time between them are one stretch. They are the computation of such a job: ranges that its
+-- program has named hold Python, too.
+--
+-- needs: events, _rare_events, files, gpu_traces
+CREATE TABLE _operator_stretches AS
+WITH
+    constants AS (
+        SELECT 20000 AS most_ns -- [ns] between two operators of a stretch
+    ),
+    traces AS (
+        SELECT files.recording
+        FROM files
+        JOIN gpu_traces ON gpu_traces.recording = files.recording
+        WHERE files.state = 'trace'
+        GROUP BY files.recording
+        HAVING sum(gpu_traces.activities + gpu_traces.calls) = 0
+    ),
+    parts AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            ts_ns AS start_ns,
+            max(ts_ns + dur_ns) OVER (
+                PARTITION BY recording, pid, tid
+                ORDER BY ts_ns
+                ROWS UNBOUNDED PRECEDING
+            ) AS until_ns
+        FROM _rare_events
+        WHERE recording IN (SELECT recording FROM traces)
+            AND dur_ns > 0
+            AND kind IN ('region', 'backward', 'nccl', 'dist_wait')
+            AND coalesce(role, '') <> 'step'
+            AND NOT is_own_range(kind, name, role)
+    ),
+    operators AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            ts_ns AS start_ns,
+            ts_ns + dur_ns AS end_ns,
+            max(ts_ns + dur_ns) OVER (
+                PARTITION BY recording, pid, tid
+                ORDER BY ts_ns, dur_ns DESC
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS until_ns
+        FROM events
+        WHERE kind = 'torch_op' AND dur_ns > 0 AND recording IN (SELECT recording FROM traces)
+    ),
+    outer_operators AS (
+        SELECT
+            operators.recording,
+            operators.pid,
+            operators.tid,
+            operators.start_ns,
+            operators.end_ns,
+            lag(operators.end_ns) OVER (
+                PARTITION BY operators.recording, operators.pid, operators.tid
+                ORDER BY operators.start_ns
+            ) AS before_ns
+        FROM operators
+        ASOF LEFT JOIN parts
+            ON parts.recording = operators.recording
+            AND parts.pid = operators.pid
+            AND parts.tid = operators.tid
+            AND parts.start_ns <= operators.start_ns
+        WHERE coalesce(operators.until_ns <= operators.start_ns, TRUE)
+            AND coalesce(parts.until_ns <= operators.start_ns, TRUE)
+    ),
+    numbered AS (
+        SELECT
+            outer_operators.*,
+            sum(CASE WHEN before_ns >= start_ns - most_ns THEN 0 ELSE 1 END) OVER (
+                PARTITION BY recording, pid, tid
+                ORDER BY start_ns
+                ROWS UNBOUNDED PRECEDING
+            ) AS stretch
+        FROM outer_operators
+        CROSS JOIN constants
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- thread
+    min(start_ns) AS start_ns, -- [ns] when the first operator began
+    max(end_ns) AS end_ns -- [ns] when the last one returned
+FROM numbered
+GROUP BY recording, pid, tid, stretch;
+
 -- Calls on training threads that say what the thread is doing, each with the part of a step that it is.
 --
 -- `_step_markers` count as compute. Left out are calls inside `__next__` (that whole time is waiting for data) and
@@ -5,14 +97,15 @@
 -- end are left out too. Syncs with the GPU count for what they wait for: a collective, or computation. So do calls
 -- that allocate or release device memory, which wait for the GPU too, and copies and launches of graphs that do more
 -- than enqueue: from pageable memory the CPU copies, and on a full queue they wait. Calls with a role are what that
--- says, also around others. Of a step only its begin and its end are cuts.
+-- says, also around others. Of a step only its begin and its end are cuts. Of a trace without a GPU, operators are
+-- compute, and ranges that the program has named are not.
 --
 -- A DataLoader that feeds the optimizer is asked for a batch after most of its steps; with several optimizers, or
 -- several steps for a batch, after some of them. One that is asked once before a loop, or only to evaluate, is asked
 -- after few. An optimizer for each parameter makes many steps in a backward pass: the lower number of the two counts.
 --
 -- needs: _rare_events, _syncs, _step_markers, _thread_numbers, _role_calls, _crew_starts
--- needs: _worker_ends
+-- needs: _worker_ends, _operator_stretches
 CREATE TABLE _intervals AS
 WITH
     constants AS (
@@ -40,6 +133,10 @@ WITH
         FROM _rare_events
         WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait', 'gpu_alloc', 'gpu_free') AND dur_ns > 0
             AND NOT coalesce(kind = 'region' AND role IS NOT NULL, FALSE)
+            AND NOT (is_own_range(kind, name, role) AND recording IN (SELECT recording FROM _operator_stretches))
+        UNION ALL
+        SELECT recording, pid, tid, start_ns, end_ns, NULL, CAST('compute' AS step_part), FALSE
+        FROM _operator_stretches
         UNION ALL
         SELECT
             recording,

@@ -412,6 +412,26 @@ public class TraceRecordingTest {
         }
     }
 
+    /// A range of the program holds Python, too, so operators are what computes where no GPU does.
+    @Test
+    void operatorsOfATraceWithoutAGpuAreComputeAndRangesOfTheProgramAreNot() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).range("preprocess", 100, at, 10).operator("aten::mul", 100, at + 8, 2);
+            trace.operator("aten::linear", 100, at + 10.01, 2.99).operator("aten::mm", 100, at + 11, 1); // as good as beside the one before
+            trace.range("Optimizer.step#SGD.step", 100, at + 16, 3).operator("aten::add_", 100, at + 17, 2);
+        }
+        String phases = "SELECT [round(gpu_compute_ns / 1e6), round(optimizer_step_ns / 1e6), round(unknown_ns / 1e6)]::VARCHAR AS ms "
+                + "FROM step_mean";
+        try (Database database = open(trace)) {
+            assertThat(database.query(phases).texts("ms")).containsExactly("[5.0, 3.0, 12.0]");
+        }
+        try (Database database = open(trace.kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.query(phases).texts("ms")).containsExactly("[10.0, 3.0, 7.0]");
+        }
+    }
+
     /// Steps of 20 ms in which PyTorch compiles, in the first so many of six.
     private static TraceFixture compiling(int steps) {
         TraceFixture trace = trace(100);
