@@ -106,7 +106,7 @@ class FindingsTest {
     }
 
     /// A job that may run on one of two CPUs, of which so many are busy.
-    private static RecordingFixture boundToOne(int busyCpus) {
+    private static RecordingFixture boundToOne(long busyCpus) {
         RecordingFixture fixture = busyWorker().processSample(100, "cpus_allowed", "", 0, 1);
         for (int i = 0; i < 10; i++) {
             fixture.hostSample("cpus", "", i * 50, 2)

@@ -19,13 +19,13 @@ public class TracedRanksTest {
 
     /// Ranks of data parallel training whose GPUs compute and then exchange gradients until the last one has come.
     ///
-    /// @param computes [ms] of each rank in a step of 20 ms
+    /// @param computes milliseconds of each rank in a step of 20 ms
     /// @param kernels of each rank that this takes
-    /// @param waits [ms] of each rank for data in a step
+    /// @param waits milliseconds of each rank for data in a step
     private static TraceFixture[] dataParallel(double[] computes, int[] kernels, double[] waits) {
         TraceFixture[] ranks = new TraceFixture[computes.length];
         for (int rank = 0; rank < ranks.length; rank++) {
-            long pid = 100 + rank;
+            long pid = 100L + rank;
             ranks[rank] = trace(pid).members(
                     "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": " + rank + ", \"world_size\": " + ranks.length + "},");
             for (int step = 0; step < 6; step++) {
@@ -98,7 +98,7 @@ public class TracedRanksTest {
     void lateGpuIsSilentWhereRanksTakeTurnsAndWhereATraceEndsInAStep() {
         TraceFixture[] ranks = new TraceFixture[2];
         for (int rank = 0; rank < 2; rank++) {
-            long pid = 100 + rank;
+            long pid = 100L + rank;
             ranks[rank] = trace(pid);
             for (int step = 0; step < 8; step++) {
                 double at = step * 20;
@@ -118,7 +118,7 @@ public class TracedRanksTest {
 
     /// Steps of 20 ms of a rank on CPUs with gloo, whose thread exchanges gradients from `fromMs` of a step on.
     private static TraceFixture gloo(int rank, double forwardMs, double fromMs) {
-        long pid = 100 + rank;
+        long pid = 100L + rank;
         TraceFixture trace = trace(pid).members("\"distributedInfo\": {\"backend\": \"gloo\", \"rank\": " + rank + ", \"world_size\": 2},");
         for (int step = 0; step < 12; step++) {
             double at = step * 20;
