@@ -5,7 +5,7 @@
 -- operator, too, as guards and the first run of what was compiled are in no range.
 -- Does not apply to recordings (recompiles, compiles_again), nor to one or two steps that compile, as first ones do.
 --
--- needs: _operator_times, _step_spans
+-- needs: _operator_times, _step_spans, _trained
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: TORCH_LOGS=recompiles says which input changed
 WITH
@@ -13,12 +13,6 @@ WITH
         SELECT
             3 AS min_compiles, -- steps that compile
             0.05 AS min_share -- of the step
-    ),
-    step_times AS (
-        SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, avg(until_ns - from_ns) AS step_ns
-        FROM _step_spans
-        WHERE trains
-        GROUP BY recording, pid
     ),
     sums AS (
         SELECT
@@ -38,6 +32,11 @@ WITH
             WHERE trains AND operator IS NOT NULL
         )
         GROUP BY recording, pid
+    ),
+    costs AS (
+        SELECT sums.*, trained.tid, trained.train_steps AS steps, trained.train_ns AS step_ns
+        FROM sums
+        JOIN _trained AS trained ON trained.recording = sums.recording AND trained.pid = sums.pid
     )
 SELECT
     recording, -- recording
@@ -54,7 +53,6 @@ SELECT
     'torch.compile(dynamic=True), mark_dynamic, batches padded to a few sizes, or no Python numbers that change as '
         || 'arguments' AS advice, -- what to try
     'zernel-analyze export --perfetto {}' AS next_command -- to see more
-FROM sums
-JOIN step_times USING (recording, pid)
+FROM costs
 CROSS JOIN thresholds
 WHERE compiles >= min_compiles AND compile_ns / steps >= min_share * step_ns

@@ -7,7 +7,7 @@
 -- least that where the job has convolutions, which oneDNN has none of for float64.
 -- Does not apply to what runs on a GPU, where float16 and bfloat16 are fast.
 --
--- needs: _between_calls, _step_samples, _operator_frames
+-- needs: _between_calls, operator_samples
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view operator_samples has the shares
 -- lines: that arithmetic WHERE thread = 'training' AND id IN (SELECT id FROM _operator_frames WHERE is_slow)
@@ -20,19 +20,6 @@ WITH
             0.5 AS least_saved, -- of such time, that float32 is assumed to save at least
             0.05 AS min_unfolding, -- of the samples in such a type, that copy for convolutions
             2 AS deviations -- standard deviations that the share may be wrong
-    ),
-    types AS (
-        SELECT
-            samples.recording,
-            samples.pid,
-            samples.tid,
-            count(*) AS samples,
-            count(*) FILTER (frames.in_double) / count(*) AS double_share,
-            count(*) FILTER (frames.in_half) / count(*) AS half_share,
-            count(*) FILTER (frames.is_slow AND frames.unfolds) / count(*) AS unfolding_share
-        FROM _step_samples AS samples
-        JOIN _operator_frames AS frames ON frames.id = samples.id
-        GROUP BY samples.recording, samples.pid, samples.tid
     ),
     shares AS (
         SELECT
@@ -51,7 +38,7 @@ WITH
             share * cpu_ns AS type_ns,
             least(share + error, 1) * cpu_ns AS most_ns,
             greatest(share - error, 0) * thresholds.least_saved * cpu_ns AS least_ns
-        FROM types
+        FROM operator_samples AS types
         JOIN _between_calls AS medians
             ON medians.recording = types.recording
             AND medians.pid = types.pid

@@ -18,8 +18,8 @@ SELECT
     waiting.waits, -- its waits
     TRY_CAST(info.rank AS BIGINT) AS rank, -- rank that it was started as, if it was
     TRY_CAST(info.world_size AS BIGINT) AS world_size, -- ranks of the job, by the same
-    coalesce(nullif(info.job, ''), CASE WHEN files.state = 'trace' THEN 'traces' END)
-        AS job, -- where its ranks meet, if that is known; traces that are opened together are of one job
+    coalesce(nullif(info.job, ''), CASE WHEN files.state = 'trace' THEN format('traces, {}', files.side) END)
+        AS job, -- where its ranks meet, if that is known; traces are of one job, or one each of two that are compared
     info.ppid -- its parent
 FROM waiting
 LEFT JOIN _process_info AS info ON info.recording = waiting.recording AND info.pid = waiting.pid

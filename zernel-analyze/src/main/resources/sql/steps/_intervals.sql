@@ -133,7 +133,7 @@ WITH
         FROM _rare_events
         WHERE kind IN ('region', 'backward', 'nccl', 'dist_wait', 'gpu_alloc', 'gpu_free') AND dur_ns > 0
             AND NOT coalesce(kind = 'region' AND role IS NOT NULL, FALSE)
-            AND NOT (is_own_range(kind, name, role) AND recording IN (SELECT recording FROM _operator_stretches))
+            AND NOT (recording IN (SELECT recording FROM _operator_stretches) AND is_own_range(kind, name, role))
         UNION ALL
         SELECT recording, pid, tid, start_ns, end_ns, NULL, CAST('compute' AS step_part), FALSE
         FROM _operator_stretches

@@ -9,8 +9,8 @@ import io.dyber.zernel.analyze.duckdb.DuckDb;
 /// profiler, ranges `step 12` or `iteration_12`, and passes of servers of models have the role `step`, but for one that the
 /// end of profiling cut off: PyTorch begins the next step before it stops. `nccl:all_reduce` and its like are calls of NCCL.
 /// Backward passes are not in a trace: one is from the first to the last of autograd's functions between two things that the
-/// training thread does itself. Nor are waits for collectives of gloo: one is where the training thread runs no operator
-/// while a collective runs. Functions of Python say what is between operators, and where the GPU has nothing to do.
+/// training thread does itself. Nor are waits for collectives of gloo: where no GPU is used, one is where the training thread
+/// runs no operator and gets no batch while a collective runs. Functions of Python say what is between operators, and where the GPU has nothing to do.
 final class TraceEvents {
     /// Of names of the runtime, the driver and HIP what they have in common, as `MemcpyAsync`.
     private static final String OPERATION =
@@ -212,8 +212,8 @@ final class TraceEvents {
                         AND calls < 0.2 * min(calls) OVER others
                 ),
                 -- Collectives of a backend on CPUs run in threads of their own, in which it also waits for other ranks.
-                -- The training thread waits for them where it runs no operator and gets no batch meanwhile. What a GPU
-                -- does meanwhile they do not tell.
+                -- The training thread waits for them where it runs no operator and gets no batch meanwhile. With a GPU
+                -- it may be that which it waits for.
                 exchanges AS (
                     SELECT spans.pid, spans.ts_ns, spans.ts_ns + spans.dur_ns AS end_ns, kinds.name
                     FROM $t_spans AS spans

@@ -7,6 +7,8 @@ import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.TraceFixture;
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
+import io.dyber.zernel.analyze.sql.SqlLibrary;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -144,6 +146,15 @@ public class TracedRanksTest {
                                     + "FROM events WHERE kind = 'dist_wait' GROUP BY tid ORDER BY tid")
                             .texts("waits"))
                     .containsExactly("100: 12 x 15.0 ms", "101: 12 x 5.0 ms");
+        }
+    }
+
+    @Test
+    void ranksOfTwoJobsThatAreComparedAreOfTwo() {
+        String before = gloo(0, 0, 2).write(folder.resolve("before.json")).toString();
+        String after = gloo(0, 10, 12).write(folder.resolve("after.json")).toString();
+        try (Database database = Recordings.compare(before, after, DatabaseOptions.defaults(), SqlLibrary.builtIn())) {
+            assertThat(database.query("SELECT job FROM _rank_jobs ORDER BY job").texts("job")).containsExactly("traces, 0", "traces, 1");
         }
     }
 

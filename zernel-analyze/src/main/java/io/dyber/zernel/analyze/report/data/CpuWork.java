@@ -27,7 +27,6 @@ final class CpuWork {
     /// Of a CPU: a thread more finds one.
     private static final double AN_IDLE_CPU = 0.75;
 
-    private static final String DATA_TYPES = "data types";
     private static final String SMALL_OPERATORS = "many small operators";
 
     private CpuWork() {}
@@ -50,8 +49,9 @@ final class CpuWork {
     /// Of the first training thread, what is judged and what is not.
     static String sentences(Report report) {
         Set<String> judged = traits(report).stream().map(Trait::subject).collect(Collectors.toSet());
-        List<String> open = Stream.of(isSampled(report) ? "" : DATA_TYPES, "memory formats", SMALL_OPERATORS)
-                .filter(subject -> !subject.isEmpty() && !judged.contains(subject))
+        Stream<String> types = isSampled(report) ? Stream.of() : Stream.of("data types"); // a finding says what is known of them
+        List<String> open = Stream.concat(types, Stream.of("memory formats", SMALL_OPERATORS))
+                .filter(subject -> !judged.contains(subject))
                 .toList();
         String known = known(report);
         return known + (known.isEmpty() ? "" : " ") + "Whether it computes well there" + (known.isEmpty() ? "" : " otherwise") + ", as to "
