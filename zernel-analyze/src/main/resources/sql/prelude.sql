@@ -39,6 +39,24 @@ CREATE MACRO is_own_range(kind, name, role) AS kind = 'region'
             || '|gloo:|mpi:|nccl:)'
     );
 
+-- Whether a function of Python in a profiler's trace is neither PyTorch's, nor of Python's own library, nor built in.
+-- The profiler names files from a folder of modules on.
+CREATE MACRO is_own_function(name) AS NOT regexp_matches(
+    name,
+    '^(torch|torchvision|torchaudio|functorch|triton|asyncio|collections|concurrent|importlib|json|logging'
+        || '|multiprocessing)/|(site|dist)-packages/torch/|/lib/python3[^/]*/\w+(/\w+)?\.py|/torchinductor_'
+        || '|^<|^(_weakrefset|abc|contextlib|copy|copyreg|enum|functools|genericpath|inspect|linecache|os|pickle'
+        || '|posixpath|queue|random|re|runpy|selectors|socket|subprocess|tempfile|threading|traceback|typing|warnings'
+        || '|weakref)\.py'
+);
+
+-- Whether a function of Python in a profiler's trace is activation checkpointing, which computes a forward pass again.
+CREATE MACRO is_checkpoint(name) AS starts_with(name, 'torch/utils/checkpoint.py');
+
+-- The same for PyTorch's compiler and what it has made, and for the operators whose time is compiling.
+CREATE MACRO is_compiler(name) AS regexp_matches(name, '/torchinductor_|^torch/(_inductor|_functorch|_dynamo)/');
+CREATE MACRO is_compiling(operator) AS regexp_matches(operator, '^(dynamo|entire_frame_compile)$|\(dynamo_timed\)$');
+
 -- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which
 -- DuckDB tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
 CREATE MACRO outermost(depth, ts_ns) AS coalesce(depth, ts_ns * 0) = 0;
@@ -62,6 +80,19 @@ END;
 CREATE MACRO is_tensor_read(operator) AS operator IN (
     'aten::item', 'aten::_local_scalar_dense', 'aten::is_nonzero', 'aten::nonzero', 'aten::masked_select', 'aten::equal'
 );
+
+-- What the name of a kernel of cuBLAS, cuDNN or CUTLASS (CUDA 11 to 13) tells: that it multiplies matrices of float32
+-- without tensor cores (`float32`) or of float64, or converts tensors between memory formats (`layout`); NULL for any
+-- other. `s1688gemm` and `tf32f32` use tensor cores, `sgemm` and `f32f32_f32f32_f32` do not.
+CREATE MACRO kernel_sort(kernel) AS CASE
+    WHEN regexp_matches(kernel, '(^|[^a-z0-9])(d(884)?gemm|gemmSN_[NT]+_kernel<double)|f64f64_f64f64') THEN 'float64'
+    WHEN regexp_matches(
+        kernel,
+        '(^|[^a-z0-9])(s(gemm|cudnn)(_|$)|gemmSN_[NT]+_kernel<float)|convolve_sgemm<float|winograd\w*<float'
+            || '|f32f32_f32f32_f32'
+    ) AND NOT regexp_matches(kernel, 'fp16|bf16|half|bfloat16', 'i') THEN 'float32'
+    WHEN regexp_matches(kernel, 'nchwToNhwc|nhwcToNchw') THEN 'layout'
+END;
 
 -- Whether an event of kind `io` is a read, and no write, flush or renaming.
 CREATE MACRO is_read(name) AS name IN (

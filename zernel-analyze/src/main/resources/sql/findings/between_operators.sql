@@ -15,7 +15,7 @@
 WITH
     thresholds AS (
         SELECT
-            5 AS min_steps, -- steps of kind train
+            2 AS min_steps, -- steps of kind train
             0.15 AS min_share, -- of the step, between operators
             1000000 AS min_ns, -- [ns] of it
             10 AS min_reads, -- of a step, for which less is told of
@@ -37,6 +37,7 @@ WITH
             kind,
             operator,
             function,
+            built_in,
             previous_operator,
             next_operator,
             is_tensor_read(operator) AS reads,
@@ -66,7 +67,7 @@ WITH
         SELECT
             recording,
             pid,
-            arg_max(function, (ns, function)) AS function,
+            arg_max({'name': function, 'built_in': built_in}, (ns, function)) AS function,
             max(ns) AS function_ns,
             arg_max(function, (read_ns, function)) AS read_function,
             max(read_ns) AS read_function_ns
@@ -75,11 +76,24 @@ WITH
                 recording,
                 pid,
                 function,
-                sum(dur_ns) FILTER (is_between) AS ns,
-                coalesce(sum(dur_ns) FILTER (reads OR is_between AND beside_read), 0) AS read_ns
-            FROM times
-            WHERE function IS NOT NULL
-            GROUP BY ALL
+                sum(ns) AS ns,
+                sum(read_ns) AS read_ns,
+                CASE
+                    WHEN 2 * max(ns) FILTER (built_in IS NOT NULL) >= sum(ns) THEN arg_max(built_in, (ns, built_in))
+                END AS built_in
+            FROM (
+                SELECT
+                    recording,
+                    pid,
+                    function,
+                    built_in,
+                    coalesce(sum(dur_ns) FILTER (is_between), 0) AS ns,
+                    coalesce(sum(dur_ns) FILTER (reads OR is_between AND beside_read), 0) AS read_ns
+                FROM times
+                WHERE function IS NOT NULL
+                GROUP BY ALL
+            )
+            GROUP BY recording, pid, function
         )
         GROUP BY recording, pid
     ),
@@ -89,7 +103,9 @@ WITH
             step_times.tid,
             step_times.steps,
             step_times.step_ns,
-            functions.* EXCLUDE (recording, pid),
+            functions.* EXCLUDE (recording, pid, function),
+            functions.function.name AS function,
+            functions.function.built_in AS built_in,
             sums.between_ns / step_times.steps AS mean_between_ns,
             (sums.read_ns + sums.beside_ns) / step_times.steps AS mean_read_ns,
             sums.reads >= thresholds.min_reads * step_times.steps
@@ -119,7 +135,8 @@ SELECT
                 reads / steps, read_operator, us_or_ms(read_ns / steps), us_or_ms(beside_ns / steps),
                 coalesce(format(', {} of it in {}', us_or_ms(read_function_ns / steps), read_function), '')
             )
-            WHEN function IS NOT NULL THEN format('{} of it in {}; ', us_or_ms(function_ns / steps), function)
+            WHEN function IS NOT NULL THEN format('{} of it in {}{}; ',
+                us_or_ms(function_ns / steps), function, coalesce(', most in ' || built_in, ''))
             ELSE format('the longest took {}, between {} and {}; ',
                 us_or_ms(longest_ns), coalesce(longest_between[1], 'the begin'),
                 coalesce(longest_between[2], 'the end'))
@@ -133,6 +150,8 @@ SELECT
                 || 'in place of one for each value, and not in each step'
         WHEN function IS NULL
             THEN 'profile with with_stack=True, which names the functions, or put record_function around the suspects'
+        WHEN built_in = '<built-in function collect>'
+            THEN 'no gc.collect() in each step, or gc.freeze() after the first one'
         ELSE 'make it cheaper, rarer, or compute with operators on whole tensors'
     END AS advice, -- what to try
     'zernel-analyze export --perfetto {}' AS next_command -- to see more

@@ -27,7 +27,7 @@ WITH
                 pid,
                 step,
                 dur_ns,
-                regexp_matches(operator, '^(dynamo|entire_frame_compile)$|\(dynamo_timed\)$') AS compiles
+                is_compiling(operator) AS compiles
             FROM in_spans(_operator_times, _step_spans)
             WHERE trains AND operator IS NOT NULL
         )

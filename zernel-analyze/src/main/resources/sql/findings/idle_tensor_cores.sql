@@ -3,9 +3,10 @@
 -- Hardware counters say which pipes were busy. PyTorch multiplies FP32 matrices without tensor cores unless it may use
 -- TF32. What that costs is not known from here: the least is nothing, where this work is no matrix product; the most is
 -- that all work of the SMs becomes as much faster as tensor cores multiply at most, and memory moves half the bytes.
--- Does not apply where tensor cores were busy in any interval beside FP32 pipes, in FP64, or where memory is the limit.
+-- Does not apply where tensor cores were busy in any interval beside FP32 pipes, in FP64, where memory is the limit,
+-- nor where the names of recorded kernels tell (slow_products).
 --
--- needs: gpu_counters
+-- needs: gpu_counters, _told_kernels
 -- severity: medium
 -- hint: the view gpu_counters has the counters of each GPU; Hopper GPUs and newer have them
 WITH
@@ -17,7 +18,14 @@ WITH
             0.1 AS max_tensor, -- of that, tensor cores in the busiest interval: attention in FP32 uses them a little
             0.1 AS max_fp64, -- share of time in which FP64 pipes were busy
             0.7 AS max_dram, -- share of time in which memory was busy
+            0.1 AS told_share, -- of the time in kernels of such products, from which on slow_products tells of them
             32 AS tensor_times -- as fast as FP32 pipes tensor cores multiply at most (TF32 of Hopper: 7)
+    ),
+    told AS (
+        SELECT recording, pid
+        FROM _told_kernels
+        CROSS JOIN thresholds
+        WHERE sort = 'float32' AND share >= told_share
     ),
     bounds AS (
         SELECT
@@ -36,6 +44,7 @@ WITH
             AND counters.most_tensor_active <= thresholds.max_tensor * counters.fp32_active
             AND coalesce(counters.fp64_active, 0) <= thresholds.max_fp64
             AND coalesce(counters.dram_active, 0) <= thresholds.max_dram
+            AND (counters.recording, counters.pid) NOT IN (SELECT (recording, pid) FROM told)
     )
 SELECT
     recording, -- recording

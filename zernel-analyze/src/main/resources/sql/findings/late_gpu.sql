@@ -3,6 +3,7 @@
 -- By traces of several ranks: where a rank is late in at least half of the steps and others hardly ever, lost is what
 -- all others communicate longer than it does, with no computation meanwhile, at most what the one does that waits
 -- longest. Where some ranks of the job are not opened, one of these may be as late, and what is saved is not known.
+-- In a pipeline it is the stage that takes longest. Where layers move to others, these take longer: less is saved.
 -- Does not apply to jobs of which calls of NCCL were recorded (nccl_straggler), nor where ranks take turns.
 --
 -- needs: late_gpus, _collective_calls
@@ -11,7 +12,7 @@
 WITH
     thresholds AS (
         SELECT
-            3 AS min_late, -- steps in which the rank is late
+            2 AS min_late, -- steps in which the rank is late
             0.5 AS min_share, -- of all steps that all ranks have, those in which it is
             0.8 AS min_times, -- of the steps in which any rank is late
             0.03 AS min_lost, -- delay per step, as a share of step time
@@ -45,9 +46,10 @@ SELECT
     late_ns AS lost_ns, -- [ns] that all others wait for it
     most_late_ns AS bound_ns, -- [ns] that the one waits that waits longest
     CASE WHEN world_size > ranks THEN 0 ELSE late_ns END AS least_lost_ns, -- [ns] nothing, where ranks are not opened
-    format('its GPU communicates least in {} of {} steps: {} of {}, that of each other rank {} or more longer with no '
-            || 'computation meanwhile, as it waits',
-        times_late, steps, ms(communication_ns), ms(step_ns), ms(late_ns))
+    format('its GPU communicates {}least in {} of {} steps: {} of {}, that of each other rank {} or more longer{}, as '
+            || 'it waits',
+        CASE WHEN is_pipeline THEN 'without computation ' ELSE '' END, times_late, steps, ms(communication_ns),
+        ms(step_ns), ms(late_ns), CASE WHEN is_pipeline THEN '' ELSE ' with no computation meanwhile' END)
         || coalesce(
             CASE cause
                 WHEN 'compute' THEN format('; it computes {} longer than the others, in ', ms(compute_more_ns))
@@ -66,6 +68,9 @@ SELECT
             ELSE ''
         END AS evidence, -- what it rests on
     CASE
+        WHEN cause = 'compute' AND is_pipeline
+            THEN 'move layers from this stage of the pipeline to others, until all take as long; where it has no more '
+                || 'than others, compare clocks, power and cooling of its GPU (nvidia-smi -q -d PERFORMANCE,CLOCK)'
         WHEN cause = 'compute' AND is_same
             THEN 'compare clocks, power and cooling of its GPU with the others (nvidia-smi -q -d PERFORMANCE,CLOCK), '
                 || 'and the sizes of its batches'

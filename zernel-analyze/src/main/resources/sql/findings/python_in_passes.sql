@@ -24,11 +24,13 @@ GROUP BY samples.recording, samples.pid, samples.tid;
 -- time that a median step is on the CPU. Samples are few, so it is a range. Not counted is what such code calls of
 -- PyTorch, nor what is in the C library, as that may be of an operator, nor that operators find their data in no cache:
 -- at most saved is the time of the passes in which such code runs.
+-- Of a profiler's trace with stacks it is the time in which operators or the backward pass run Python and no other
+-- operator runs, but for waits, activation checkpointing and torch.compile; at most saved is all that such Python does.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to a forward pass that no call shows, in a loop without a DataLoader
 -- (cpu_between_calls).
 --
--- needs: _between_calls, _pass_samples, _lateness
+-- needs: _between_calls, _pass_samples, _lateness, _operator_times, _step_spans, _trained, events
 -- severity: high from 25 % of step time, else medium
 -- hint: zernel-analyze stacks shows the whole stacks; flame graphs do, too
 -- lines: that Python code WHERE in_pass
@@ -36,6 +38,7 @@ WITH
     thresholds AS (
         SELECT
             10 AS min_steps, -- steps of kind train
+            2 AS min_traced_steps, -- the same of a trace
             20 AS min_samples, -- of the training thread, to tell the share of such code
             0.15 AS min_share, -- of the step
             0.1 AS least_share, -- of the step, at least
@@ -70,14 +73,94 @@ WITH
             least(share + error, bound_ns / cpu_ns) * cpu_ns AS most_ns,
             greatest(share - error, 0) * cpu_ns AS least_ns
         FROM shares
+    ),
+    traced_functions AS (
+        SELECT
+            recording,
+            pid,
+            function,
+            coalesce(sum(dur_ns) FILTER (
+                inside = 'python' OR inside = 'built in' AND NOT coalesce(regexp_matches(built_in, '\bwait\b'), FALSE)
+            ), 0) AS python_ns,
+            sum(dur_ns) AS all_ns
+        FROM in_spans(_operator_times, _step_spans)
+        WHERE trains AND inside IN ('python', 'built in', 'operator')
+        GROUP BY ALL
+    ),
+    traced_sums AS (
+        SELECT
+            recording,
+            pid,
+            sum(python_ns) AS python_ns,
+            sum(all_ns) AS all_ns,
+            arg_max(function, (python_ns, function)) AS function,
+            max(python_ns) FILTER (function IS NOT NULL) AS function_ns
+        FROM traced_functions
+        GROUP BY recording, pid
+    ),
+    -- Anomaly detection looks for NaN in what each function of the backward pass returns.
+    checked AS (
+        SELECT recording, pid, ts_ns AS at_ns, dur_ns
+        FROM events
+        WHERE kind = 'torch_op'
+            AND name IN ('aten::isnan', 'aten::_is_any_true')
+            AND recording IN (SELECT recording FROM traced_sums WHERE starts_with(function, 'torch/fx/traceback.py'))
+    ),
+    checks AS (
+        SELECT recording, pid, sum(dur_ns) AS check_ns
+        FROM in_spans(checked, _step_spans)
+        WHERE trains
+        GROUP BY recording, pid
+    ),
+    traced AS (
+        SELECT
+            sums.recording,
+            sums.pid,
+            trained.tid,
+            trained.train_steps,
+            trained.train_ns,
+            sums.python_ns / trained.train_steps AS python_ns,
+            sums.all_ns / trained.train_steps AS all_ns,
+            sums.function,
+            sums.function_ns / trained.train_steps AS function_ns,
+            coalesce(checks.check_ns, 0) / trained.train_steps AS check_ns
+        FROM traced_sums AS sums
+        LEFT JOIN checks ON checks.recording = sums.recording AND checks.pid = sums.pid
+        JOIN _trained AS trained ON trained.recording = sums.recording AND trained.pid = sums.pid
+        WHERE trained.train_steps > 0
     )
+SELECT
+    recording,
+    pid,
+    tid,
+    python_ns + check_ns AS part_ns,
+    train_ns AS step_ns,
+    python_ns + check_ns AS lost_ns,
+    all_ns + check_ns AS bound_ns,
+    format('mean of {} steps: {} of {} in Python that operators or the backward pass run', train_steps, ms(python_ns),
+        ms(train_ns))
+        || coalesce(format(', {} of it in {}', ms(function_ns), function), '')
+        || CASE WHEN check_ns > 0 THEN format('; {} in operators that look for NaN', ms(check_ns)) ELSE '' END
+        || '; with the profiler on, without which it is less; ' AS evidence,
+    CASE
+        WHEN starts_with(function, 'torch/fx/traceback.py')
+            THEN 'no torch.autograd.set_detect_anomaly(True): it keeps a traceback of each operator, and looks for NaN'
+        ELSE 'in hooks and functions of autograd, compute with operators on tensors, or only in some steps'
+    END AS advice,
+    'zernel-analyze export --perfetto {}' AS next_command
+FROM traced
+CROSS JOIN thresholds
+WHERE train_steps >= thresholds.min_traced_steps
+    AND python_ns >= thresholds.min_share * train_ns
+    AND python_ns >= thresholds.min_ns
+UNION ALL BY NAME
 SELECT
     recording, -- recording
     pid, -- process
     tid, -- training thread
     lost_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
-    lost_ns, -- [ns] on the CPU in such code
+    lost_ns, -- [ns] on the CPU in such code, or in it by a trace
     bound_ns, -- [ns] saved at most: the passes that such code runs in
     least_ns AS least_lost_ns, -- [ns] lost at least
     format('median of {} steps: {} on the CPU; ', steps, ms(cpu_ns))

@@ -5,9 +5,10 @@
 -- driver's samples; a tenth is an assumption, and the bound is that it takes no time at all. How many of a step's
 -- launches are in it is evidence: an optimizer that goes through the parameters one by one has several for each.
 -- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
+-- Of a profiler's trace it applies where the job computes on a CPU, and many operators are in the optimizer.
 --
 -- needs: step_mean, step_work, gpu_busy, files, _rare_events, _launched, _step_spans, _sampled, _off_cpu_steps
--- needs: _thread_wait_spans
+-- needs: _thread_wait_spans, events, phase_words
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
 -- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step' AND NOT stands
@@ -15,11 +16,13 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
+            2 AS min_traced_steps, -- the same of a trace
             0.25 AS min_share, -- of step time in the optimizer
             0.1 AS usual_share, -- of step time that it may take
             0.02 AS told_share, -- of step time in it that is not its own, from which on that is worth a word
             200000 AS min_ns, -- [ns] in the optimizer: calling any from Python takes about as long
-            50 AS many_launches -- in the optimizer of a step, from which on they are worth a word
+            50 AS many_launches, -- in the optimizer of a step, from which on they are worth a word
+            50 AS many_operators -- in that of a step on a CPU, by a trace: a fused one has two for all parameters
     ),
     held_up AS (
         SELECT
@@ -66,7 +69,11 @@ WITH
         FROM parts
         LEFT JOIN gpu_busy AS busy ON busy.recording = parts.recording AND busy.pid = parts.pid
         CROSS JOIN thresholds
-        WHERE parts.steps >= thresholds.min_steps
+        WHERE parts.steps >= CASE
+                WHEN parts.recording IN (SELECT recording FROM files WHERE state = 'trace')
+                    THEN thresholds.min_traced_steps
+                ELSE thresholds.min_steps
+            END
             AND parts.optimizer_ns >= thresholds.min_share * parts.step_ns
             AND parts.optimizer_ns >= thresholds.min_ns
     ),
@@ -103,6 +110,27 @@ WITH
         FROM in_spans(launched, optimizers)
         GROUP BY recording, pid
     ),
+    -- The outermost of each thread.
+    operators AS (
+        SELECT events.recording, events.pid, events.ts_ns AS at_ns
+        FROM events
+        JOIN costs ON costs.recording = events.recording AND costs.pid = events.pid AND costs.tid = events.tid
+        JOIN files ON files.recording = events.recording
+        WHERE events.kind = 'torch_op' AND files.state = 'trace'
+        QUALIFY coalesce(
+            max(events.ts_ns + events.dur_ns) OVER (
+                PARTITION BY events.recording, events.pid
+                ORDER BY events.ts_ns, events.dur_ns DESC
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) <= events.ts_ns,
+            TRUE
+        )
+    ),
+    traced AS (
+        SELECT recording, pid, count(DISTINCT at_ns) / count(DISTINCT step) AS operators
+        FROM in_spans(operators, optimizers)
+        GROUP BY recording, pid
+    ),
     worked AS (
         SELECT recording, pid, avg(launches) AS launches
         FROM step_work
@@ -135,6 +163,12 @@ SELECT
             WHEN counted.launches >= thresholds.many_launches
                 THEN format('{:.0f} of the {:.0f} launches of a step are in it; ', counted.launches, worked.launches)
             ELSE ''
+        END
+        || CASE
+            WHEN traced.operators IS NOT NULL
+                THEN format('{:.0f} operators a step are in it; with the profiler on, without which it is less; ',
+                    traced.operators)
+            ELSE ''
         END AS evidence, -- what it rests on
     'fused=True or foreach=True, few parameter groups, as each is stepped by itself; no Python of your own in step(); '
         || 'for large embeddings sparse=True with SparseAdam; or step less often: accumulate gradients'
@@ -144,5 +178,10 @@ FROM costs
 CROSS JOIN thresholds
 LEFT JOIN counted USING (recording, pid)
 LEFT JOIN worked USING (recording, pid)
+LEFT JOIN traced USING (recording, pid)
+LEFT JOIN (SELECT DISTINCT recording, pid, on_gpu FROM phase_words) AS words USING (recording, pid)
 WHERE lost_ns > 0
-    AND recording NOT IN (SELECT recording FROM files WHERE state = 'trace')
+    AND (
+        recording NOT IN (SELECT recording FROM files WHERE state = 'trace')
+        OR traced.operators >= thresholds.many_operators AND NOT words.on_gpu
+    )

@@ -4,8 +4,9 @@
 -- or of all steps from a change of pace on. Slow steps at equal distances are said to be so. Warm-up and
 -- evaluation are left out. The phase named is the one that grew most, summed over the slow steps. Ranks of a job wait
 -- for each other and are slow together, so one stands for all: the one that others wait for in most of their slow
--- steps, if its own are slow too, else the one that lost most, and whom it waits for. Steps of real jobs vary: a few
--- slow ones at no distance of their own are only worth a word from a tenth of all step time on.
+-- steps, if its own are slow too, else of those that lost most one whose slow steps are no waits, and whom it waits
+-- for. Steps of real jobs vary: a few slow ones at no distance of their own are only worth a word from a tenth of all
+-- step time on, and from a fifth in a trace of less than twenty steps.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a wait for another thread or process
 -- (blocked_on_thread, blocked_on_process), a rank that is always the late one (nccl_straggler), another process on the
@@ -22,7 +23,9 @@ WITH
     thresholds AS (
         SELECT
             20 AS min_steps, -- steps
-            10 AS min_regular_steps, -- the same with slow ones at equal distances, as in a trace
+            10 AS min_regular_steps, -- the same with slow ones at equal distances, or of a trace with very slow ones
+            0.9 AS as_much, -- of what the rank of a job loses that loses most: with so much one may stand for all
+            0.2 AS very_slow_share, -- excess of these, as a share of all step time
             0.02 AS min_share, -- excess of all slow steps, as a share of all step time
             0.1 AS min_irregular_share, -- the same of slow steps at no equal distances
             3 AS min_repeats, -- slow steps at equal distances
@@ -184,7 +187,11 @@ WITH
             grown.tid,
             'some' AS what,
             CASE WHEN grown.is_regular THEN thresholds.min_share ELSE thresholds.min_irregular_share END AS min_share,
-            CASE WHEN grown.is_regular THEN thresholds.min_regular_steps ELSE thresholds.min_steps END AS min_steps,
+            CASE
+                WHEN grown.is_regular OR (files.state = 'trace' AND grown.excess_ns >= very_slow_share * threads.all_ns)
+                    THEN thresholds.min_regular_steps
+                ELSE thresholds.min_steps
+            END AS min_steps,
             grown.worst_step AS step,
             grown.slow_steps,
             threads.steps,
@@ -204,6 +211,7 @@ WITH
                 END AS why
         FROM paced AS grown
         JOIN threads ON threads.recording = grown.recording AND threads.pid = grown.pid AND threads.tid = grown.tid
+        JOIN files ON files.recording = grown.recording
         JOIN worst_phases
             ON worst_phases.recording = grown.recording
             AND worst_phases.pid = grown.pid
@@ -336,12 +344,20 @@ WITH
                 job
                 ORDER BY
                     held_up.pid IS NOT NULL AND worth.late_pid IS NULL AND worth.what = 'some' DESC,
+                    lost_less,
+                    -- The others wait in these.
+                    phase = 'NcclCollective',
+                    phase = 'GpuCompute',
                     excess_ns DESC,
                     worth.recording,
                     worth.pid,
                     tid
             ) AS place
-        FROM worth
+        FROM (
+            SELECT *, excess_ns < as_much * max(excess_ns) OVER (PARTITION BY what, job, alone) AS lost_less
+            FROM worth
+            CROSS JOIN thresholds
+        ) AS worth
         LEFT JOIN held_up ON held_up.recording = worth.recording AND held_up.pid = worth.pid
         WINDOW job AS (PARTITION BY what, job, alone)
     )

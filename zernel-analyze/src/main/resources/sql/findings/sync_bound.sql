@@ -11,7 +11,7 @@
 -- Does not apply to waits for a collective, nor where no launches were recorded, or only a sample of them; where the
 -- GPU may be the limit, or without samples, not to one wait at the end of a step with nothing after it.
 --
--- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy, gpu_limit
+-- needs: _syncs, _sampled, _launched, data_wait, step_work, _step_spans, gpu_busy, gpu_limit, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view syncs lists the functions; torch.cuda.set_sync_debug_mode("warn") names the line
 -- lines: the waits for the GPU WHERE thread = 'training' AND step_kind = 'train' AND part = 'gpu_wait'
@@ -20,6 +20,7 @@ WITH
         SELECT
             5 AS min_steps, -- steps of kind train
             3 AS min_detailed, -- of them, steps whose launches are known
+            2 AS min_traced_steps, -- steps of kind train of a trace
             0.05 AS min_share, -- what can be saved, as a share of step time
             2 AS max_usual -- times the usual gap (75th percentile) that one can count
     ),
@@ -164,7 +165,11 @@ WITH
             ON limited.recording = work.recording
             AND limited.pid = work.pid
             AND limited.limits = 'gpu'
-        WHERE work.steps >= thresholds.min_steps AND work.detailed_steps >= thresholds.min_detailed
+        WHERE CASE
+            WHEN work.recording IN (SELECT recording FROM files WHERE state = 'trace')
+                THEN work.steps >= thresholds.min_traced_steps
+            ELSE work.steps >= thresholds.min_steps AND work.detailed_steps >= thresholds.min_detailed
+        END
     )
 SELECT
     recording, -- recording

@@ -34,15 +34,7 @@ WITH
         FROM events
         WHERE kind = 'py_call'
             AND recording IN (SELECT recording FROM gaps)
-            -- As the profiler names files: from a folder of modules on.
-            AND NOT regexp_matches(
-                name,
-                '^(torch|torchvision|torchaudio|functorch|triton|asyncio|collections|concurrent|importlib|json|logging'
-                    || '|multiprocessing)/|(site|dist)-packages/torch/|/lib/python3[^/]*/\w+(/\w+)?\.py|/torchinductor_'
-                    || '|^<|^(_weakrefset|abc|contextlib|copy|copyreg|enum|functools|genericpath|inspect|os|pickle'
-                    || '|posixpath|queue|random|re|runpy|selectors|socket|subprocess|tempfile|threading|typing|warnings'
-                    || '|weakref)\.py'
-            )
+            AND is_own_function(name)
         UNION ALL
         SELECT ranges.recording, ranges.pid, ranges.tid, ts_ns, ts_ns + dur_ns, 'the range ' || name
         FROM _rare_events AS ranges

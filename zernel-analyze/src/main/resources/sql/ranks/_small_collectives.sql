@@ -18,7 +18,8 @@ WITH
             65536 AS barrier_bytes, -- [bytes] a collective up to this takes a round trip
             20000 AS round_trip_ns, -- [ns] of one collective on the GPUs, where none was seen alone
             50000 AS max_round_trip_ns, -- [ns] the same, for the bound
-            20 AS loop_waits -- waits of a step from which on they are a loop, without NCCL
+            20 AS loop_waits, -- waits of a step from which on they are a loop, without NCCL
+            0.1 AS alike -- of these, by which steps may differ
     ),
     sent AS (
         SELECT recording, pid, ts_ns, bytes, dur_ns
@@ -108,7 +109,7 @@ WITH
         FROM (
             SELECT recording, pid, ts_ns, dur_ns
             FROM _rare_events
-            WHERE kind = 'dist_wait' AND name = 'Work::wait' AND dur_ns > 0
+            WHERE kind = 'dist_wait' AND dur_ns > 0 AND regexp_matches(name, '^(Work::wait$|gloo:|mpi:)')
         ) AS calls
         ASOF JOIN step_work AS spans
             ON spans.recording = calls.recording
@@ -117,32 +118,38 @@ WITH
         WHERE calls.ts_ns < spans.end_ns AND spans.step_kind <> 'warmup'
         WINDOW in_step AS (PARTITION BY spans.recording, spans.pid, spans.step ORDER BY calls.ts_ns)
     ),
+    -- Most steps have about as many: one that came to an end before its wait is none.
+    alike AS (
+        SELECT waits.*
+        FROM waits
+        CROSS JOIN constants
+        QUALIFY abs(waits.waits - median(waits.waits) FILTER (waits.place = 1) OVER (PARTITION BY recording, pid))
+            <= constants.alike * waits.waits
+    ),
     places AS (
         SELECT
             recording,
             pid,
             place,
-            waits,
-            count(*) AS steps,
             avg(dur_ns) AS mean_ns,
             sum(dur_ns) AS wait_ns,
             -- Between two of a loop there is less than one of them takes.
-            sum(least(coalesce(gap_ns, 0), dur_ns)) AS gap_ns
-        FROM waits
+            sum(least(coalesce(gap_ns, 0), dur_ns)) AS gap_ns,
+            count(*) AS waits
+        FROM alike
         GROUP BY ALL
     ),
     loops AS (
         SELECT
             recording,
             pid,
-            waits,
-            any_value(steps) AS loop_steps,
+            max(waits) AS loop_steps,
+            sum(waits) / loop_steps AS waits,
             quantile_cont(mean_ns, 0.1) AS each_ns,
-            sum(wait_ns) / any_value(steps) AS wait_ns,
-            sum(gap_ns) / any_value(steps) AS gap_ns
+            sum(wait_ns) / loop_steps AS wait_ns,
+            sum(gap_ns) / loop_steps AS gap_ns
         FROM places
-        GROUP BY recording, pid, waits
-        QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY any_value(steps) DESC, waits DESC) = 1
+        GROUP BY recording, pid
     )
 SELECT
     loops.recording,

@@ -4,14 +4,39 @@
 -- that communicates for the least time came last. The n-th steps of all ranks are compared; what begins on a GPU counts
 -- to the step that its process has begun last. A rank is late in a step where it communicates least of all, and the
 -- others for a hundredth of a step longer. They wait for it at least as long as each of them has more communication
--- that no computation hides. Clocks are not compared. Ranks whose traces are not opened may be later still. Steps in
--- which a GPU communicates in no trace do not count.
+-- that no computation hides. Where ranks mostly send to one another, as stages of a pipeline do, a receive runs beside
+-- computation until something comes, so only communication that none hides is compared: the slow stage has least.
+-- Clocks are not compared. Ranks whose traces are not opened may be later still. Steps in which a GPU communicates in
+-- no trace do not count.
 --
--- needs: _gpu_spans, gpu_time, gpu_kernels, _step_spans, step_mean, _trained, _rank_jobs, _process_info
+-- needs: _gpu_spans, gpu_time, gpu_kernels, _step_spans, step_mean, _trained, _rank_jobs, _process_info, _rare_events
 CREATE VIEW late_gpus AS
 WITH
     constants AS (
-        SELECT 0.01 AS min_late -- of a step, that others communicate longer
+        SELECT
+            0.01 AS min_late, -- of a step, that others communicate longer
+            0.5 AS min_sent -- of communication, from one rank to another, from which on that is mostly it
+    ),
+    sent AS (
+        SELECT
+            recording,
+            pid,
+            device,
+            coalesce(sum(sum_ns) FILTER (WHERE contains(name, 'SendRecv')), 0) / sum(sum_ns) AS share
+        FROM gpu_kernels
+        WHERE work = 'communication'
+        GROUP BY ALL
+    ),
+    -- An all-to-all is made of sends, too.
+    calls AS (
+        SELECT
+            recording,
+            pid,
+            bool_or(regexp_matches(name, 'send|recv|coalesced', 'i'))
+                AND NOT bool_or(regexp_matches(name, 'all_?to_?all', 'i')) AS sends
+        FROM _rare_events
+        WHERE kind = 'nccl'
+        GROUP BY ALL
     ),
     -- Of several GPUs of a process the one that communicates most.
     devices AS (
@@ -26,9 +51,19 @@ WITH
         ) = 1
     ),
     ranks AS (
-        SELECT devices.*, count(*) OVER (PARTITION BY job) AS ranks
+        SELECT
+            devices.*,
+            count(*) OVER in_job AS ranks,
+            bool_and(coalesce(sent.share >= constants.min_sent AND calls.sends, FALSE)) OVER in_job AS is_pipeline
         FROM devices
-        QUALIFY count(*) OVER (PARTITION BY job) > 1
+        CROSS JOIN constants
+        LEFT JOIN sent
+            ON sent.recording = devices.recording
+            AND sent.pid = devices.pid
+            AND sent.device = devices.device
+        LEFT JOIN calls ON calls.recording = devices.recording AND calls.pid = devices.pid
+        WINDOW in_job AS (PARTITION BY devices.job)
+        QUALIFY count(*) OVER in_job > 1
     ),
     numbered AS (
         SELECT
@@ -65,32 +100,36 @@ WITH
         WHERE numbered.trains
         GROUP BY ALL
     ),
-    compared AS (
+    waited AS (
         SELECT
-            worked.*,
+            worked.* EXCLUDE (communication_ns),
+            CASE WHEN ranks.is_pipeline THEN worked.exposed_ns ELSE worked.communication_ns END AS communication_ns,
             ranks.job,
             ranks.ranks,
+            ranks.is_pipeline
+        FROM worked
+        JOIN ranks ON ranks.recording = worked.recording AND ranks.pid = worked.pid
+    ),
+    compared AS (
+        SELECT
+            *,
             row_number() OVER by_communication AS place,
             lead(communication_ns) OVER by_communication - communication_ns AS more_ns,
             min(exposed_ns) OVER after_it - exposed_ns AS least_ns,
             max(exposed_ns) OVER after_it - exposed_ns AS most_ns,
-            (sum(compute_ns) OVER in_step - compute_ns) / (ranks.ranks - 1) AS others_compute_ns,
-            (sum(compute_ns + exposed_ns) OVER in_step - compute_ns - exposed_ns) / (ranks.ranks - 1) AS others_busy_ns
-        FROM worked
-        JOIN ranks ON ranks.recording = worked.recording AND ranks.pid = worked.pid
+            (sum(compute_ns) OVER in_step - compute_ns) / (ranks - 1) AS others_compute_ns,
+            (sum(compute_ns + exposed_ns) OVER in_step - compute_ns - exposed_ns) / (ranks - 1) AS others_busy_ns
+        FROM waited
         WINDOW
-            in_step AS (PARTITION BY ranks.job, worked.number),
-            by_communication AS (
-                PARTITION BY ranks.job, worked.number
-                ORDER BY communication_ns, worked.recording, worked.pid
-            ),
+            in_step AS (PARTITION BY job, number),
+            by_communication AS (PARTITION BY job, number ORDER BY communication_ns, recording, pid),
             after_it AS (
-                PARTITION BY ranks.job, worked.number
-                ORDER BY communication_ns, worked.recording, worked.pid
+                PARTITION BY job, number
+                ORDER BY communication_ns, recording, pid
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
             )
         -- What was profiled of a step in part says nothing.
-        QUALIFY count(*) OVER in_step = ranks.ranks AND min(worked.communication_ns) OVER in_step > 0
+        QUALIFY count(*) OVER in_step = ranks AND min(communication_ns) OVER in_step > 0
     ),
     judged AS (
         SELECT
@@ -144,7 +183,9 @@ SELECT
         AS late_ns, -- [ns] of a mean step that all others communicate longer, with no computation meanwhile
     sum(CASE WHEN judged.is_late THEN judged.most_ns ELSE 0 END) / count(*)
         AS most_late_ns, -- [ns] the same of the one that does longest
-    avg(judged.communication_ns) AS communication_ns, -- [ns] of a mean step that its GPU communicates
+    avg(judged.communication_ns)
+        AS communication_ns, -- [ns] of a mean step that its GPU communicates; in a pipeline while it computes nothing
+    any_value(judged.is_pipeline) AS is_pipeline, -- whether ranks mostly send to one another
     avg(judged.compute_ns) AS compute_ns, -- [ns] that its GPU computes
     avg(judged.others_compute_ns) AS others_compute_ns, -- [ns] that the others do, mean
     avg(judged.others_busy_ns - judged.compute_ns - judged.exposed_ns)

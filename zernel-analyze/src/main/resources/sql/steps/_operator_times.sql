@@ -1,8 +1,9 @@
 -- Operators of PyTorch that training threads on CPUs ran by a trace, one by one, and the time between two.
 --
 -- Of operators inside one another the outermost counts. Backward passes, collectives and waits for them, optimizers and
--- waits for data are no time between operators. Such time is that of the innermost function of Python, where the trace
--- has stacks, or of the innermost range that the program has named (`record_function`).
+-- waits for data are no time between operators. Where the trace has stacks, such time is that of the innermost function
+-- of Python that is neither PyTorch's nor of its own library, or of the innermost range that the program has named
+-- (`record_function`). Where Python runs inside an operator or a backward pass, as a hook, that is a row beside theirs.
 --
 -- needs: events, _rare_events, _step_spans, phase_words, files
 CREATE TABLE _operator_times AS
@@ -23,17 +24,24 @@ WITH
             name,
             ts_ns AS start_ns,
             ts_ns + dur_ns AS end_ns,
-            kind = 'py_call' AS runs_python
+            CASE
+                WHEN kind <> 'py_call' THEN 'operator'
+                WHEN is_own_function(name) THEN 'own'
+                WHEN starts_with(name, '<built-in ') THEN 'built in'
+                WHEN is_checkpoint(name) THEN 'checkpoint'
+                WHEN is_compiler(name) THEN 'compiler'
+                ELSE 'library'
+            END AS sort
         FROM events
         WHERE (kind IN ('torch_op', 'py_call')) IS TRUE
             AND dur_ns > 0
             AND recording IN (SELECT recording FROM threads)
         UNION ALL
-        SELECT recording, pid, tid, kind::VARCHAR, 'the range ' || name, ts_ns, ts_ns + dur_ns, TRUE
+        SELECT recording, pid, tid, kind::VARCHAR, 'the range ' || name, ts_ns, ts_ns + dur_ns, 'own'
         FROM _rare_events
         WHERE dur_ns > 0 AND is_own_range(kind, name, role)
         UNION ALL
-        SELECT recording, pid, tid, kind::VARCHAR, name, ts_ns, ts_ns + dur_ns, FALSE
+        SELECT recording, pid, tid, kind::VARCHAR, name, ts_ns, ts_ns + dur_ns, 'operator'
         FROM _rare_events
         WHERE dur_ns > 0
             AND (
@@ -47,14 +55,25 @@ WITH
         SEMI JOIN threads USING (recording, pid, tid)
     ),
     edges AS (
-        SELECT recording, pid, tid, start_ns AS at_ns, 2 AS turn, -end_ns AS tie, kind, name, runs_python, end_ns
+        SELECT
+            recording,
+            pid,
+            tid,
+            start_ns AS at_ns,
+            2 AS turn,
+            -- Of two that are as long a backward pass is the outer one.
+            [-end_ns, if(kind = 'torch_op', 1, 0)] AS tie,
+            kind,
+            name,
+            sort,
+            end_ns
         FROM traced
         UNION ALL
-        SELECT recording, pid, tid, end_ns, 0, -start_ns, kind, name, runs_python, end_ns
+        SELECT recording, pid, tid, end_ns, 0, [-start_ns, if(kind = 'torch_op', 0, 1)], kind, name, sort, end_ns
         FROM traced
         -- A step's begin and end are cuts.
         UNION ALL
-        SELECT recording, pid, tid, unnest([from_ns, until_ns]), 1, 0, NULL, NULL, NULL, NULL
+        SELECT recording, pid, tid, unnest([from_ns, until_ns]), 1, NULL, NULL, NULL, NULL, NULL
         FROM _step_spans
         SEMI JOIN threads USING (recording, pid, tid)
     ),
@@ -63,54 +82,93 @@ WITH
             *,
             row_number() OVER thread_order AS position,
             lead(at_ns) OVER thread_order AS next_ns,
-            sum(CASE WHEN runs_python THEN turn - 1 ELSE 0 END) OVER before AS functions,
-            sum(CASE WHEN NOT runs_python THEN turn - 1 ELSE 0 END) OVER before AS operators
+            sum(turn - 1) OVER before AS calls,
+            sum(CASE WHEN sort = 'own' THEN turn - 1 ELSE 0 END) OVER before AS own_calls,
+            sum(CASE WHEN sort IN ('own', 'library', 'checkpoint', 'compiler') THEN turn - 1 ELSE 0 END) OVER before
+                AS functions,
+            sum(CASE WHEN sort = 'checkpoint' THEN turn - 1 ELSE 0 END) OVER before AS checkpoints,
+            sum(CASE WHEN sort = 'compiler' OR is_compiling(name) THEN turn - 1 ELSE 0 END) OVER before AS compilers,
+            sum(CASE WHEN sort = 'operator' THEN turn - 1 ELSE 0 END) OVER before AS operators
         FROM edges
         WINDOW
             thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, turn, tie),
             before AS (thread_order ROWS UNBOUNDED PRECEDING)
     ),
-    -- After an end, the function that runs again is the last one that began at this depth.
-    placed AS (
+    -- What an outermost operator is called in.
+    called AS (
         SELECT
-            recording,
-            pid,
-            tid,
-            at_ns,
-            CASE
-                WHEN operators = 0 THEN next_ns - at_ns
-                WHEN operators = 1 AND turn = 2 AND NOT runs_python THEN end_ns - at_ns
-            END AS dur_ns,
-            operators = 0 AS is_between,
-            CASE WHEN operators > 0 THEN kind END AS kind,
-            CASE WHEN operators > 0 THEN name END AS operator,
-            CASE
-                WHEN functions > 0 THEN last_value(CASE WHEN runs_python AND turn = 2 THEN name END IGNORE NULLS) OVER (
-                    PARTITION BY recording, pid, tid, functions
-                    ORDER BY position
-                    ROWS UNBOUNDED PRECEDING
-                )
-            END AS function,
-            last_value(CASE WHEN NOT runs_python THEN name END IGNORE NULLS) OVER (
-                thread_order ROWS UNBOUNDED PRECEDING
-            ) AS previous_operator,
-            first_value(CASE WHEN NOT runs_python THEN name END IGNORE NULLS) OVER (
+            *,
+            last_value(CASE WHEN is_outermost THEN own_calls END IGNORE NULLS) OVER before AS own_outside,
+            last_value(CASE WHEN is_outermost THEN functions END IGNORE NULLS) OVER before AS functions_outside,
+            last_value(CASE WHEN is_outermost THEN calls - 1 END IGNORE NULLS) OVER before AS python_outside,
+            last_value(CASE WHEN is_outermost THEN kind END IGNORE NULLS) OVER before AS outermost_kind
+        FROM (
+            SELECT *, coalesce(sort = 'operator' AND turn = 2 AND operators = 1, FALSE) AS is_outermost
+            FROM levels
+        )
+        WINDOW before AS (PARTITION BY recording, pid, tid ORDER BY position ROWS UNBOUNDED PRECEDING)
+    ),
+    -- After an end, what runs again is the last that began at this depth.
+    running AS (
+        SELECT
+            *,
+            last_value(CASE WHEN turn = 2 THEN [sort, name] END IGNORE NULLS) OVER (
+                PARTITION BY recording, pid, tid, calls
+                ORDER BY position
+                ROWS UNBOUNDED PRECEDING
+            ) AS innermost,
+            last_value(CASE WHEN turn = 2 AND sort = 'own' THEN name END IGNORE NULLS) OVER (
+                PARTITION BY recording, pid, tid, own_calls
+                ORDER BY position
+                ROWS UNBOUNDED PRECEDING
+            ) AS own_function,
+            last_value(CASE
+                WHEN turn = 2 AND sort NOT IN ('operator', 'built in') AND functions = functions_outside + 1 THEN name
+            END IGNORE NULLS) OVER before AS entered_function,
+            last_value(CASE WHEN sort = 'operator' THEN name END IGNORE NULLS) OVER before AS previous_operator,
+            first_value(CASE WHEN sort = 'operator' THEN name END IGNORE NULLS) OVER (
                 thread_order ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
             ) AS next_operator
-        FROM levels
-        WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY position)
+        FROM called
+        WINDOW
+            thread_order AS (PARTITION BY recording, pid, tid ORDER BY position),
+            before AS (thread_order ROWS UNBOUNDED PRECEDING)
+    ),
+    placed AS (
+        SELECT
+            *,
+            operators = 0 AS is_between,
+            CASE
+                WHEN operators > 0
+                    AND outermost_kind IN ('torch_op', 'backward')
+                    AND calls - operators > python_outside
+                    THEN CASE
+                        WHEN checkpoints > 0 THEN 'checkpoint'
+                        WHEN compilers > 0 THEN 'compiler'
+                        WHEN innermost[1] IN ('operator', 'built in') THEN innermost[1]
+                        ELSE 'python'
+                    END
+            END AS inside,
+            CASE WHEN inside IS NOT NULL AND functions > functions_outside THEN entered_function END AS entered
+        FROM running
     )
 SELECT
     recording, -- recording
     pid, -- process
     tid, -- training thread
     at_ns, -- [ns] when it began
-    dur_ns, -- [ns] how long it took
+    CASE WHEN is_outermost THEN end_ns ELSE next_ns END - at_ns AS dur_ns, -- [ns] how long it took
     is_between, -- whether it is time between operators
-    kind, -- kind of event, of an operator
-    operator, -- its name
-    function, -- innermost function of Python, or range; NULL in none, as where the trace has no stacks
+    inside, -- where an operator or a backward pass runs Python: python, built in, operator, compiler or checkpoint
+    CASE WHEN is_outermost THEN kind END AS kind, -- kind of event, of an operator
+    CASE WHEN is_outermost THEN name END AS operator, -- its name
+    CASE
+        WHEN inside IS NOT NULL AND own_calls = own_outside THEN entered
+        WHEN own_calls > 0 THEN own_function
+    END AS function, -- innermost function of the program, or range; inside an operator that, or `entered`
+    CASE WHEN innermost[1] = 'built in' AND calls > 0 THEN innermost[2] END
+        AS built_in, -- the built-in function of Python that runs; NULL where none is
     previous_operator, -- of time between operators, the one before
     next_operator -- the same, the one after it
 FROM placed
-WHERE dur_ns > 0
+WHERE (is_outermost OR is_between OR inside IS NOT NULL) AND dur_ns > 0

@@ -6,6 +6,8 @@ import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.SqlToken;
 import io.dyber.zernel.analyze.sql.Threshold;
 import io.dyber.zernel.analyze.trace.TraceRecordingTest;
+import io.dyber.zernel.analyze.trace.TracedKernelsTest;
+import io.dyber.zernel.analyze.trace.TracedOperatorsTest;
 import io.dyber.zernel.analyze.trace.TracedRanksTest;
 import io.dyber.zernel.format.RecordingException;
 import java.io.IOException;
@@ -36,7 +38,8 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
     private static final Set<String> BASE = Set.of("events", "files", "footer");
     private static final List<Class<?>> TESTS = List.of(
             FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class,
-            ProfilerTest.class, TraceRecordingTest.class, TracedRanksTest.class, WithoutStepsTest.class);
+            ProfilerTest.class, TraceRecordingTest.class, TracedKernelsTest.class, TracedOperatorsTest.class, TracedRanksTest.class,
+            WithoutStepsTest.class);
     private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/main/java"));
 
     private static final Pattern MODE = Pattern.compile("\\bmode\\((?:[^()]|\\([^()]*\\))*\\)");
@@ -51,6 +54,8 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             Map.entry("compiling_steps", "it is found in traces of profilers"),
             Map.entry("gpu_starved", "it is found in traces of profilers"),
             Map.entry("late_gpu", "it is found in traces of profilers"),
+            Map.entry("layout_conversions", "it is found in traces of profilers"),
+            Map.entry("slow_products", "it is found in traces of profilers"),
             Map.entry("gpu_shared", "it is of other programs on the GPU"),
             Map.entry("throttled_gpu", "a GPU has to be hot"),
             Map.entry("host_bound", "it says what others leave open"),
@@ -60,16 +65,18 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             Map.entry("hidden_data_bound", "it takes two causes on different machines, which FleetLiveBenchmark plants"));
 
     /// Findings about time that name no line of the job's code, and why.
-    private static final Map<String, String> WITHOUT_LINES = Map.of(
-            "cpu_preempted", "the thread stands wherever it was when another took the CPU",
-            "too_many_threads", "the thread stands wherever it was when another took the CPU",
-            "noisy_neighbour", "it is of other programs",
-            "gpu_shared", "it is of other programs on the GPU",
-            "gpu_starved", "a trace has no stacks",
-            "late_gpu", "a trace has no stacks",
-            "between_operators", "a trace has functions, not lines",
-            "compiling_steps", "a trace has functions, not lines",
-            "throttled_gpu", "it is of the GPU");
+    private static final Map<String, String> WITHOUT_LINES = Map.ofEntries(
+            Map.entry("cpu_preempted", "the thread stands wherever it was when another took the CPU"),
+            Map.entry("too_many_threads", "the thread stands wherever it was when another took the CPU"),
+            Map.entry("noisy_neighbour", "it is of other programs"),
+            Map.entry("gpu_shared", "it is of other programs on the GPU"),
+            Map.entry("gpu_starved", "a trace has no stacks"),
+            Map.entry("late_gpu", "a trace has no stacks"),
+            Map.entry("between_operators", "a trace has functions, not lines"),
+            Map.entry("compiling_steps", "a trace has functions, not lines"),
+            Map.entry("throttled_gpu", "it is of the GPU"),
+            Map.entry("layout_conversions", "it is of the GPU"),
+            Map.entry("slow_products", "it is of the GPU"));
 
     static SqlRules of(SqlLibrary library, Database empty) {
         Set<String> tests = TESTS.stream()

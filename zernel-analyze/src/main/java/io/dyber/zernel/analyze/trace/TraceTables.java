@@ -26,6 +26,8 @@ final class TraceTables implements TraceSink, AutoCloseable {
     private static final int MOST_PROCESSES = 1000;
     private static final long SHORTEST_FUNCTION_NANOS = 20_000;
     private static final Pattern PYTHON_CODE = Pattern.compile(".+\\(\\d+\\): .+");
+    private static final String BUILT_IN = "<built-in ";
+    private static final Pattern OBJECT = Pattern.compile("( of type)? object at 0x[0-9a-f]+");
 
     /// Of what ran on a GPU, from where to where it copied, in SQL over `kind` and `name` of a relation each.
     static final String COPY_KIND = """
@@ -153,7 +155,7 @@ final class TraceTables implements TraceSink, AutoCloseable {
     }
 
     private void activity(String kind, TracedEvent event) throws SQLException {
-        long name = nameOf(event);
+        long name = nameOf(event.name());
         activities.beginRow().append(kind).append(name).append(event.start()).append(event.duration());
         activities.append(event.owner()).append(event.lane()).append(event.correlation()).append(event.bytes());
         for (Long size : event.size()) {
@@ -164,7 +166,7 @@ final class TraceTables implements TraceSink, AutoCloseable {
     }
 
     private void call(TracedEvent event) throws SQLException {
-        long name = nameOf(event);
+        long name = nameOf(event.name());
         calls.beginRow().append(name).append(event.start()).append(event.duration());
         calls.append(event.owner()).append(event.lane()).append(event.correlation()).endRow();
         callCount++;
@@ -173,17 +175,22 @@ final class TraceTables implements TraceSink, AutoCloseable {
     private void span(String kind, TracedEvent event) throws SQLException {
         process(event);
         if (wantsSpans) {
-            long name = nameOf(event);
+            long name = nameOf(event.name());
             spans.beginRow().append(kind).append(name).append(event.start()).append(event.duration());
             spans.append(event.owner()).append(event.lane()).endRow();
             spanCount++;
         }
     }
 
-    /// Those of Python code, which say where they are: `train.py(88): log_loss`. What is short is part of what calls it.
+    /// Those of Python code, which say where they are: `train.py(88): log_loss`, and those built in: `<built-in method read of
+    /// _io.FileIO>`, of whatever object. What is short is part of what calls it.
     private void function(TracedEvent event) throws SQLException {
-        if (wantsSpans && event.duration() >= SHORTEST_FUNCTION_NANOS && PYTHON_CODE.matcher(event.name()).matches()) {
-            long name = nameOf(event);
+        if (!wantsSpans || event.duration() < SHORTEST_FUNCTION_NANOS) {
+            return;
+        }
+        boolean builtIn = event.name().startsWith(BUILT_IN);
+        if (builtIn || PYTHON_CODE.matcher(event.name()).matches()) {
+            long name = nameOf(builtIn ? OBJECT.matcher(event.name()).replaceAll("") : event.name());
             functions.beginRow().append(name).append(event.start()).append(event.duration());
             functions.append(event.owner()).append(event.lane()).endRow();
         }
@@ -196,8 +203,8 @@ final class TraceTables implements TraceSink, AutoCloseable {
         }
     }
 
-    private long nameOf(TracedEvent event) throws SQLException {
-        Long id = known.get(event.name());
+    private long nameOf(String text) throws SQLException {
+        Long id = known.get(text);
         if (id != null) {
             return id;
         }
@@ -205,9 +212,9 @@ final class TraceTables implements TraceSink, AutoCloseable {
             known.clear();
             characters = 0;
         }
-        characters += event.name().length();
-        known.put(event.name(), ++lastName);
-        names.beginRow().append(lastName).append(event.name()).endRow();
+        characters += text.length();
+        known.put(text, ++lastName);
+        names.beginRow().append(lastName).append(text).endRow();
         return lastName;
     }
 }

@@ -118,6 +118,105 @@ public class TracedRanksTest {
         }
     }
 
+    @Test
+    void slowStepsFiresForTheRankWhoseSlowStepIsNoWait() {
+        TraceFixture[] ranks = new TraceFixture[2];
+        for (int rank = 0; rank < 2; rank++) {
+            long pid = 100L + rank;
+            ranks[rank] = trace(pid);
+            double at = 0;
+            for (int step = 0; step < 12; step++) {
+                double lasts = step == 6 ? 220 : 20;
+                ranks[rank].range("ProfilerStep#" + step, pid, at, lasts).range("nccl:all_reduce", pid, at + 0.1, 0.1);
+                ranks[rank].kernel("gemm", 7, at + 0.3, at + 0.4, 10).call("cudaDeviceSynchronize", at + 1, rank == 0 ? lasts - 2 : 10);
+                at += lasts;
+            }
+        }
+        try (Database database = open(ranks)) {
+            Finding finding = database.diagnose("slow_steps").getFirst();
+            assertThat(finding.subject()).isEqualTo("recording 1 pid 101 and 1 more");
+            assertThat(finding.lostMillisPerStep()).isEqualTo(16.667);
+        }
+    }
+
+    /// Three stages, the second of which computes for 12 ms of a step of 20, the others for 6; their receives run all the time.
+    private static TraceFixture[] pipeline(double slowMs, String sends) {
+        TraceFixture[] stages = new TraceFixture[3];
+        for (int stage = 0; stage < 3; stage++) {
+            stages[stage] = trace(100L + stage);
+            double lasts = stage == 1 ? slowMs : 6;
+            for (int step = 0; step < 6; step++) {
+                double at = step * 20;
+                stages[stage].range("ProfilerStep#" + step, 100L + stage, at, 20);
+                stages[stage].kernel("gemm", 7, at + 0.1, at + 0.2 + 2 * stage, lasts);
+                stages[stage].range(sends + " 0->1", 100L + stage, at + 0.3, 0.1);
+                stages[stage].kernel("ncclDevKernel_SendRecv", 20, at + 0.1, at + 0.2, 19.6);
+            }
+        }
+        return stages;
+    }
+
+    @Test
+    void lateGpuFiresForTheSlowStageOfAPipeline() {
+        try (Database database = open(pipeline(12, "nccl:send"))) {
+            Finding finding = database.diagnose("late_gpu").getFirst();
+            assertThat(finding.subject()).isEqualTo("recording 1 pid 101");
+            assertThat(finding.lostMillisPerStep()).isEqualTo(6.0);
+            assertThat(finding.evidence())
+                    .startsWith("its GPU communicates without computation least in 6 of 6 steps: 7.6 ms of 20.0 ms, that of each "
+                            + "other rank 6.0 ms or more longer, as it waits; it computes 6.0 ms longer than the others, in as "
+                            + "many kernels (1 a step); ");
+            assertThat(finding.advice()).startsWith("move layers from this stage of the pipeline to others");
+        }
+    }
+
+    @Test
+    void lateGpuIsSilentForStagesOfAPipelineThatTakeAsLong() {
+        try (Database database = open(pipeline(6, "nccl:send"))) {
+            assertThat(database.diagnose("late_gpu")).isEmpty();
+        }
+    }
+
+    @Test
+    void exchangesOfAllWithAllAreNoPipeline() {
+        try (Database database = open(pipeline(12, "nccl:all_to_all"))) {
+            assertThat(database.query("SELECT DISTINCT is_pipeline FROM late_gpus").texts("is_pipeline")).containsExactly("false");
+        }
+    }
+
+    /// Steps of 60 ms of a rank on CPUs with gloo, which sends so many tensors one after the other, each for 1 ms.
+    private static TraceFixture sending(int rank, int tensors) {
+        long pid = 100L + rank;
+        TraceFixture trace = trace(pid).members("\"distributedInfo\": {\"backend\": \"gloo\", \"rank\": " + rank + ", \"world_size\": 2},");
+        for (int step = 0; step < 12; step++) {
+            double at = step * 60;
+            trace.range("ProfilerStep#" + step, pid, at, 60).operator("aten::linear", pid, at, 4);
+            for (int tensor = 0; tensor < tensors; tensor++) {
+                double from = at + 5 + tensor * 1.2;
+                trace.operator("aten::div_", pid, from, 0.1).range("gloo:all_reduce", 200 + rank, from + 0.1, 1);
+            }
+            trace.operator("aten::add_", pid, at + 57, 2);
+        }
+        return trace;
+    }
+
+    @Test
+    void smallCollectivesFiresForATraceOfGlooThatSendsEachTensorAlone() {
+        try (Database database = open(sending(0, 40), sending(1, 40))) {
+            Finding finding = database.diagnose("small_collectives").getFirst();
+            assertThat(finding.value()).isEqualTo(40.0);
+            assertThat(finding.evidence()).startsWith("mean of 12 steps: 40 waits for a collective, one after the other, take 40.0 ms; "
+                    + "one would do, and even the shortest takes 1.0 ms; ");
+        }
+    }
+
+    @Test
+    void smallCollectivesIsSilentForFewOfGlooInATrace() {
+        try (Database database = open(sending(0, 10), sending(1, 10))) {
+            assertThat(database.diagnose("small_collectives")).isEmpty();
+        }
+    }
+
     /// Steps of 20 ms of a rank on CPUs with gloo, whose thread exchanges gradients from `fromMs` of a step on.
     private static TraceFixture gloo(int rank, double forwardMs, double fromMs) {
         long pid = 100L + rank;

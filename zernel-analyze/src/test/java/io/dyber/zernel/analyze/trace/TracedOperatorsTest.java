@@ -1,0 +1,339 @@
+package io.dyber.zernel.analyze.trace;
+
+import static io.dyber.zernel.analyze.TraceFixture.trace;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dyber.zernel.analyze.Database;
+import io.dyber.zernel.analyze.Finding;
+import io.dyber.zernel.analyze.Recordings;
+import io.dyber.zernel.analyze.TraceFixture;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What traces of jobs on CPUs tell of operators, and of Python between and inside them.
+public class TracedOperatorsTest {
+    @TempDir
+    Path folder;
+
+    private Database open(TraceFixture trace) {
+        return Recordings.open(trace.write(folder.resolve("trace.json")).toString());
+    }
+
+    /// Steps of 20 ms on CPUs: an operator of 8 ms, then `reads` reads of 10 us, every 100 us, in a function.
+    private static TraceFixture reading(int reads) {
+        TraceFixture trace = trace(100).function("train.py(1): <module>", 100, 0, 120);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::mm", 100, at, 8);
+            trace.function("train.py(30): accuracy", 100, at + 9, 0.1 * Math.max(reads, 1));
+            for (int read = 0; read < reads; read++) {
+                trace.operator("aten::item", 100, at + 9.04 + 0.1 * read, 0.01);
+                trace.operator("aten::_local_scalar_dense", 100, at + 9.041 + 0.1 * read, 0.008);
+            }
+            trace.operator("aten::sum", 100, at + 19.8, 0.2);
+        }
+        return trace;
+    }
+
+    @Test
+    void betweenOperatorsFiresForReadsOfTensorsInALoopOnACpu() {
+        try (Database database = open(reading(80))) {
+            Finding finding = database.diagnose("between_operators").getFirst();
+            // From 8 to 19.8 ms but for 80 operators of 10 us; these are read, too.
+            assertThat(finding.lostMillisPerStep()).isEqualTo(11.8);
+            assertThat(finding.evidence()).startsWith("mean of 6 steps: 11.0 ms of 20.0 ms between operators of PyTorch, of "
+                    + "which a step has 82; 80 of them read a tensor into Python, most by aten::item: 800 us in these and "
+                    + "11.0 ms right before and after them, 8.0 ms of it in train.py(30): accuracy; ");
+            assertThat(finding.advice()).startsWith("compute with operators on whole tensors and read the result once");
+        }
+    }
+
+    @Test
+    void betweenOperatorsFiresForPythonBetweenThemAndNamesTheFunction() {
+        TraceFixture trace = reading(0);
+        for (int i = 0; i < 6; i++) {
+            trace.function("train.py(50): log_all", 100, i * 20 + 10, 9);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("between_operators").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(11.8);
+            assertThat(finding.evidence()).startsWith("mean of 6 steps: 11.8 ms of 20.0 ms between operators of PyTorch, of "
+                    + "which a step has 2; 9.0 ms of it in train.py(50): log_all; with the profiler on");
+        }
+    }
+
+    @Test
+    void betweenOperatorsIsSilentForAFewReadsAndForWhatRunsOnAGpu() {
+        TraceFixture few = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            few.range("ProfilerStep#" + i, 100, at, 20).operator("aten::mm", 100, at, 19.1)
+                    .operator("aten::item", 100, at + 19.4, 0.1);
+        }
+        try (Database database = open(few)) {
+            assertThat(database.diagnose("between_operators")).isEmpty();
+        }
+        try (Database database = open(reading(80).kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.diagnose("between_operators")).isEmpty();
+        }
+    }
+
+    @Test
+    void betweenOperatorsFiresAndNamesTheRangeOfTheProgram() {
+        TraceFixture trace = reading(0);
+        for (int i = 0; i < 6; i++) {
+            trace.range("log", 100, i * 20 + 10, 9).range("Optimizer.zero_grad#SGD.zero_grad", 100, i * 20 + 19.5, 0.1);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("between_operators").getFirst();
+            assertThat(finding.evidence()).contains("; 9.0 ms of it in the range log; ");
+            assertThat(finding.advice()).startsWith("make it cheaper");
+        }
+    }
+
+    /// A range of the program holds Python, too, so operators are what computes where no GPU does.
+    @Test
+    void operatorsOfATraceWithoutAGpuAreComputeAndRangesOfTheProgramAreNot() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).range("preprocess", 100, at, 10).operator("aten::mul", 100, at + 8, 2);
+            trace.operator("aten::linear", 100, at + 10.01, 2.99).operator("aten::mm", 100, at + 11, 1); // as good as beside the one before
+            trace.range("Optimizer.step#SGD.step", 100, at + 16, 3).operator("aten::add_", 100, at + 17, 2);
+        }
+        String phases = "SELECT [round(gpu_compute_ns / 1e6), round(optimizer_step_ns / 1e6), round(unknown_ns / 1e6)]::VARCHAR AS ms "
+                + "FROM step_mean";
+        try (Database database = open(trace)) {
+            assertThat(database.query(phases).texts("ms")).containsExactly("[5.0, 3.0, 12.0]");
+        }
+        try (Database database = open(trace.kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.query(phases).texts("ms")).containsExactly("[10.0, 3.0, 7.0]");
+        }
+    }
+
+    /// Steps of 20 ms in which PyTorch compiles, in the first so many of six.
+    private static TraceFixture compiling(int steps) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::mm", 100, at + 16, 3);
+            if (i < steps) {
+                trace.operator("dynamo", 100, at + 1, 14).operator("_compile.compile_inner (dynamo_timed)", 100, at + 2, 12);
+                trace.operator("aten::empty", 100, at + 5, 1);
+            }
+        }
+        return trace;
+    }
+
+    @Test
+    void compilingStepsFiresForStepsInWhichTheCompilerRuns() {
+        try (Database database = open(compiling(6))) {
+            Finding finding = database.diagnose("compiling_steps").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(14.0);
+            assertThat(finding.evidence())
+                    .isEqualTo("mean of 6 steps: 14.0 ms of 20.0 ms in the compiler, in 6 of them; with the profiler on, without which it is less; "
+                            + "saves at most 17.0 ms: 20.0 / (20.0 - 17.0) = 6.67x");
+        }
+    }
+
+    @Test
+    void compilingStepsIsSilentForFirstSteps() {
+        try (Database database = open(compiling(2))) {
+            assertThat(database.diagnose("compiling_steps")).isEmpty();
+        }
+    }
+
+    @Test
+    void betweenOperatorsFiresAndNamesTheBuiltInFunctionThatTakesMostOfIt() {
+        TraceFixture trace = reading(0);
+        for (int i = 0; i < 6; i++) {
+            trace.function("train.py(50): train", 100, i * 20 + 9.5, 10);
+            trace.function("<built-in function collect>", 100, i * 20 + 10, 9);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("between_operators").getFirst();
+            assertThat(finding.evidence()).contains("; 10.0 ms of it in train.py(50): train, most in <built-in function collect>; ");
+            assertThat(finding.advice()).startsWith("no gc.collect() in each step");
+        }
+    }
+
+    /// What a library calls counts to the program's function that called it, and an object's address does not matter.
+    @Test
+    void betweenOperatorsFiresForTheProgramsFunctionAndNotForWhatItCalls() {
+        TraceFixture trace = reading(0);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.function("train.py(50): save", 100, at + 9.5, 10).function("json/encoder.py(1): encode", 100, at + 10, 9);
+            trace.function("<built-in method write of _io.TextIOWrapper object at 0x7f0" + i + ">", 100, at + 11, 7);
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.diagnose("between_operators").getFirst().evidence())
+                    .contains("; 10.0 ms of it in train.py(50): save, most in <built-in method write of _io.TextIOWrapper>; ");
+        }
+    }
+
+    /// Steps of 20 ms: a forward pass of 4 ms, and a backward pass of 12 ms in which a function of Python runs for 9 ms, 3 of
+    /// them in an operator.
+    private static TraceFixture runningPython(String function) {
+        TraceFixture trace = trace(100).function("train.py(1): <module>", 100, 0, 120);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::linear", 100, at + 1, 4);
+            trace.operator("autograd::engine::evaluate_function: ScaleBackward", 100, at + 6, 12);
+            trace.function("torch/autograd/function.py(300): apply", 100, at + 7, 10);
+            trace.function(function, 100, at + 7.5, 9).operator("aten::mul", 100, at + 8, 3);
+        }
+        return trace;
+    }
+
+    @Test
+    void pythonInPassesFiresForAFunctionOfAutogradInATrace() {
+        try (Database database = open(runningPython("model.py(60): backward"))) {
+            Finding finding = database.diagnose("python_in_passes").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(7.0);
+            assertThat(finding.evidence()).isEqualTo("mean of 6 steps: 7.0 ms of 20.0 ms in Python that operators or the backward "
+                    + "pass run, 6.0 ms of it in model.py(60): backward; with the profiler on, without which it is less; "
+                    + "saves at most 10.0 ms: 20.0 / (20.0 - 10.0) = 2.00x");
+            assertThat(finding.advice()).startsWith("in hooks and functions of autograd");
+        }
+    }
+
+    @Test
+    void pythonInPassesFiresForAnomalyDetectionInATrace() {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::linear", 100, at + 1, 10);
+            trace.function("torch/fx/traceback.py(504): format_stack", 100, at + 2, 8);
+            trace.function("traceback.py(217): extract_stack", 100, at + 3, 6).operator("aten::isnan", 100, at + 12, 2);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("python_in_passes").getFirst();
+            assertThat(finding.evidence())
+                    .contains("8.0 ms of it in torch/fx/traceback.py(504): format_stack; 2.0 ms in operators that look for NaN; ");
+            assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+            assertThat(finding.advice()).startsWith("no torch.autograd.set_detect_anomaly(True)");
+        }
+    }
+
+    @Test
+    void pythonInPassesIsSilentForPythonAroundOperatorsAndForThatOfPyTorchInATrace() {
+        TraceFixture around = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            around.range("ProfilerStep#" + i, 100, at, 20).function("model.py(10): forward", 100, at + 1, 15);
+            around.operator("aten::linear", 100, at + 9, 6).range("Optimizer.step#SGD.step", 100, at + 16, 3);
+            around.function("torch/optim/sgd.py(90): step", 100, at + 16.1, 2.8);
+        }
+        try (Database database = open(around)) {
+            assertThat(database.diagnose("python_in_passes")).isEmpty();
+        }
+        for (String function : new String[] {
+            "torch/utils/checkpoint.py(1100): unpack_hook", "torch/_functorch/_aot_autograd/runtime_wrappers.py(90): apply",
+            "/tmp/torchinductor_user/ab/cab.py(40): call", "<built-in method wait of torch._C._distributed_c10d.Work object at 0x7f>"
+        }) {
+            try (Database database = open(runningPython(function))) {
+                assertThat(database.diagnose("python_in_passes")).isEmpty();
+            }
+        }
+    }
+
+    /// Steps of 20 ms with a forward pass of 6 ms and a backward pass in which so many of its operators run again.
+    private static TraceFixture computingAgain(int operators) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20);
+            trace.operator("aten::linear", 100, at + 1, 6).operator("aten::addmm", 100, at + 2, 4);
+            trace.operator("autograd::engine::evaluate_function: AddmmBackward0", 100, at + 8, 11);
+            trace.operator("aten::mm", 100, at + 14, 4);
+            for (int j = 0; j < operators; j++) {
+                trace.operator("aten::layer_norm", 100, at + 9 + j, 0.9).operator("aten::dropout", 100, at + 9.1 + j, 0.5);
+            }
+        }
+        return trace;
+    }
+
+    @Test
+    void recomputationFiresForOperatorsOfAForwardPassInTheBackwardPassOfATrace() {
+        try (Database database = open(computingAgain(4))) {
+            Finding finding = database.diagnose("recomputation").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(3.6);
+            assertThat(finding.evidence()).isEqualTo("mean of 6 steps: 4 operators that only a forward pass has are in the "
+                    + "backward pass, for 3.6 ms of 20.0 ms; with the profiler on, without which it is less; saves at most "
+                    + "9.0 ms: 20.0 / (20.0 - 9.0) = 1.82x");
+        }
+    }
+
+    @Test
+    void recomputationIsSilentForFewOperatorsOfThatKindAndOnAGpu() {
+        try (Database database = open(computingAgain(2))) {
+            assertThat(database.diagnose("recomputation")).isEmpty();
+        }
+        try (Database database = open(computingAgain(4).kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.diagnose("recomputation")).isEmpty();
+        }
+    }
+
+    /// Steps of 20 ms, 12 of them in an optimizer of so many operators.
+    private static TraceFixture optimizing(int operators) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::linear", 100, at + 1, 6);
+            trace.range("Optimizer.step#Adam.step", 100, at + 7, 12);
+            for (int j = 0; j < operators; j++) {
+                trace.operator("aten::mul_", 100, at + 7.1 + j * 11.0 / operators, 0.01);
+            }
+        }
+        return trace;
+    }
+
+    @Test
+    void slowOptimizerFiresForManyOperatorsInItInATraceOfACpu() {
+        try (Database database = open(optimizing(80))) {
+            Finding finding = database.diagnose("slow_optimizer").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+            assertThat(finding.evidence()).contains("; 80 operators a step are in it; with the profiler on, without which it is less; ");
+        }
+    }
+
+    @Test
+    void slowOptimizerIsSilentForAFusedOneAndOnAGpuInATrace() {
+        try (Database database = open(optimizing(3))) {
+            assertThat(database.diagnose("slow_optimizer")).isEmpty();
+        }
+        try (Database database = open(optimizing(80).kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.diagnose("slow_optimizer")).isEmpty();
+        }
+    }
+
+    /// So many steps of 20 ms, the seventh of which takes much longer.
+    private static TraceFixture withASlowStep(int steps, double slowMs) {
+        TraceFixture trace = trace(100);
+        double at = 0;
+        for (int i = 0; i < steps; i++) {
+            double lasts = i == 6 ? slowMs : 20 + i % 3 * 0.1;
+            trace.range("ProfilerStep#" + i, 100, at, lasts).operator("aten::linear", 100, at + 1, 15);
+            at += lasts;
+        }
+        return trace;
+    }
+
+    @Test
+    void slowStepsFiresForOneVerySlowStepOfAShortTrace() {
+        try (Database database = open(withASlowStep(12, 120))) {
+            Finding finding = database.diagnose("slow_steps").getFirst();
+            assertThat(finding.value()).isEqualTo(1.0);
+            assertThat(finding.lostMillisPerStep()).isEqualTo(8.325);
+        }
+    }
+
+    @Test
+    void slowStepsIsSilentForOneSlowStepOfAShortTrace() {
+        try (Database database = open(withASlowStep(12, 60))) {
+            assertThat(database.diagnose("slow_steps")).isEmpty();
+        }
+    }
+}
