@@ -15,6 +15,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps, without warm-up
+            2 AS min_traced_steps, -- the same of a trace
             20 AS min_per_step, -- small collectives per step
             0.5 AS min_part, -- of all collectives
             0.02 AS min_share -- what can be saved, as a share of step time
@@ -29,6 +30,11 @@ SELECT
     lost_ns, -- [ns] of those that are too many
     bound_ns, -- [ns] saved at most, when none costs anything
     CASE
+        WHEN by_trace THEN format('mean of {} steps: {:.0f} of {:.0f} collectives are {}; {:.0f} would do; the calls '
+                || 'take {}, and the shortest {} on the GPU; ',
+            steps, small, collectives,
+            coalesce(format('below 4 MiB, median {:.1f} KiB', median_bytes / 1024), 'shorter than 0.5 ms'), enough,
+            ms(call_ns), us_or_ms(each_ns))
         WHEN on_cpu THEN format(
             'mean of {} steps: {:.0f} waits for a collective, one after the other, take {}; one would do, and even the '
                 || 'shortest takes {}; ',
@@ -43,7 +49,7 @@ SELECT
                     ELSE format('{:.0f} us (the shortest seen)', round_trip_ns / 1e3)
                 END)
     END
-        || CASE WHEN alone AND NOT on_cpu THEN 'nothing else runs at the same time; ' ELSE '' END
+        || CASE WHEN alone AND NOT on_cpu AND NOT by_trace THEN 'nothing else runs at the same time; ' ELSE '' END
         AS evidence, -- what it rests on
     CASE
         WHEN on_cpu
@@ -54,7 +60,7 @@ SELECT
     'zernel-analyze nccl {}' AS next_command -- to see more
 FROM _small_collectives
 CROSS JOIN thresholds
-WHERE steps >= min_steps
+WHERE steps >= if(by_trace, min_traced_steps, min_steps)
     AND small >= min_per_step
     AND small >= min_part * collectives
     AND lost_ns >= min_share * step_ns

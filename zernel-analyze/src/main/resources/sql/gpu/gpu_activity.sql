@@ -26,7 +26,7 @@ SELECT
     ts_ns + dur_ns AS end_ns, -- [ns] when it ended
     dur_ns, -- [ns] how long the GPU took
     launch_ns, -- [ns] when the call that launched it began; NULL if the trace lacks it
-    bytes -- [bytes] size of a copy or fill
+    bytes -- [bytes] size of a copy or fill, or what a rank sends or receives in a collective, if the trace says so
 FROM events
 WHERE kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset')
     AND (kind IN ('gpu_kernel', 'gpu_memcpy', 'gpu_memset')) IS TRUE

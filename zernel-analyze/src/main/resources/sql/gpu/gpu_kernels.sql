@@ -38,7 +38,7 @@ SELECT
     CAST(sums.q[2] AS BIGINT) AS p99_ns, -- [ns] 99th percentile
     sums.max_ns, -- [ns] longest
     CAST(sums.delay_ns AS BIGINT) AS delay_p50_ns, -- [ns] from the call of its launch to its start, median
-    CAST(sums.bytes AS BIGINT) AS bytes -- [bytes] copied or filled
+    CAST(sums.bytes AS BIGINT) AS bytes -- [bytes] copied or filled, or sent or received by a rank
 FROM sums
 JOIN gpu_time
     ON gpu_time.recording = sums.recording

@@ -7,7 +7,11 @@
 -- sends is not known, so one costs what the shortest of the step take, by the means of each place in the order: one in
 -- ten takes no longer. Waits that return at once, as for what was sent earlier, so cost nothing, and one would do.
 --
--- needs: _rare_events, _nccl_calls, _syncs, step_work, _communication
+-- By a trace one costs what its call takes, or the shortest on the GPU if that is longer: one in ten takes no longer.
+-- At most lost is the time in which the GPU computes nothing. Newer traces say how many bytes are sent; in others one
+-- is small that takes less than half a millisecond, and one would do.
+--
+-- needs: _rare_events, _nccl_calls, _syncs, step_work, _communication, gpu_activity, gpu_time, _step_spans, files
 -- digest: kept
 CREATE TABLE _small_collectives AS
 WITH
@@ -19,7 +23,8 @@ WITH
             20000 AS round_trip_ns, -- [ns] of one collective on the GPUs, where none was seen alone
             50000 AS max_round_trip_ns, -- [ns] the same, for the bound
             20 AS loop_waits, -- waits of a step from which on they are a loop, without NCCL
-            0.1 AS alike -- of these, by which steps may differ
+            0.1 AS alike, -- of these, by which steps may differ
+            500000 AS small_ns -- [ns] on the GPU, below which one of unknown size is small
     ),
     sent AS (
         SELECT recording, pid, ts_ns, bytes, dur_ns
@@ -150,7 +155,87 @@ WITH
             sum(gap_ns) / loop_steps AS gap_ns
         FROM places
         GROUP BY recording, pid
+    ),
+    -- Collectives on the GPUs of a trace.
+    kernels AS (
+        SELECT recording, pid, device, start_ns AS at_ns, dur_ns, bytes
+        FROM gpu_activity
+        WHERE work = 'communication'
+            AND NOT contains(name, 'SendRecv')
+            AND recording IN (SELECT recording FROM files WHERE state = 'trace')
+    ),
+    traced AS (
+        SELECT
+            placed.recording,
+            placed.pid,
+            placed.device,
+            count(DISTINCT placed.step) AS steps,
+            count(*) AS collectives,
+            count_if(coalesce(placed.bytes < constants.small_bytes, placed.dur_ns < constants.small_ns)) AS small,
+            CASE WHEN count(placed.bytes) = count(*) THEN sum(placed.bytes) END AS bytes,
+            quantile_cont(placed.bytes, 0.5) AS median_bytes,
+            quantile_cont(placed.dur_ns, 0.1) AS each_ns,
+            sum(placed.dur_ns) AS sum_ns
+        FROM in_spans(kernels, _step_spans) AS placed
+        CROSS JOIN constants
+        WHERE placed.trains
+        GROUP BY placed.recording, placed.pid, placed.device
+        QUALIFY row_number() OVER (
+            PARTITION BY placed.recording, placed.pid
+            ORDER BY count(*) DESC, placed.device
+        ) = 1
+    ),
+    enqueued AS (
+        SELECT recording, pid, avg(dur_ns) AS call_ns
+        FROM _rare_events
+        WHERE kind = 'nccl' AND dur_ns > 0 AND NOT regexp_matches(name, 'send|recv|coalesced', 'i')
+        GROUP BY recording, pid
+    ),
+    traced_costs AS (
+        SELECT
+            traced.recording,
+            traced.pid,
+            work.tid,
+            traced.steps,
+            work.step_ns,
+            traced.small / traced.steps AS small,
+            traced.collectives / traced.steps AS collectives,
+            coalesce(ceil(traced.bytes / traced.steps / constants.bucket_bytes), 1) AS enough,
+            traced.median_bytes,
+            coalesce(enqueued.call_ns, 0) * traced.collectives / traced.steps AS call_ns,
+            traced.each_ns,
+            traced.sum_ns / traced.steps AS sum_ns,
+            (times.idle_share + times.exposed_communication_share) * work.step_ns AS free_ns
+        FROM traced
+        JOIN _communication AS work ON work.recording = traced.recording AND work.pid = traced.pid
+        JOIN gpu_time AS times
+            ON times.recording = traced.recording
+            AND times.pid = traced.pid
+            AND times.device = traced.device
+        LEFT JOIN enqueued ON enqueued.recording = traced.recording AND enqueued.pid = traced.pid
+        CROSS JOIN constants
     )
+SELECT
+    recording,
+    pid,
+    tid,
+    steps,
+    step_ns,
+    small,
+    collectives,
+    enough,
+    median_bytes,
+    call_ns,
+    NULL AS round_trip_ns,
+    -- Else it is time of the CPU.
+    each_ns > call_ns / collectives AS alone,
+    FALSE AS on_cpu,
+    TRUE AS by_trace,
+    least(greatest(collectives - enough, 0) * greatest(call_ns / collectives, each_ns), free_ns) AS lost_ns,
+    least(call_ns + sum_ns, free_ns) AS bound_ns,
+    each_ns
+FROM traced_costs
+UNION ALL BY NAME
 SELECT
     loops.recording,
     loops.pid,
@@ -165,6 +250,7 @@ SELECT
     NULL AS round_trip_ns,
     TRUE AS alone,
     TRUE AS on_cpu,
+    FALSE AS by_trace,
     least((loops.waits - 1) * loops.each_ns, work.exposed_ns) AS lost_ns,
     least(greatest(loops.wait_ns + loops.gap_ns, lost_ns), work.step_ns) AS bound_ns,
     loops.each_ns
@@ -188,6 +274,7 @@ SELECT
     costs.round_trip_ns, -- [ns] shortest round trip that was seen; NULL when none was
     costs.alone, -- whether most of them have no other work beside them
     FALSE AS on_cpu, -- whether it is without NCCL, where bytes and round trips are not known
+    FALSE AS by_trace, -- whether a profiler's trace tells
     greatest(costs.collectives - costs.enough, 0) * CASE
         WHEN costs.alone
             THEN least(
@@ -204,6 +291,6 @@ SELECT
             0.9 * costs.step_ns
         )
     END AS bound_ns, -- [ns] of a step, of all, at the very most
-    NULL AS each_ns -- [ns] what one costs, where it is without NCCL
+    NULL AS each_ns -- [ns] what one costs, where it is without NCCL; by a trace what the shortest take on the GPU
 FROM costs
 CROSS JOIN constants

@@ -57,6 +57,12 @@ public final class TraceFixture {
                 "\"device\": %d, \"stream\": %d, \"correlation\": %d, \"bytes\": 1000", device, stream, correlation));
     }
 
+    /// A kernel of NCCL on GPU 0 and stream 20 with arguments of PyTorch; the call before launched it.
+    public TraceFixture collective(String name, double startMs, double durMs, String arguments) {
+        return event("kernel", name, 0, 20, startMs, durMs, String.format(Locale.ROOT,
+                "%s, \"device\": 0, \"stream\": 20, \"correlation\": %d", arguments, correlation));
+    }
+
     /// A call of the CUDA runtime that takes 10 us.
     public TraceFixture call(String name, double atMs) {
         return event("cuda_runtime", name, pid, pid, atMs, 0.01, "\"correlation\": " + ++correlation);

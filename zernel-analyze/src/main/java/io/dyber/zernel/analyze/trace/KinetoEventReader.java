@@ -1,6 +1,7 @@
 package io.dyber.zernel.analyze.trace;
 
 import java.util.Arrays;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
@@ -10,6 +11,13 @@ import tools.jackson.core.JsonToken;
 final class KinetoEventReader {
     /// Why events of other profilers are skipped.
     static final String WITHOUT_CATEGORY = "event without a category";
+
+    private static final long MOST_ELEMENTS = 1L << 50;
+    /// Bytes of an element by its type, as in the arguments `dtype` of PyTorch's collectives.
+    private static final Map<String, Long> TYPE_BYTES = Map.ofEntries(
+            Map.entry("Byte", 1L), Map.entry("Char", 1L), Map.entry("Bool", 1L), Map.entry("Float8_e4m3fn", 1L),
+            Map.entry("Float8_e5m2", 1L), Map.entry("Short", 2L), Map.entry("Half", 2L), Map.entry("BFloat16", 2L),
+            Map.entry("Int", 4L), Map.entry("Float", 4L), Map.entry("Long", 8L), Map.entry("Double", 8L));
 
     private final KinetoValues values;
     private final JsonParser parser;
@@ -29,6 +37,10 @@ final class KinetoEventReader {
     private @Nullable Long stream;
     private @Nullable Long correlation;
     private @Nullable Long bytes;
+    /// Of a collective: elements that a rank sends or receives, whichever are more, and their type as PyTorch names it.
+    private @Nullable Long elements;
+
+    private @Nullable String type;
     private final @Nullable Long[] size = new @Nullable Long[6];
 
     /// @param skipped takes the reason where an event cannot be used
@@ -89,11 +101,25 @@ final class KinetoEventReader {
                 case "stream" -> stream = values.number();
                 case "correlation" -> correlation = values.number();
                 case "bytes" -> bytes = values.number();
+                case "In msg nelems", "Out msg nelems" -> elements(values.number());
+                case "dtype" -> type = values.text();
                 case "grid" -> dimensions(0);
                 case "block" -> dimensions(3);
                 default -> parser.skipChildren();
             }
         }
+    }
+
+    private void elements(@Nullable Long count) {
+        if (count != null && (elements == null || count > elements)) {
+            elements = count;
+        }
+    }
+
+    /// Bytes that were copied or filled, or that a rank sends or receives in a collective.
+    private @Nullable Long sentBytes() {
+        Long size = type == null ? null : TYPE_BYTES.get(type);
+        return bytes == null && elements != null && size != null && elements <= MOST_ELEMENTS ? Long.valueOf(elements * size) : bytes;
     }
 
     private void dimensions(int first) {
@@ -126,7 +152,7 @@ final class KinetoEventReader {
             skipped.accept(String.valueOf(flaw));
         } else {
             sink.accept(new TracedEvent(
-                    known, name, start, duration, owner, lane, correlation, bytes, Arrays.asList(size), process));
+                    known, name, start, duration, owner, lane, correlation, sentBytes(), Arrays.asList(size), process));
         }
     }
 }

@@ -210,6 +210,42 @@ public class TracedRanksTest {
         }
     }
 
+    /// Steps of 40 ms with a kernel of 10 ms, then so many all-reduces of 20 us each, whose calls take 0.4 ms.
+    private static TraceFixture sendingOnGpu(int tensors, String arguments) {
+        TraceFixture trace = trace(100);
+        for (int step = 0; step < 3; step++) {
+            double at = step * 40;
+            trace.range("ProfilerStep#" + step, 100, at, 40).kernel("gemm", 7, at, at + 0.1, 10);
+            for (int tensor = 0; tensor < tensors; tensor++) {
+                double from = at + 11 + tensor * 0.5;
+                trace.range("nccl:all_reduce", 100, from, 0.4).call("cudaLaunchKernelExC", from + 0.2);
+                trace.collective("ncclDevKernel_AllReduce_Sum_f32_RING_LL", from + 0.45, 0.02, arguments);
+            }
+        }
+        return trace;
+    }
+
+    @Test
+    void smallCollectivesFiresForATraceOfAGpuWithTheirBytesWhereItTellsThem() {
+        try (Database database = open(sendingOnGpu(50, "\"In msg nelems\": 1024, \"Out msg nelems\": 4096, \"dtype\": \"BFloat16\""))) {
+            Finding finding = database.diagnose("small_collectives").getFirst();
+            assertThat(finding.evidence()).startsWith("mean of 3 steps: 50 of 50 collectives are below 4 MiB, median 8.0 KiB; 1 would "
+                    + "do; the calls take 20.0 ms, and the shortest 20 us on the GPU; ");
+            assertThat(finding.lostMillisPerStep()).isEqualTo(19.6); // 49 of 0.4 ms
+        }
+        try (Database database = open(sendingOnGpu(50, "\"In msg nelems\": 4096"))) {
+            assertThat(database.diagnose("small_collectives").getFirst().evidence())
+                    .startsWith("mean of 3 steps: 50 of 50 collectives are shorter than 0.5 ms; 1 would do; ");
+        }
+    }
+
+    @Test
+    void smallCollectivesIsSilentForLargeOnesInATraceOfAGpu() {
+        try (Database database = open(sendingOnGpu(50, "\"In msg nelems\": 4000000, \"dtype\": \"Float\""))) {
+            assertThat(database.diagnose("small_collectives")).isEmpty();
+        }
+    }
+
     @Test
     void smallCollectivesIsSilentForFewOfGlooInATrace() {
         try (Database database = open(sending(0, 10), sending(1, 10))) {
