@@ -5,11 +5,12 @@
 -- step reads many, lost is the time of these reads and of what is right before and after them. Else it is all time
 -- between operators. At most saved is that time and what operators of a few microseconds take, which a loop has many
 -- of. Whether the thread computed or waited in such time a trace does not say, and with a profiler all of it takes
--- longer than without.
+-- longer than without: one that keeps stacks follows each call of Python, which took 0.1 to 0.15 us where that was
+-- measured (`python3 profiler_cost.py`). At least lost is what is left without that.
 -- Does not apply to recordings (cpu_between_calls), to traces of jobs on GPUs (host_bound, sync_bound), nor to steps
 -- with less than a millisecond of it and few reads, as any training has in Python.
 --
--- needs: _operator_times, _step_spans
+-- needs: _operator_times, _step_spans, gpu_traces, recordings
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: profile with with_stack=True: then the finding names the functions
 WITH
@@ -20,7 +21,9 @@ WITH
             1000000 AS min_ns, -- [ns] of it
             10 AS min_reads, -- of a step, for which less is told of
             0.1 AS min_read_share, -- of the step, for reads
-            20000 AS small_ns -- [ns] an operator of a loop takes less
+            20000 AS small_ns, -- [ns] an operator of a loop takes less
+            150 AS call_ns, -- [ns] that a profiler with stacks takes for a call of Python
+            0.02 AS told_share -- of the step, that it takes for all, from which on that is worth a word
     ),
     step_times AS (
         SELECT recording, pid, any_value(tid) AS tid, count(*) AS steps, avg(until_ns - from_ns) AS step_ns
@@ -62,6 +65,15 @@ WITH
         FROM times
         CROSS JOIN thresholds
         GROUP BY recording, pid
+    ),
+    followed AS (
+        SELECT
+            traces.recording,
+            sum(traces.functions) / nullif(any_value(recordings.ended_ns - recordings.started_ns), 0) AS calls_per_ns
+        FROM gpu_traces AS traces
+        JOIN recordings ON recordings.recording = traces.recording
+        WHERE traces.functions > 0
+        GROUP BY traces.recording
     ),
     functions AS (
         SELECT
@@ -112,10 +124,14 @@ WITH
                 AND mean_read_ns >= thresholds.min_read_share * step_times.step_ns
                 AND (2 * mean_read_ns >= mean_between_ns OR mean_between_ns < thresholds.min_ns) AS by_reads,
             CASE WHEN by_reads THEN mean_read_ns ELSE mean_between_ns END AS lost_ns,
-            least(mean_between_ns + sums.loop_ns / step_times.steps, step_times.step_ns) AS bound_ns
+            least(mean_between_ns + sums.loop_ns / step_times.steps, step_times.step_ns) AS bound_ns,
+            followed.calls_per_ns * step_times.step_ns AS calls,
+            calls * thresholds.call_ns AS profiler_ns,
+            CASE WHEN calls IS NOT NULL THEN greatest(lost_ns - profiler_ns, 0) END AS least_lost_ns
         FROM sums
         JOIN step_times USING (recording, pid)
         LEFT JOIN functions USING (recording, pid)
+        LEFT JOIN followed USING (recording)
         CROSS JOIN thresholds
     )
 SELECT
@@ -126,6 +142,7 @@ SELECT
     step_ns, -- [ns] step
     lost_ns, -- [ns] in reads and beside them, or between operators
     bound_ns, -- [ns] saved at most, when nothing is between operators and none of them is small
+    least_lost_ns, -- [ns] lost at least, without what following calls takes; NULL where the trace has no stacks
     format('mean of {} steps: {} of {} between operators of PyTorch, of which a step has {:.0f}; ',
         steps, us_or_ms(mean_between_ns), us_or_ms(step_ns), operators / steps)
         || CASE
@@ -141,7 +158,14 @@ SELECT
                 us_or_ms(longest_ns), coalesce(longest_between[1], 'the begin'),
                 coalesce(longest_between[2], 'the end'))
         END
-        || 'with the profiler on, without which it is less; ' AS evidence, -- what it rests on
+        || 'with the profiler on, without which it is less'
+        || CASE
+            WHEN profiler_ns >= told_share * step_ns
+                THEN format(': it follows {:,.0f} calls of Python a step, at {:.2f} us each for {}',
+                    calls, call_ns / 1e3, us_or_ms(profiler_ns))
+            ELSE ''
+        END
+        || '; ' AS evidence, -- what it rests on
     CASE
         WHEN by_reads AND read_operator IN ('aten::nonzero', 'aten::masked_select')
             THEN 'masks as factors or torch.where() instead of indices, on whole tensors'

@@ -13,8 +13,8 @@ WITH
         SELECT
             recording,
             unnest(from_json(value, '[{"path":"VARCHAR","pid":"BIGINT","rank":"BIGINT","activities":"BIGINT",
-                "calls":"BIGINT","skipped":"BIGINT","skipped_because":"MAP(VARCHAR, BIGINT)","started_ns":"BIGINT",
-                "ended_ns":"BIGINT","clock":"VARCHAR","shift_ns":"BIGINT","error_ns":"BIGINT",
+                "calls":"BIGINT","functions":"BIGINT","skipped":"BIGINT","skipped_because":"MAP(VARCHAR, BIGINT)",
+                "started_ns":"BIGINT","ended_ns":"BIGINT","clock":"VARCHAR","shift_ns":"BIGINT","error_ns":"BIGINT",
                 "matched":"BIGINT"}]')) AS t
         FROM footer
         WHERE key = 'zernel.gpu_traces'
@@ -38,6 +38,7 @@ SELECT
     t.rank AS rank, -- its rank in the job, if the trace says so
     t.activities AS activities, -- kernels, copies and fills in it; 0 where the GPU was not profiled
     t.calls AS calls, -- calls of CUDA in it
+    t.functions AS functions, -- functions of Python that the profiler followed, with stacks; those of all its processes
     t.skipped AS skipped, -- events that could not be used
     array_to_string(map_keys(t.skipped_because), ', ') AS skipped_because, -- what was wrong with them
     t.started_ns AS started_ns, -- [ns] when the first activity began
@@ -48,6 +49,6 @@ SELECT
     t.matched AS matched -- calls that were found in both
 FROM traces
 UNION ALL
-SELECT recording, NULL, pid, NULL, w.activities, 0, 0, '', w.start_ns, w.end_ns, 'cupti', 0, error_ns, 0
+SELECT recording, NULL, pid, NULL, w.activities, 0, 0, 0, '', w.start_ns, w.end_ns, 'cupti', 0, error_ns, 0
 FROM windows
 ORDER BY recording, started_ns, path

@@ -16,6 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param processes events on the CPU by process
 /// @param activities what ran on GPUs
 /// @param calls calls of CUDA
+/// @param functions functions of Python that the profiler followed
 public record LoadedTrace(
         Path path,
         String table,
@@ -23,7 +24,8 @@ public record LoadedTrace(
         @Nullable Long process,
         Map<Long, Long> processes,
         long activities,
-        long calls) {
+        long calls,
+        long functions) {
     private static final JsonMapper JSON = JsonMapper.shared();
 
     /// Reads a trace. Several may be read at a time.
@@ -49,7 +51,8 @@ public record LoadedTrace(
                     tables.process(),
                     tables.eventsByProcess(),
                     tables.activityCount(),
-                    tables.callCount());
+                    tables.callCount(),
+                    tables.functionCount());
         }
     }
 
@@ -67,6 +70,7 @@ public record LoadedTrace(
         about.put("rank", header.rank());
         about.put("activities", activities);
         about.put("calls", calls);
+        about.put("functions", functions);
         about.put("skipped", skipped.values().stream().mapToLong(Long::longValue).sum());
         about.set("skipped_because", JSON.valueToTree(skipped));
         return about;

@@ -56,6 +56,7 @@ final class TraceTables implements TraceSink, AutoCloseable {
     private long activityCount;
     private long callCount;
     private long spanCount;
+    private long functionCount;
 
     private TraceTables(DuckDBConnection connection, String prefix, boolean wantsSpans) throws SQLException {
         this.wantsSpans = wantsSpans;
@@ -127,6 +128,11 @@ final class TraceTables implements TraceSink, AutoCloseable {
         return spanCount;
     }
 
+    /// Functions of Python that the profiler followed, the short ones too.
+    long functionCount() {
+        return functionCount;
+    }
+
     /// Events on the CPU by process.
     Map<Long, Long> eventsByProcess() {
         return Map.copyOf(eventsByProcess);
@@ -185,6 +191,7 @@ final class TraceTables implements TraceSink, AutoCloseable {
     /// Those of Python code, which say where they are: `train.py(88): log_loss`, and those built in: `<built-in method read of
     /// _io.FileIO>`, of whatever object. What is short is part of what calls it.
     private void function(TracedEvent event) throws SQLException {
+        functionCount++;
         if (!wantsSpans || event.duration() < SHORTEST_FUNCTION_NANOS) {
             return;
         }
