@@ -218,5 +218,8 @@ FROM least_waiting
 CROSS JOIN thresholds
 LEFT JOIN _object_exchanges AS objects USING (recording, pid)
 WHERE place = 1
-    AND steps >= CASE WHEN traced THEN min_traced_steps ELSE min_steps END
+    AND steps >= CASE
+        WHEN traced OR recording IN (SELECT recording FROM files WHERE state = 'trace') THEN min_traced_steps
+        ELSE min_steps
+    END
     AND lost_ns >= min_share * step_ns

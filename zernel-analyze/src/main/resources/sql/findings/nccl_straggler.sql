@@ -24,6 +24,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps with collectives, without warm-up
+            3 AS min_traced_steps, -- the same of a trace
             0.03 AS min_lost, -- delay per step, as a share of step time
             0.5 AS min_objects -- share of its time in no call, from which on objects that it exchanges are the cause
     ),
@@ -44,7 +45,12 @@ WITH
             AND objects.pid = stragglers.pid
             AND stragglers.cause = 'other'
             AND objects.work_share >= thresholds.min_objects
-        WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_lost * step_ns
+        WHERE lost_ns >= thresholds.min_lost * step_ns
+            AND steps >= CASE
+                WHEN stragglers.recording IN (SELECT recording FROM files WHERE state = 'trace')
+                    THEN thresholds.min_traced_steps
+                ELSE thresholds.min_steps
+            END
     ),
     errors AS (
         SELECT clock, max(error_ns) AS error_ns

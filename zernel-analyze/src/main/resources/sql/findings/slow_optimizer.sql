@@ -170,9 +170,14 @@ SELECT
                     traced.operators)
             ELSE ''
         END AS evidence, -- what it rests on
-    'fused=True or foreach=True, few parameter groups, as each is stepped by itself; no Python of your own in step(); '
-        || 'for large embeddings sparse=True with SparseAdam; or step less often: accumulate gradients'
-        AS advice, -- what to try
+    CASE
+        WHEN traced.operators IS NULL
+            THEN 'fused=True or foreach=True, few parameter groups, as each is stepped by itself; no Python of your '
+                || 'own in step(); for large embeddings sparse=True with SparseAdam; or step less often: accumulate '
+                || 'gradients'
+        ELSE 'fused=True, few parameter groups, as each is stepped by itself; no Python of your own in step(); or step '
+            || 'less often: accumulate gradients'
+    END AS advice, -- what to try
     'zernel-analyze phases --parts {}' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds

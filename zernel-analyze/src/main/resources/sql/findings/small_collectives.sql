@@ -7,7 +7,7 @@
 -- waits and what is between two of them.
 -- Does not apply to operations inside a group, which NCCL sends together, nor where the GPU hides all of it.
 --
--- needs: _small_collectives
+-- needs: _small_collectives, files
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze nccl lists the sizes
 -- lines: the collectives WHERE thread = 'training' AND step_kind = 'train' AND 'collective' IN (part, state)
@@ -60,7 +60,10 @@ SELECT
     'zernel-analyze nccl {}' AS next_command -- to see more
 FROM _small_collectives
 CROSS JOIN thresholds
-WHERE steps >= if(by_trace, min_traced_steps, min_steps)
+WHERE steps >= CASE
+        WHEN recording IN (SELECT recording FROM files WHERE state = 'trace') THEN min_traced_steps
+        ELSE min_steps
+    END
     AND small >= min_per_step
     AND small >= min_part * collectives
     AND lost_ns >= min_share * step_ns
