@@ -5,7 +5,7 @@
 -- operator, too, as guards and the first run of what was compiled are in no range.
 -- Does not apply to recordings (recompiles, compiles_again), nor to one or two steps that compile, as first ones do.
 --
--- needs: _operator_times, _step_spans, _trained
+-- needs: _operator_times, _step_spans, _trained, events
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: TORCH_LOGS=recompiles says which input changed
 WITH
@@ -33,9 +33,31 @@ WITH
         )
         GROUP BY recording, pid
     ),
+    -- Backward passes are compiled when they first run, inside one.
+    compiled AS (
+        SELECT recording, pid, ts_ns AS at_ns, dur_ns
+        FROM events
+        WHERE kind = 'torch_op'
+            AND name = 'entire_backward_compile'
+            AND recording IN (SELECT recording FROM sums WHERE compiles > 0)
+    ),
+    backward_compiles AS (
+        SELECT recording, pid, sum(dur_ns) AS backward_ns
+        FROM in_spans(compiled, _step_spans)
+        WHERE trains
+        GROUP BY recording, pid
+    ),
     costs AS (
-        SELECT sums.*, trained.tid, trained.train_steps AS steps, trained.train_ns AS step_ns
+        SELECT
+            sums.* REPLACE (
+                sums.compile_ns + coalesce(backward.backward_ns, 0) AS compile_ns,
+                greatest(sums.operator_ns - coalesce(backward.backward_ns, 0), 0) AS operator_ns
+            ),
+            trained.tid,
+            trained.train_steps AS steps,
+            trained.train_ns AS step_ns
         FROM sums
+        LEFT JOIN backward_compiles AS backward ON backward.recording = sums.recording AND backward.pid = sums.pid
         JOIN _trained AS trained ON trained.recording = sums.recording AND trained.pid = sums.pid
     )
 SELECT

@@ -138,6 +138,21 @@ public class TracedOperatorsTest {
     }
 
     @Test
+    void compilingStepsFiresForBackwardPassesThatAreCompiledToo() {
+        TraceFixture trace = compiling(6);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.operator("autograd::engine::evaluate_function: CompiledFunctionBackward", 100, at + 15.1, 0.8);
+            trace.operator("entire_backward_compile", 100, at + 15.2, 0.6);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("compiling_steps").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(14.6);
+            assertThat(finding.evidence()).contains("mean of 6 steps: 14.6 ms of 20.0 ms in the compiler, ");
+        }
+    }
+
+    @Test
     void compilingStepsIsSilentForFirstSteps() {
         try (Database database = open(compiling(2))) {
             assertThat(database.diagnose("compiling_steps")).isEmpty();
