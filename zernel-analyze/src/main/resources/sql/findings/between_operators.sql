@@ -118,6 +118,7 @@ WITH
             functions.* EXCLUDE (recording, pid, function),
             functions.function.name AS function,
             functions.function.built_in AS built_in,
+            coalesce(functions.function.built_in = '<built-in function collect>', FALSE) AS collects,
             sums.between_ns / step_times.steps AS mean_between_ns,
             (sums.read_ns + sums.beside_ns) / step_times.steps AS mean_read_ns,
             sums.reads >= thresholds.min_reads * step_times.steps
@@ -174,7 +175,7 @@ SELECT
                 || 'in place of one for each value, and not in each step'
         WHEN function IS NULL
             THEN 'profile with with_stack=True, which names the functions, or put record_function around the suspects'
-        WHEN built_in = '<built-in function collect>'
+        WHEN collects
             THEN 'no gc.collect() in each step, or gc.freeze() after the first one'
         ELSE 'make it cheaper, rarer, or compute with operators on whole tensors'
     END AS advice, -- what to try

@@ -12,7 +12,7 @@
 WITH
     thresholds AS (
         SELECT
-            2 AS min_late, -- steps in which the rank is late
+            3 AS min_late, -- steps in which the rank is late
             0.5 AS min_share, -- of all steps that all ranks have, those in which it is
             0.8 AS min_times, -- of the steps in which any rank is late
             0.03 AS min_lost, -- delay per step, as a share of step time

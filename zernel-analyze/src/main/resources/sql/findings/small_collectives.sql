@@ -5,6 +5,7 @@
 -- else 20 us are assumed. Where computation runs beside them, some of that may be hidden. Without NCCL, as with gloo,
 -- it is the waits of a loop: all but one, each as long as the shortest that the steps repeat. At most saved are these
 -- waits and what is between two of them.
+-- By a trace it is the call, or the shortest on the GPU up to 50 us; gpu_starved may count the same idle time.
 -- Does not apply to operations inside a group, which NCCL sends together, nor where the GPU hides all of it.
 --
 -- needs: _small_collectives, files
@@ -33,7 +34,7 @@ SELECT
         WHEN by_trace THEN format('mean of {} steps: {:.0f} of {:.0f} collectives are {}; {:.0f} would do; the calls '
                 || 'take {}, and the shortest {} on the GPU; ',
             steps, small, collectives,
-            coalesce(format('below 4 MiB, median {:.1f} KiB', median_bytes / 1024), 'shorter than 0.5 ms'), enough,
+            coalesce(format('below 4 MiB, median {:.1f} KiB', median_bytes / 1024), 'shorter than 0.1 ms'), enough,
             ms(call_ns), us_or_ms(each_ns))
         WHEN on_cpu THEN format(
             'mean of {} steps: {:.0f} waits for a collective, one after the other, take {}; one would do, and even the '

@@ -7,9 +7,9 @@
 -- sends is not known, so one costs what the shortest of the step take, by the means of each place in the order: one in
 -- ten takes no longer. Waits that return at once, as for what was sent earlier, so cost nothing, and one would do.
 --
--- By a trace one costs what its call takes, or the shortest on the GPU if that is longer: one in ten takes no longer.
--- At most lost is the time in which the GPU computes nothing. Newer traces say how many bytes are sent; in others one
--- is small that takes less than half a millisecond, and one would do.
+-- By a trace one costs what its call takes, or the shortest on the GPU if that is longer, but no more than a round trip
+-- at most: one in ten takes no longer. At most lost is the time in which the GPU computes nothing. Newer traces say how
+-- many bytes are sent; in others one is small that takes less than a tenth of a millisecond, and one would do.
 --
 -- needs: _rare_events, _nccl_calls, _syncs, step_work, _communication, gpu_activity, gpu_time, _step_spans, files
 -- digest: kept
@@ -24,7 +24,8 @@ WITH
             50000 AS max_round_trip_ns, -- [ns] the same, for the bound
             20 AS loop_waits, -- waits of a step from which on they are a loop, without NCCL
             0.1 AS alike, -- of these, by which steps may differ
-            500000 AS small_ns -- [ns] on the GPU, below which one of unknown size is small
+            100000 AS small_ns, -- [ns] on the GPU, below which one of unknown size is small
+            20 AS min_small -- small ones of a step by a trace, and at least half of all
     ),
     sent AS (
         SELECT recording, pid, ts_ns, bytes, dur_ns
@@ -128,8 +129,9 @@ WITH
         SELECT waits.*
         FROM waits
         CROSS JOIN constants
-        QUALIFY abs(waits.waits - median(waits.waits) FILTER (waits.place = 1) OVER (PARTITION BY recording, pid))
-            <= constants.alike * waits.waits
+        QUALIFY abs(
+            waits.waits - quantile_disc(waits.waits, 0.5) FILTER (waits.place = 1) OVER (PARTITION BY recording, pid)
+        ) <= constants.alike * waits.waits
     ),
     places AS (
         SELECT
@@ -156,6 +158,31 @@ WITH
         FROM places
         GROUP BY recording, pid
     ),
+    -- Of a trace a wait is where no operator runs, so of one collective there may be several.
+    ranges AS (
+        SELECT recording, pid, ts_ns AS at_ns
+        FROM _rare_events
+        WHERE kind = 'region'
+            AND regexp_matches(name, '^(gloo|mpi):')
+            AND recording IN (SELECT recording FROM files WHERE state = 'trace')
+    ),
+    trained AS (
+        SELECT recording, pid, count(*) AS steps
+        FROM _step_spans
+        WHERE trains
+        GROUP BY recording, pid
+    ),
+    fragments AS (
+        SELECT trained.recording, trained.pid
+        FROM trained
+        JOIN in_spans(ranges, _step_spans) AS placed
+            ON placed.recording = trained.recording
+            AND placed.pid = trained.pid
+        CROSS JOIN constants
+        WHERE placed.trains
+        GROUP BY trained.recording, trained.pid
+        HAVING count(*) < any_value(constants.loop_waits * trained.steps)
+    ),
     -- Collectives on the GPUs of a trace.
     kernels AS (
         SELECT recording, pid, device, start_ns AS at_ns, dur_ns, bytes
@@ -169,7 +196,6 @@ WITH
             placed.recording,
             placed.pid,
             placed.device,
-            count(DISTINCT placed.step) AS steps,
             count(*) AS collectives,
             count_if(coalesce(placed.bytes < constants.small_bytes, placed.dur_ns < constants.small_ns)) AS small,
             CASE WHEN count(placed.bytes) = count(*) THEN sum(placed.bytes) END AS bytes,
@@ -186,7 +212,7 @@ WITH
         ) = 1
     ),
     enqueued AS (
-        SELECT recording, pid, avg(dur_ns) AS call_ns
+        SELECT recording, pid, median(dur_ns) AS call_ns
         FROM _rare_events
         WHERE kind = 'nccl' AND dur_ns > 0 AND NOT regexp_matches(name, 'send|recv|coalesced', 'i')
         GROUP BY recording, pid
@@ -196,17 +222,19 @@ WITH
             traced.recording,
             traced.pid,
             work.tid,
-            traced.steps,
+            trained.steps,
             work.step_ns,
-            traced.small / traced.steps AS small,
-            traced.collectives / traced.steps AS collectives,
-            coalesce(ceil(traced.bytes / traced.steps / constants.bucket_bytes), 1) AS enough,
+            traced.small / trained.steps AS small,
+            traced.collectives / trained.steps AS collectives,
+            coalesce(ceil(traced.bytes / trained.steps / constants.bucket_bytes), 1) AS enough,
             traced.median_bytes,
-            coalesce(enqueued.call_ns, 0) * traced.collectives / traced.steps AS call_ns,
+            coalesce(enqueued.call_ns, 0) * traced.collectives / trained.steps AS call_ns,
             traced.each_ns,
-            traced.sum_ns / traced.steps AS sum_ns,
+            least(traced.each_ns, constants.max_round_trip_ns) AS round_trip_ns,
+            traced.sum_ns / trained.steps AS sum_ns,
             (times.idle_share + times.exposed_communication_share) * work.step_ns AS free_ns
         FROM traced
+        JOIN trained ON trained.recording = traced.recording AND trained.pid = traced.pid
         JOIN _communication AS work ON work.recording = traced.recording AND work.pid = traced.pid
         JOIN gpu_time AS times
             ON times.recording = traced.recording
@@ -214,6 +242,7 @@ WITH
             AND times.device = traced.device
         LEFT JOIN enqueued ON enqueued.recording = traced.recording AND enqueued.pid = traced.pid
         CROSS JOIN constants
+        WHERE traced.small >= constants.min_small * trained.steps AND 2 * traced.small >= traced.collectives
     )
 SELECT
     recording,
@@ -227,11 +256,11 @@ SELECT
     median_bytes,
     call_ns,
     NULL AS round_trip_ns,
-    -- Else it is time of the CPU.
-    each_ns > call_ns / collectives AS alone,
+    -- Most of it is time of the CPU.
+    FALSE AS alone,
     FALSE AS on_cpu,
     TRUE AS by_trace,
-    least(greatest(collectives - enough, 0) * greatest(call_ns / collectives, each_ns), free_ns) AS lost_ns,
+    least(greatest(collectives - enough, 0) * greatest(call_ns / collectives, round_trip_ns), free_ns) AS lost_ns,
     least(call_ns + sum_ns, free_ns) AS bound_ns,
     each_ns
 FROM traced_costs
@@ -258,7 +287,10 @@ FROM loops
 JOIN _communication AS work ON work.recording = loops.recording AND work.pid = loops.pid
 CROSS JOIN constants
 -- Most steps are alike.
-WHERE work.on_cpu AND loops.waits >= constants.loop_waits AND 2 * loops.loop_steps >= work.steps
+WHERE work.on_cpu
+    AND loops.waits >= constants.loop_waits
+    AND 2 * loops.loop_steps >= work.steps
+    AND (loops.recording, loops.pid) NOT IN (SELECT (recording, pid) FROM fragments)
 UNION ALL BY NAME
 SELECT
     costs.recording, -- recording

@@ -103,6 +103,7 @@ WITH
     waited AS (
         SELECT
             worked.* EXCLUDE (communication_ns),
+            worked.communication_ns AS any_ns,
             CASE WHEN ranks.is_pipeline THEN worked.exposed_ns ELSE worked.communication_ns END AS communication_ns,
             ranks.job,
             ranks.ranks,
@@ -129,7 +130,7 @@ WITH
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
             )
         -- What was profiled of a step in part says nothing.
-        QUALIFY count(*) OVER in_step = ranks AND min(communication_ns) OVER in_step > 0
+        QUALIFY count(*) OVER in_step = ranks AND min(any_ns) OVER in_step > 0
     ),
     judged AS (
         SELECT

@@ -179,7 +179,11 @@ public class TracedRanksTest {
 
     @Test
     void exchangesOfAllWithAllAreNoPipeline() {
-        try (Database database = open(pipeline(12, "nccl:all_to_all"))) {
+        TraceFixture[] ranks = pipeline(12, "nccl:coalesced");
+        for (int rank = 0; rank < 3; rank++) {
+            ranks[rank].range("nccl:all_to_all", 100L + rank, 0.2, 0.1);
+        }
+        try (Database database = open(ranks)) {
             assertThat(database.query("SELECT DISTINCT is_pipeline FROM late_gpus").texts("is_pipeline")).containsExactly("false");
         }
     }
@@ -235,7 +239,7 @@ public class TracedRanksTest {
         }
         try (Database database = open(sendingOnGpu(50, "\"In msg nelems\": 4096"))) {
             assertThat(database.diagnose("small_collectives").getFirst().evidence())
-                    .startsWith("mean of 3 steps: 50 of 50 collectives are shorter than 0.5 ms; 1 would do; ");
+                    .startsWith("mean of 3 steps: 50 of 50 collectives are shorter than 0.1 ms; 1 would do; ");
         }
     }
 
@@ -243,6 +247,27 @@ public class TracedRanksTest {
     void smallCollectivesIsSilentForLargeOnesInATraceOfAGpu() {
         try (Database database = open(sendingOnGpu(50, "\"In msg nelems\": 4000000, \"dtype\": \"Float\""))) {
             assertThat(database.diagnose("small_collectives")).isEmpty();
+        }
+    }
+
+    /// A collective beside operators is a wait between each two of them.
+    @Test
+    void smallCollectivesIsSilentForOneOfGlooBesideOperatorsInATrace() {
+        TraceFixture[] ranks = new TraceFixture[2];
+        for (int rank = 0; rank < 2; rank++) {
+            long pid = 100L + rank;
+            ranks[rank] = trace(pid).members("\"distributedInfo\": {\"backend\": \"gloo\", \"rank\": " + rank + ", \"world_size\": 2},");
+            for (int step = 0; step < 12; step++) {
+                double at = step * 60;
+                ranks[rank].range("ProfilerStep#" + step, pid, at, 60).range("gloo:all_reduce", 200 + rank, at + 1, 50);
+                for (int operator = 0; operator < 40; operator++) {
+                    ranks[rank].operator("aten::mm", pid, at + 1 + operator * 1.2, 0.6);
+                }
+            }
+        }
+        try (Database database = open(ranks)) {
+            assertThat(database.diagnose("small_collectives")).isEmpty();
+            assertThat(database.diagnose("exposed_communication")).isNotEmpty();
         }
     }
 
