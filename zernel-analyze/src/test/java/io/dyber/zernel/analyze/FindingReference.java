@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -96,17 +95,15 @@ final class FindingReference {
 
     /// The texts that its column `advice` chooses from; N stands for a number of the recording.
     static List<String> advice(SqlObject finding) {
-        Matcher column = ADVICE.matcher(finding.sql());
-        if (!column.find()) {
-            return List.of();
-        }
-        String chosen = !column.group(1).contains("causes.advice")
-                ? column.group(1)
+        String columns = ADVICE.matcher(finding.sql()).results().map(column -> column.group(1)).collect(Collectors.joining("\n"));
+        String chosen = !columns.contains("causes.advice")
+                ? columns
                 : CAUSE.matcher(finding.sql()).results().map(row -> row.group(1)).collect(Collectors.joining("\n"));
         // A text that goes on in the next line is one.
         return LITERAL.matcher(chosen.replaceAll("(?<!')'\\s*\\|\\|\\s*'(?!')", "")).results()
                 .map(literal -> literal.group(1).replaceAll("(?<=[a-z])\\{}", "s").replace("{}", "N").replace("''", "'"))
                 .filter(text -> text.contains(" ") && text.length() > 20)
+                .distinct()
                 .toList();
     }
 
