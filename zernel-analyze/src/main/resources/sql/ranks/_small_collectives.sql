@@ -24,8 +24,7 @@ WITH
             50000 AS max_round_trip_ns, -- [ns] the same, for the bound
             20 AS loop_waits, -- waits of a step from which on they are a loop, without NCCL
             0.1 AS alike, -- of these, by which steps may differ
-            100000 AS small_ns, -- [ns] on the GPU, below which one of unknown size is small
-            20 AS min_small -- small ones of a step by a trace, and at least half of all
+            100000 AS small_ns -- [ns] on the GPU, below which one of unknown size is small
     ),
     sent AS (
         SELECT recording, pid, ts_ns, bytes, dur_ns
@@ -242,7 +241,6 @@ WITH
             AND times.device = traced.device
         LEFT JOIN enqueued ON enqueued.recording = traced.recording AND enqueued.pid = traced.pid
         CROSS JOIN constants
-        WHERE traced.small >= constants.min_small * trained.steps AND 2 * traced.small >= traced.collectives
     )
 SELECT
     recording,
@@ -304,7 +302,7 @@ SELECT
     costs.median_bytes, -- [bytes] median collective
     costs.call_ns, -- [ns] time in the calls of a step
     costs.round_trip_ns, -- [ns] shortest round trip that was seen; NULL when none was
-    costs.alone, -- whether most of them have no other work beside them
+    costs.alone, -- whether most of them have no other work beside them; FALSE by a trace, where their calls cost time
     FALSE AS on_cpu, -- whether it is without NCCL, where bytes and round trips are not known
     FALSE AS by_trace, -- whether a profiler's trace tells
     greatest(costs.collectives - costs.enough, 0) * CASE
