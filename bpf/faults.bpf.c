@@ -16,11 +16,11 @@ int BPF_PROG(mm_filemap_fault, struct address_space *mapping, unsigned long inde
 	t = new_thread(bpf_get_current_task_btf());
 	if (!t || t->start)
 		return 0;
-	t->fault_start = bpf_ktime_get_ns();
-	t->fault_inode = mapping->host->i_ino;
-	t->fault_device = mapping->host->i_sb->s_dev;
-	t->io_ns = 0;
-	t->miss_bytes = 0;
+	end_fault(t);
+	t->fault.start = bpf_ktime_get_ns();
+	t->fault.inode = mapping->host->i_ino;
+	t->fault.device = mapping->host->i_sb->s_dev;
+	t->fault.miss_bytes = 0;
 	return 0;
 }
 

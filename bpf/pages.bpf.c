@@ -38,8 +38,10 @@ int BPF_PROG(mm_filemap_add_to_page_cache, struct folio *folio)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
-	if (t && (t->start || t->fault_start))
+	if (t && t->start)
 		t->miss_bytes += size_of(folio);
+	else if (t && t->fault.start)
+		t->fault.miss_bytes += size_of(folio);
 	return 0;
 }
 

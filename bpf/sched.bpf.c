@@ -98,8 +98,12 @@ static __always_inline void send_span(struct task_struct *task, struct thread *t
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
-/* A page fault has waited for block I/O. It may have to wait again, which is another event. */
-static __always_inline void send_fault(struct task_struct *task, struct thread *t, __u64 now)
+/*
+ * A page fault has waited for block I/O to `end`; Z_NULL if nothing told when. It may have to wait again, which is
+ * another event.
+ */
+static __always_inline void send_fault(struct task_struct *task, struct fault *fault, __u64 io_ns,
+				       __u64 end)
 {
 	struct counter *c = counter_of(name_page_fault);
 	struct io *e;
@@ -112,30 +116,35 @@ static __always_inline void send_fault(struct task_struct *task, struct thread *
 		count(&c->lost);
 		return;
 	}
-	fill_head_of(task, (struct head *)e, kind_io, name_page_fault, t->fault_start,
-		     now - t->fault_start);
+	fill_head_of(task, (struct head *)e, kind_io, name_page_fault, fault->start,
+		     end == Z_NULL ? Z_NULL : end - fault->start);
 	e->fd = Z_NULL32;
 	e->status = 0;
-	e->bytes = t->miss_bytes;
-	e->miss_bytes = t->miss_bytes;
-	e->io_ns = t->io_ns;
-	e->path.file = Z_FILE_INODE | t->fault_device;
-	e->path.id = t->fault_inode;
-	e->stack = stack_min_ns && now - t->fault_start >= stack_min_ns ? t->fault_stack : 0;
+	e->bytes = fault->miss_bytes;
+	e->miss_bytes = fault->miss_bytes;
+	e->io_ns = io_ns;
+	e->path.file = Z_FILE_INODE | fault->device;
+	e->path.id = fault->inode;
+	e->stack = stack_min_ns && end - fault->start >= stack_min_ns ? fault->stack : 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	t->fault_start = now;
-	t->io_ns = 0;
-	t->miss_bytes = 0;
 }
 
 /* The thread has been off its CPU to `end`, as far as is known, and can run since `woken`. */
 static __always_inline void end_wait(struct task_struct *task, struct thread *t, __u64 end)
 {
+	__u64 waited = (t->woken ? t->woken : end) - t->off;
+
 	if (t->state[0] != BLOCKED_ON_IO)
 		return;
-	t->io_ns += (t->woken ? t->woken : end) - t->off;
-	if (t->fault_start && !t->start)
-		send_fault(task, t, end);
+	if (t->unsent.start) {
+		send_fault(task, &t->unsent, waited, end);
+	} else if (t->start) {
+		t->io_ns += t->off > t->start ? waited : 0;
+	} else if (t->fault.start && t->off > t->fault.start) {
+		send_fault(task, &t->fault, waited, end);
+		t->fault.start = end;
+		t->fault.miss_bytes = 0;
+	}
 }
 
 /* A thread that gives its CPU away though it could run is not told from one that was preempted. */
@@ -155,6 +164,9 @@ static __always_inline void leave(struct task_struct *task, unsigned int state,
 	if (t->off) {
 		if (t->woken)
 			end_wait(task, t, t->woken);
+		else if (t->unsent.start)
+			send_fault(task, &t->unsent, Z_NULL, Z_NULL);
+		t->unsent.start = 0;
 		if (record_spans)
 			send_span(task, t, Z_NULL, 0);
 		t->waker = 0;
@@ -166,8 +178,8 @@ static __always_inline void leave(struct task_struct *task, unsigned int state,
 	} else if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT)) {
 		set_state(t, BPF_CORE_READ_BITFIELD(task, in_iowait) ? BLOCKED_ON_IO : BLOCKED, 0);
 		/* Before the wait, as the thread that runs when it ends is another one. */
-		if (stack_min_ns && t->fault_start && !t->start && t->state[0] == BLOCKED_ON_IO)
-			t->fault_stack = take_stack(now);
+		if (stack_min_ns && t->fault.start && !t->start && t->state[0] == BLOCKED_ON_IO)
+			t->fault.stack = take_stack(now);
 	} else if (state & (TASK_STOPPED | TASK_TRACED)) {
 		set_state(t, STOPPED, 0);
 	} else {
@@ -191,6 +203,7 @@ static __always_inline void arrive(struct task_struct *task, struct task_struct 
 		send_span(task, t, now, before);
 	t->off = 0;
 	t->waker = 0;
+	t->unsent.start = 0;
 }
 
 #define STACK_SIZE 16384 /* at least, on x86-64 */

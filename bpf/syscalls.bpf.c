@@ -100,7 +100,7 @@ static __always_inline int only_wakes(struct pt_regs *regs, struct system_call *
 	return s && s->about == ABOUT_FUTEX && !is_recorded(regs, s);
 }
 
-static __always_inline void end_fault(void)
+static __always_inline void end_fault_of_current(void)
 {
 	struct thread *t;
 
@@ -108,7 +108,7 @@ static __always_inline void end_fault(void)
 		return;
 	t = thread_of(bpf_get_current_task_btf());
 	if (t)
-		t->fault_start = 0;
+		end_fault(t);
 }
 
 SEC("tp_btf/sys_enter")
@@ -121,13 +121,13 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	if (only_wakes(regs, s) || !is_target(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	if (!s || !s->kind || !is_recorded(regs, s)) {
-		end_fault();
+		end_fault_of_current();
 		return 0;
 	}
 	t = new_thread(bpf_get_current_task_btf());
 	if (!t)
 		return 0;
-	t->fault_start = 0;
+	end_fault(t);
 	t->number = nr;
 	t->io_ns = 0;
 	t->miss_bytes = 0;

@@ -5,16 +5,22 @@
 
 #include "zernel.bpf.h"
 
+/* A page fault on a file that may have to wait for block I/O. */
+struct fault {
+	__u64 start; /* 0: none since the last system call */
+	__u64 inode;
+	__u64 device;
+	__u64 stack;	  /* where it was when it waited for block I/O last */
+	__u64 miss_bytes; /* added to the page cache meanwhile */
+};
+
 struct thread {
 	__u64 start; /* of the recorded system call it is in; 0: it is in none */
 	__u64 number;
 	__u64 io_ns;	  /* blocked on block I/O in that call */
 	__u64 miss_bytes; /* added to the page cache in that call */
-	/* A page fault on a file that may have to wait for block I/O; it counts in the same two. */
-	__u64 fault_start; /* 0: none since the last system call */
-	__u64 fault_inode;
-	__u64 fault_device;
-	__u64 fault_stack; /* where it was when it waited for block I/O last */
+	struct fault fault;
+	struct fault unsent; /* has waited, and nothing told that the wait was over before the thread went on */
 	__u64 off;	     /* since when it has been off its CPU; 0: it is running */
 	__u64 woken;	     /* since when it has been waiting for a CPU; 0: it is not */
 	__u64 state[2];	     /* why it left its CPU, as a text */
@@ -51,9 +57,20 @@ static __always_inline struct thread *new_thread(struct task_struct *task)
 /* Also when the scheduler did not announce that the thread runs again. */
 static __always_inline __u64 blocked_on_io(struct thread *t)
 {
-	if (t->off && t->woken && t->state[0] == BLOCKED_ON_IO)
+	if (t->off > t->start && t->woken && t->state[0] == BLOCKED_ON_IO)
 		return t->io_ns + t->woken - t->off;
 	return t->io_ns;
+}
+
+/*
+ * The thread does something else from now on. If a wait of its fault is over and the scheduler did not announce that,
+ * its programs send the event later (sched.bpf.c).
+ */
+static __always_inline void end_fault(struct thread *t)
+{
+	if (t->fault.start && t->off > t->fault.start && t->state[0] == BLOCKED_ON_IO)
+		t->unsent = t->fault;
+	t->fault.start = 0;
 }
 
 #endif
