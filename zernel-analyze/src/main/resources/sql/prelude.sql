@@ -57,6 +57,14 @@ CREATE MACRO is_checkpoint(name) AS starts_with(name, 'torch/utils/checkpoint.py
 CREATE MACRO is_compiler(name) AS regexp_matches(name, '/torchinductor_|^torch/(_inductor|_functorch|_dynamo)/');
 CREATE MACRO is_compiling(operator) AS regexp_matches(operator, '^(dynamo|entire_frame_compile)$|\(dynamo_timed\)$');
 
+-- Whether an operator of a backward pass does nothing else that takes long than to run Python: what accumulates a
+-- gradient calls hooks, and a function of autograd is written in Python if it is in no namespace and its name does not
+-- end in a number. Those of checkpoints and the compiler run operators of the forward pass again, and what was compiled.
+CREATE MACRO runs_python(operator) AS regexp_matches(
+    operator,
+    '^(autograd::engine::evaluate_function: )?(torch::autograd::AccumulateGrad|[^:]+Backward)$'
+) AND NOT regexp_matches(operator, '(Checkpoint|Compiled)FunctionBackward$');
+
 -- Whether a call is the outermost of its kind in its thread. With the time it is a condition on two columns, which
 -- DuckDB tries only on rows of the right kind; on `depth` alone it would be tried on all rows, at four times the cost.
 CREATE MACRO outermost(depth, ts_ns) AS coalesce(depth, ts_ns * 0) = 0;

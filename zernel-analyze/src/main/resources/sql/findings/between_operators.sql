@@ -104,6 +104,7 @@ WITH
                 FROM times
                 WHERE function IS NOT NULL
                 GROUP BY ALL
+                HAVING ns > 0 OR read_ns > 0
             )
             GROUP BY recording, pid, function
         )

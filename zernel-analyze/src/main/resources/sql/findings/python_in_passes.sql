@@ -17,15 +17,17 @@ FROM _step_samples AS samples
 LEFT JOIN _own_stacks AS own ON own.id = samples.id
 GROUP BY samples.recording, samples.pid, samples.tid;
 
--- Much of the forward or backward pass is Python code of the job's own, in which no operator runs.
+-- Much of the forward or backward pass is Python code, in which no operator runs.
 --
 -- Typical are hooks of gradients that count or print, masks and indices made of Python's lists in `forward`, and
 -- functions of autograd written in Python. What is lost is their share of the samples of the training thread, of the
 -- time that a median step is on the CPU. Samples are few, so it is a range. Not counted is what such code calls of
 -- PyTorch, nor what is in the C library, as that may be of an operator, nor that operators find their data in no cache:
 -- at most saved is the time of the passes in which such code runs.
--- Of a profiler's trace with stacks it is the time in which operators or the backward pass run Python and no other
--- operator runs, but for waits, activation checkpointing and torch.compile; at most saved is all that such Python does.
+-- Of a profiler's trace it is the time in which operators or the backward pass run Python and no other operator runs,
+-- but for waits, activation checkpointing and torch.compile; at most saved is all that such Python does. Without stacks
+-- it is told of functions of autograd and hooks, by the operators that call them. What anomaly detection does in the
+-- forward pass is inside operators then, so all of that pass is in the bound.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to a forward pass that no call shows, in a loop without a DataLoader
 -- (cpu_between_calls).
@@ -43,6 +45,8 @@ WITH
             0.15 AS min_share, -- of the step
             0.1 AS least_share, -- of the step, at least
             1000000 AS min_ns, -- [ns] of it
+            0.01 AS told_share, -- of the step, from which on a part of the cost is told
+            0.5 AS checked_share, -- of the functions of a backward pass, whose results anomaly detection looks at
             0.5 AS late_share, -- of what is lost, by which a rank is late
             2 AS deviations -- standard deviations that the share may be wrong
     ),
@@ -100,33 +104,52 @@ WITH
     ),
     -- Anomaly detection looks for NaN in what each function of the backward pass returns.
     checked AS (
-        SELECT recording, pid, ts_ns AS at_ns, dur_ns
+        SELECT recording, pid, ts_ns AS at_ns, dur_ns, name
         FROM events
         WHERE kind = 'torch_op'
-            AND name IN ('aten::isnan', 'aten::_is_any_true')
-            AND recording IN (SELECT recording FROM traced_sums WHERE starts_with(function, 'torch/fx/traceback.py'))
+            AND (
+                name IN ('aten::isnan', 'aten::_is_any_true')
+                OR regexp_matches(name, '^autograd::engine::evaluate_function: \w+Backward\d*$')
+            )
+            AND recording IN (SELECT recording FROM _operator_times)
     ),
     checks AS (
-        SELECT recording, pid, sum(dur_ns) AS check_ns
+        SELECT
+            recording,
+            pid,
+            coalesce(sum(dur_ns) FILTER (starts_with(name, 'aten::')), 0) AS check_ns,
+            count(*) FILTER (name = 'aten::isnan')
+                >= thresholds.checked_share * count(*) FILTER (starts_with(name, 'autograd::')) AS detects
         FROM in_spans(checked, _step_spans)
+        CROSS JOIN thresholds
         WHERE trains
+        GROUP BY recording, pid, thresholds.checked_share
+    ),
+    forward_passes AS (
+        SELECT recording, pid, sum(dur_ns) AS forward_ns
+        FROM in_spans(_operator_times, _step_spans)
+        WHERE trains AND kind = 'torch_op'
         GROUP BY recording, pid
     ),
     traced AS (
         SELECT
-            sums.recording,
-            sums.pid,
+            trained.recording,
+            trained.pid,
             trained.tid,
             trained.train_steps,
             trained.train_ns,
-            sums.python_ns / trained.train_steps AS python_ns,
-            sums.all_ns / trained.train_steps AS all_ns,
+            coalesce(sums.python_ns, 0) / trained.train_steps AS python_ns,
+            coalesce(sums.all_ns, 0) / trained.train_steps AS all_ns,
             sums.function,
             sums.function_ns / trained.train_steps AS function_ns,
-            coalesce(checks.check_ns, 0) / trained.train_steps AS check_ns
-        FROM traced_sums AS sums
-        LEFT JOIN checks ON checks.recording = sums.recording AND checks.pid = sums.pid
-        JOIN _trained AS trained ON trained.recording = sums.recording AND trained.pid = sums.pid
+            coalesce(starts_with(sums.function, 'torch/fx/traceback.py'), FALSE) AS is_told,
+            coalesce(checks.detects AND checks.check_ns > 0, FALSE) OR is_told AS detects,
+            if(detects, coalesce(checks.check_ns, 0), 0) / trained.train_steps AS check_ns,
+            if(detects AND NOT is_told, passes.forward_ns, 0) / trained.train_steps AS forward_ns
+        FROM _trained AS trained
+        LEFT JOIN traced_sums AS sums ON sums.recording = trained.recording AND sums.pid = trained.pid
+        LEFT JOIN checks ON checks.recording = trained.recording AND checks.pid = trained.pid
+        LEFT JOIN forward_passes AS passes ON passes.recording = trained.recording AND passes.pid = trained.pid
         WHERE trained.train_steps > 0
     )
 SELECT
@@ -136,23 +159,32 @@ SELECT
     python_ns + check_ns AS part_ns,
     train_ns AS step_ns,
     python_ns + check_ns AS lost_ns,
-    all_ns + check_ns AS bound_ns,
-    format('mean of {} steps: {} of {} in Python that operators or the backward pass run', train_steps, ms(python_ns),
-        ms(train_ns))
-        || coalesce(format(', {} of it in {}', ms(function_ns), function), '')
-        || CASE WHEN check_ns > 0 THEN format('; {} in operators that look for NaN', ms(check_ns)) ELSE '' END
+    all_ns + check_ns + forward_ns AS bound_ns,
+    format('mean of {} steps of {}: ', train_steps, ms(train_ns))
+        || concat_ws(
+            '; ',
+            CASE
+                WHEN python_ns >= thresholds.told_share * train_ns
+                    THEN format('{} in Python that operators or the backward pass run', ms(python_ns))
+                        || coalesce(format(', {} of it in {}', ms(function_ns), function), '')
+            END,
+            CASE WHEN check_ns > 0 THEN format('{} in operators that look for NaN', ms(check_ns)) END
+        )
         || '; with the profiler on, without which it is less; ' AS evidence,
     CASE
-        WHEN starts_with(function, 'torch/fx/traceback.py')
+        WHEN detects
             THEN 'no torch.autograd.set_detect_anomaly(True): it keeps a traceback of each operator, and looks for NaN'
+        WHEN NOT contains(function, '(') AND NOT starts_with(function, 'the range ')
+            THEN 'in hooks and functions of autograd, compute with operators on tensors, or only in some steps; '
+                || 'profile with with_stack=True, which names the functions'
         ELSE 'in hooks and functions of autograd, compute with operators on tensors, or only in some steps'
     END AS advice,
     'zernel-analyze export --perfetto {}' AS next_command
 FROM traced
 CROSS JOIN thresholds
 WHERE train_steps >= thresholds.min_traced_steps
-    AND python_ns >= thresholds.min_share * train_ns
-    AND python_ns >= thresholds.min_ns
+    AND lost_ns >= thresholds.min_share * train_ns
+    AND lost_ns >= thresholds.min_ns
 UNION ALL BY NAME
 SELECT
     recording, -- recording

@@ -4,16 +4,38 @@
 -- waits for data are no time between operators. Where the trace has stacks, such time is that of the innermost function
 -- of Python that is neither PyTorch's nor of its own library, or of the innermost range that the program has named
 -- (`record_function`). Where Python runs inside an operator or a backward pass, as a hook, that is a row beside theirs.
+-- Without stacks that is told by the names of operators (`runs_python`), and of hooks before a function of autograd by
+-- the time until it is called.
 --
 -- needs: events, _rare_events, _step_spans, phase_words, files
 CREATE TABLE _operator_times AS
 WITH
+    constants AS (
+        SELECT
+            50000 AS hook_ns, -- [ns] hooks are told from, without stacks
+            'autograd::engine::evaluate_function: ' AS caller -- of a function of autograd, and of its hooks
+    ),
     threads AS (
         SELECT DISTINCT spans.recording, spans.pid, spans.tid
         FROM _step_spans AS spans
         JOIN files ON files.recording = spans.recording
         JOIN phase_words AS words ON words.recording = spans.recording AND words.pid = spans.pid
         WHERE files.state = 'trace' AND NOT words.on_gpu
+    ),
+    stacked AS (
+        SELECT DISTINCT recording
+        FROM events
+        WHERE kind = 'py_call'
+    ),
+    -- A function's forward pass is called as its backward pass, but for that word.
+    python_operators AS (
+        SELECT DISTINCT recording, unnest([name, regexp_replace(replace(name, caller, ''), 'Backward$', '')]) AS name
+        FROM events
+        CROSS JOIN constants
+        WHERE kind = 'torch_op'
+            AND runs_python(name)
+            AND recording IN (SELECT recording FROM threads)
+            AND recording NOT IN (SELECT recording FROM stacked)
     ),
     calls AS (
         SELECT
@@ -50,9 +72,22 @@ WITH
             )
     ),
     traced AS (
-        SELECT calls.*
+        SELECT
+            calls.*,
+            python.name IS NOT NULL AS is_python,
+            -- Of some that are as long a backward pass is the outermost, then what calls its functions.
+            CASE
+                WHEN calls.kind <> 'torch_op' THEN 0
+                WHEN starts_with(calls.name, constants.caller) THEN 1
+                ELSE 2
+            END AS nesting,
+            nesting = 1 AND stacked.recording IS NULL AS may_hook
         FROM calls
+        CROSS JOIN constants
         SEMI JOIN threads USING (recording, pid, tid)
+        LEFT JOIN stacked ON stacked.recording = calls.recording
+        LEFT JOIN python_operators AS python
+            ON calls.kind = 'torch_op' AND python.recording = calls.recording AND python.name = calls.name
     ),
     edges AS (
         SELECT
@@ -61,19 +96,32 @@ WITH
             tid,
             start_ns AS at_ns,
             2 AS turn,
-            -- Of two that are as long a backward pass is the outer one.
-            [-end_ns, if(kind = 'torch_op', 1, 0)] AS tie,
+            [-end_ns, nesting] AS tie,
             kind,
             name,
             sort,
+            is_python,
+            may_hook,
             end_ns
         FROM traced
         UNION ALL
-        SELECT recording, pid, tid, end_ns, 0, [-start_ns, if(kind = 'torch_op', 0, 1)], kind, name, sort, end_ns
+        SELECT
+            recording,
+            pid,
+            tid,
+            end_ns,
+            0,
+            [-start_ns, -nesting],
+            kind,
+            name,
+            sort,
+            is_python,
+            may_hook,
+            end_ns
         FROM traced
         -- A step's begin and end are cuts.
         UNION ALL
-        SELECT recording, pid, tid, unnest([from_ns, until_ns]), 1, NULL, NULL, NULL, NULL, NULL
+        SELECT recording, pid, tid, unnest([from_ns, until_ns]), 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL
         FROM _step_spans
         SEMI JOIN threads USING (recording, pid, tid)
     ),
@@ -88,7 +136,8 @@ WITH
                 AS functions,
             sum(CASE WHEN sort = 'checkpoint' THEN turn - 1 ELSE 0 END) OVER before AS checkpoints,
             sum(CASE WHEN sort = 'compiler' OR is_compiling(name) THEN turn - 1 ELSE 0 END) OVER before AS compilers,
-            sum(CASE WHEN sort = 'operator' THEN turn - 1 ELSE 0 END) OVER before AS operators
+            sum(CASE WHEN sort = 'operator' THEN turn - 1 ELSE 0 END) OVER before AS operators,
+            sum(CASE WHEN is_python THEN turn - 1 ELSE 0 END) OVER before AS python_operators
         FROM edges
         WINDOW
             thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, turn, tie),
@@ -112,7 +161,7 @@ WITH
     running AS (
         SELECT
             *,
-            last_value(CASE WHEN turn = 2 THEN [sort, name] END IGNORE NULLS) OVER (
+            last_value(CASE WHEN turn = 2 THEN [if(is_python, 'python', sort), name] END IGNORE NULLS) OVER (
                 PARTITION BY recording, pid, tid, calls
                 ORDER BY position
                 ROWS UNBOUNDED PRECEDING
@@ -148,9 +197,29 @@ WITH
                         WHEN innermost[1] IN ('operator', 'built in') THEN innermost[1]
                         ELSE 'python'
                     END
+                WHEN python_operators > 0
+                    THEN CASE
+                        WHEN innermost[1] <> 'python' THEN 'operator'
+                        WHEN contains(innermost[2], '::') AND next_ns - at_ns < hook_ns THEN 'operator'
+                        ELSE 'python'
+                    END
+                WHEN turn = 2 AND may_hook AND next_ns - at_ns >= hook_ns THEN 'python'
             END AS inside,
-            CASE WHEN inside IS NOT NULL AND functions > functions_outside THEN entered_function END AS entered
+            CASE
+                WHEN inside IS NOT NULL AND functions > functions_outside THEN entered_function
+                WHEN inside = 'python' AND functions = 0 THEN replace(innermost[2], caller, '')
+            END AS entered
         FROM running
+        CROSS JOIN constants
+    ),
+    parts AS (
+        SELECT * REPLACE (CASE WHEN NOT is_outermost THEN inside END AS inside)
+        FROM placed
+        UNION ALL
+        -- An operator that runs Python begins with that.
+        SELECT * REPLACE (FALSE AS is_outermost)
+        FROM placed
+        WHERE is_outermost AND inside IS NOT NULL
     )
 SELECT
     recording, -- recording
@@ -165,10 +234,10 @@ SELECT
     CASE
         WHEN inside IS NOT NULL AND own_calls = own_outside THEN entered
         WHEN own_calls > 0 THEN own_function
-    END AS function, -- innermost function of the program, or range; inside an operator that, or `entered`
+    END AS function, -- innermost function of the program, or range; inside an operator that, or what is entered there
     CASE WHEN innermost[1] = 'built in' AND calls > 0 THEN innermost[2] END
         AS built_in, -- the built-in function of Python that runs; NULL where none is
     previous_operator, -- of time between operators, the one before
     next_operator -- the same, the one after it
-FROM placed
+FROM parts
 WHERE (is_outermost OR is_between OR inside IS NOT NULL) AND dur_ns > 0

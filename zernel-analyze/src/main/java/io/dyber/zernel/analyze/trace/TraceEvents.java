@@ -213,7 +213,7 @@ final class TraceEvents {
                 ),
                 -- Collectives of a backend on CPUs run in threads of their own, in which it also waits for other ranks.
                 -- The training thread waits for them where it runs no operator and gets no batch meanwhile. With a GPU
-                -- it may be that which it waits for.
+                -- it may be that which it waits for. Hooks and functions of autograd may wait, too.
                 exchanges AS (
                     SELECT spans.pid, spans.ts_ns, spans.ts_ns + spans.dur_ns AS end_ns, kinds.name
                     FROM $t_spans AS spans
@@ -221,18 +221,28 @@ final class TraceEvents {
                     WHERE kinds.span_kind = 'host collective' AND NOT EXISTS (FROM $t_owned) AND NOT EXISTS (FROM $t_calls)
                 ),
                 changes AS (
-                    SELECT pid, unnest([ts_ns, end_ns]) AS at_ns, unnest([1, -1]) AS exchanges, 0 AS operators, name
+                    SELECT
+                        pid,
+                        unnest([ts_ns, end_ns]) AS at_ns,
+                        unnest([1, -1]) AS exchanges,
+                        0 AS operators,
+                        0 AS hooks,
+                        name
                     FROM exchanges
                     UNION ALL
                     SELECT
                         spans.pid,
                         unnest([spans.ts_ns, spans.ts_ns + spans.dur_ns]),
                         0,
-                        unnest([1, -1]),
+                        unnest(if(runs_hooks, [0, 0], [1, -1])),
+                        unnest(if(runs_hooks, [1, -1], [0, 0])),
                         NULL
                     FROM $t_spans AS spans
                     JOIN threads ON threads.pid = spans.pid AND threads.tid = spans.tid
-                    JOIN $t_kinds AS kinds ON kinds.id = spans.name
+                    JOIN (
+                        SELECT *, runs_python(name) AS runs_hooks
+                        FROM $t_kinds
+                    ) AS kinds ON kinds.id = spans.name
                     WHERE (spans.kind = 'torch_op' OR starts_with(kinds.name, 'enumerate(DataLoader)#'))
                         AND spans.pid IN (SELECT pid FROM exchanges)
                 ),
@@ -242,6 +252,7 @@ final class TraceEvents {
                         at_ns,
                         lead(at_ns) OVER in_time AS next_ns,
                         sum(sum(exchanges)) OVER in_time > 0 AND sum(sum(operators)) OVER in_time = 0 AS waits,
+                        sum(sum(hooks)) OVER in_time > 0 AS in_hook,
                         max(name) AS name
                     FROM changes
                     GROUP BY pid, at_ns
@@ -273,6 +284,7 @@ final class TraceEvents {
                     JOIN threads ON threads.pid = begun.pid
                     WHERE begun.waits
                     GROUP BY begun.pid, begun.before
+                    HAVING dur_ns >= 50000 OR NOT bool_or(begun.in_hook)
                 ),
                 -- Of a call of the runtime and those of the driver inside it, the outermost comes first.
                 calls AS (

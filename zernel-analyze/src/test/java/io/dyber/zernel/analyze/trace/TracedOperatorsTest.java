@@ -2,12 +2,14 @@ package io.dyber.zernel.analyze.trace;
 
 import static io.dyber.zernel.analyze.TraceFixture.trace;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.dyber.zernel.analyze.Database;
 import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.Recordings;
 import io.dyber.zernel.analyze.TraceFixture;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -225,7 +227,7 @@ public class TracedOperatorsTest {
         try (Database database = open(runningPython("model.py(60): backward"))) {
             Finding finding = database.diagnose("python_in_passes").getFirst();
             assertThat(finding.lostMillisPerStep()).isEqualTo(7.0);
-            assertThat(finding.evidence()).isEqualTo("mean of 6 steps: 7.0 ms of 20.0 ms in Python that operators or the backward "
+            assertThat(finding.evidence()).isEqualTo("mean of 6 steps of 20.0 ms: 7.0 ms in Python that operators or the backward "
                     + "pass run, 6.0 ms of it in model.py(60): backward; with the profiler on, without which it is less; "
                     + "saves at most 10.0 ms: 20.0 / (20.0 - 10.0) = 2.00x");
             assertThat(finding.advice()).startsWith("in hooks and functions of autograd");
@@ -247,6 +249,99 @@ public class TracedOperatorsTest {
                     .contains("8.0 ms of it in torch/fx/traceback.py(504): format_stack; 2.0 ms in operators that look for NaN; ");
             assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
             assertThat(finding.advice()).startsWith("no torch.autograd.set_detect_anomaly(True)");
+        }
+    }
+
+    private static final String CALLER = "autograd::engine::evaluate_function: ";
+
+    /// Steps of 20 ms without stacks: a forward pass of 4 ms, and a function of a backward pass in which no operator runs
+    /// for `before` ms before it is called, `inside` ms while it runs, and `after` ms after it.
+    private static TraceFixture callingBackward(String function, double before, double inside, double after) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::linear", 100, at + 1, 4);
+            trace.operator(CALLER + function, 100, at + 5, before + inside + 1 + after);
+            trace.operator(function, 100, at + 5 + before, inside + 1);
+            trace.operator("aten::mul", 100, at + 5 + before + inside, 0.99);
+        }
+        return trace;
+    }
+
+    @Test
+    void pythonInPassesFiresForFunctionsOfAutogradAndHooksInATraceWithoutStacks() {
+        try (Database database = open(callingBackward("ClampBackward", 0.1, 7, 0.1))) {
+            Finding finding = database.diagnose("python_in_passes").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(7.21);
+            assertThat(finding.evidence()).isEqualTo("mean of 6 steps of 20.0 ms: 7.2 ms in Python that operators or the backward "
+                    + "pass run, 7.2 ms of it in ClampBackward; with the profiler on, without which it is less; "
+                    + "saves at most 8.2 ms: 20.0 / (20.0 - 8.2) = 1.69x");
+            assertThat(finding.advice()).endsWith("profile with with_stack=True, which names the functions");
+        }
+        for (TraceFixture hooked : List.of(
+                callingBackward("torch::autograd::AccumulateGrad", 6, 0, 0), // of a parameter
+                callingBackward("torch::autograd::AccumulateGrad", 0, 6, 0), // of one whose gradient is there
+                callingBackward("BackwardHookFunctionBackward", 3, 0, 3), // of a module
+                callingBackward("AddmmBackward0", 6, 0, 0))) { // of another tensor
+            try (Database database = open(hooked)) {
+                assertThat(database.diagnose("python_in_passes").getFirst().lostMillisPerStep()).isCloseTo(6.0, within(0.02));
+            }
+        }
+    }
+
+    @Test
+    void pythonInPassesFiresForTheForwardPassOfAFunctionOfAutogradInATraceWithoutStacks() {
+        TraceFixture trace = callingBackward("ClampBackward", 0, 0, 0);
+        for (int i = 0; i < 6; i++) {
+            trace.operator("Clamp", 100, i * 20 + 10, 8).operator("aten::clamp", 100, i * 20 + 16, 1);
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.diagnose("python_in_passes").getFirst().lostMillisPerStep()).isEqualTo(7.01);
+        }
+    }
+
+    @Test
+    void pythonInPassesIsSilentForFunctionsOfPyTorchAndForMemoryThatIsFreedAfterThem() {
+        for (TraceFixture trace : List.of(
+                callingBackward("AddmmBackward0", 0, 5, 5),
+                callingBackward("torch::autograd::CppNode<Roi>", 0, 10, 0),
+                callingBackward("CheckpointFunctionBackward", 0, 10, 0),
+                callingBackward("CompiledFunctionBackward", 0, 10, 0),
+                callingBackward("torch::autograd::AccumulateGrad", 0.04, 0.04, 0.04))) {
+            try (Database database = open(trace)) {
+                assertThat(database.diagnose("python_in_passes")).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void pythonInPassesFiresForAnomalyDetectionInATraceWithoutStacks() {
+        TraceFixture trace = callingBackward("AddmmBackward0", 0, 5, 0);
+        try (Database database = open(trace)) {
+            assertThat(database.diagnose("python_in_passes")).isEmpty();
+        }
+        for (int i = 0; i < 6; i++) {
+            trace.operator(CALLER + "ReluBackward0", 100, i * 20 + 12, 5).operator("aten::isnan", 100, i * 20 + 12.04, 4);
+        }
+        try (Database database = open(trace)) {
+            Finding finding = database.diagnose("python_in_passes").getFirst();
+            assertThat(finding.evidence()).isEqualTo("mean of 6 steps of 20.0 ms: 4.0 ms in operators that look for NaN; with the "
+                    + "profiler on, without which it is less; saves at most 8.0 ms: 20.0 / (20.0 - 8.0) = 1.67x");
+            assertThat(finding.advice()).startsWith("no torch.autograd.set_detect_anomaly(True)");
+        }
+    }
+
+    @Test
+    void aWaitForOtherRanksInAHookIsCommunicationAndNoPython() {
+        TraceFixture trace = callingBackward("torch::autograd::AccumulateGrad", 10, 0, 0);
+        for (int i = 0; i < 6; i++) {
+            trace.range("gloo:all_reduce", 200, i * 20 + 7, 6);
+            trace.range("gloo:all_reduce", 200, i * 20 + 14.98, 0.03); // too short for a wait
+        }
+        try (Database database = open(trace)) {
+            assertThat(database.query("SELECT DISTINCT name || ' ' || dur_ns AS wait FROM events WHERE kind = 'dist_wait'").texts("wait"))
+                    .containsExactly("gloo:all_reduce 6000000");
+            assertThat(database.diagnose("python_in_passes").getFirst().lostMillisPerStep()).isEqualTo(4.0);
         }
     }
 
