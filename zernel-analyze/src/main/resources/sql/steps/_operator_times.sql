@@ -27,6 +27,12 @@ WITH
         FROM events
         WHERE kind = 'py_call'
     ),
+    -- PyTorch numbers its own functions, but did not until 1.10.
+    numbered AS (
+        SELECT DISTINCT recording
+        FROM events
+        WHERE kind = 'torch_op' AND regexp_matches(name, 'Backward\d+$')
+    ),
     -- A function's forward pass is called as its backward pass, but for that word.
     python_operators AS (
         SELECT DISTINCT recording, unnest([name, regexp_replace(replace(name, caller, ''), 'Backward$', '')]) AS name
@@ -36,6 +42,10 @@ WITH
             AND runs_python(name)
             AND recording IN (SELECT recording FROM threads)
             AND recording NOT IN (SELECT recording FROM stacked)
+            AND (
+                ends_with(name, 'AccumulateGrad')
+                OR recording IN (SELECT recording FROM numbered)
+            )
     ),
     calls AS (
         SELECT

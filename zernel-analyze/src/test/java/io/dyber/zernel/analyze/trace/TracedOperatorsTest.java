@@ -257,13 +257,18 @@ public class TracedOperatorsTest {
     /// Steps of 20 ms without stacks: a forward pass of 4 ms, and a function of a backward pass in which no operator runs
     /// for `before` ms before it is called, `inside` ms while it runs, and `after` ms after it.
     private static TraceFixture callingBackward(String function, double before, double inside, double after) {
+        return callingBackward(function, before, inside, after, "0");
+    }
+
+    private static TraceFixture callingBackward(String function, double before, double inside, double after, String number) {
         TraceFixture trace = trace(100);
         for (int i = 0; i < 6; i++) {
             double at = i * 20;
-            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::linear", 100, at + 1, 4);
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::linear", 100, at + 0.9, 4);
             trace.operator(CALLER + function, 100, at + 5, before + inside + 1 + after);
             trace.operator(function, 100, at + 5 + before, inside + 1);
             trace.operator("aten::mul", 100, at + 5 + before + inside, 0.99);
+            trace.operator(CALLER + "MeanBackward" + number, 100, at + 4.98, 0.01);
         }
         return trace;
     }
@@ -307,6 +312,7 @@ public class TracedOperatorsTest {
                 callingBackward("torch::autograd::CppNode<Roi>", 0, 10, 0),
                 callingBackward("CheckpointFunctionBackward", 0, 10, 0),
                 callingBackward("CompiledFunctionBackward", 0, 10, 0),
+                callingBackward("AddmmBackward", 0, 10, 0, ""), // of PyTorch 1.10
                 callingBackward("torch::autograd::AccumulateGrad", 0.04, 0.04, 0.04))) {
             try (Database database = open(trace)) {
                 assertThat(database.diagnose("python_in_passes")).isEmpty();
@@ -321,7 +327,8 @@ public class TracedOperatorsTest {
             assertThat(database.diagnose("python_in_passes")).isEmpty();
         }
         for (int i = 0; i < 6; i++) {
-            trace.operator(CALLER + "ReluBackward0", 100, i * 20 + 12, 5).operator("aten::isnan", 100, i * 20 + 12.04, 4);
+            trace.operator(CALLER + "ReluBackward0", 100, i * 20 + 12, 5).operator("aten::isnan", 100, i * 20 + 12.04, 2);
+            trace.operator("aten::isnan", 100, i * 20 + 14.05, 2);
         }
         try (Database database = open(trace)) {
             Finding finding = database.diagnose("python_in_passes").getFirst();
