@@ -23,7 +23,7 @@ SELECT
     recording, -- recording
     pid, -- process
     tid, -- thread without a CPU
-    round(100 * share, 1) AS value, -- share of wall time
+    round(100 * delay_ns / step_ns, 1) AS value, -- share of wall time
     '% of wall time' AS unit, -- unit of value
     step_ns, -- [ns] step
     lost_ns, -- [ns] ready without a CPU, or waiting for a pool that has none, at most as the GPU is idle

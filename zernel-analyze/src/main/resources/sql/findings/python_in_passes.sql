@@ -109,7 +109,7 @@ WITH
         WHERE kind = 'torch_op'
             AND (
                 name IN ('aten::isnan', 'aten::_is_any_true')
-                OR regexp_matches(name, '^autograd::engine::evaluate_function: \w+Backward\d*$')
+                OR starts_with(name, 'autograd::engine::evaluate_function: ') AND NOT ends_with(name, 'AccumulateGrad')
             )
             AND recording IN (SELECT recording FROM _operator_times)
     ),

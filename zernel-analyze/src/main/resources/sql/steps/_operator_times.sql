@@ -25,27 +25,25 @@ WITH
     stacked AS (
         SELECT DISTINCT recording
         FROM events
-        WHERE kind = 'py_call'
+        WHERE kind = 'py_call' AND recording IN (SELECT recording FROM threads)
     ),
-    -- PyTorch numbers its own functions, but did not until 1.10.
-    numbered AS (
-        SELECT DISTINCT recording
+    operator_names AS (
+        SELECT DISTINCT recording, name
         FROM events
-        WHERE kind = 'torch_op' AND regexp_matches(name, 'Backward\d+$')
+        WHERE kind = 'torch_op' AND recording IN (SELECT recording FROM threads)
     ),
-    -- A function's forward pass is called as its backward pass, but for that word.
+    -- A function's forward pass is called as its backward pass, but for that word. PyTorch numbers its own functions,
+    -- but did not until 1.10.
     python_operators AS (
         SELECT DISTINCT recording, unnest([name, regexp_replace(replace(name, caller, ''), 'Backward$', '')]) AS name
-        FROM events
+        FROM (
+            SELECT *, bool_or(regexp_matches(name, 'Backward\d+$')) OVER (PARTITION BY recording) AS numbered
+            FROM operator_names
+        )
         CROSS JOIN constants
-        WHERE kind = 'torch_op'
-            AND runs_python(name)
-            AND recording IN (SELECT recording FROM threads)
+        WHERE runs_python(name)
+            AND (numbered OR ends_with(name, 'AccumulateGrad'))
             AND recording NOT IN (SELECT recording FROM stacked)
-            AND (
-                ends_with(name, 'AccumulateGrad')
-                OR recording IN (SELECT recording FROM numbered)
-            )
     ),
     calls AS (
         SELECT
@@ -104,24 +102,9 @@ WITH
             recording,
             pid,
             tid,
-            start_ns AS at_ns,
-            2 AS turn,
-            [-end_ns, nesting] AS tie,
-            kind,
-            name,
-            sort,
-            is_python,
-            may_hook,
-            end_ns
-        FROM traced
-        UNION ALL
-        SELECT
-            recording,
-            pid,
-            tid,
-            end_ns,
-            0,
-            [-start_ns, -nesting],
+            unnest([start_ns, end_ns]) AS at_ns,
+            unnest([2, 0]) AS turn,
+            unnest([[-end_ns, nesting], [-start_ns, -nesting]]) AS tie,
             kind,
             name,
             sort,

@@ -124,6 +124,8 @@ WITH
                     + delays.beside_ns,
                 busy.most_idle_ns
             ) AS bound_ns,
+            -- Without that of the recorder, as what is lost.
+            nullif(delays.runq_ns - delays.recorder_ns, 0) AS told_ns,
             busy.idle_ns,
             busy.least_idle_ns
         FROM delays
@@ -148,14 +150,14 @@ SELECT
     costs.squeezed AND NOT costs.limited
         AS squeezed, -- whether its own threads took turns, as programs beside the job left too few CPUs: theirs, too
     costs.beside_cpus, -- mean CPUs that these programs used; NULL where that was not measured
-    costs.holder, -- who had the CPU most: threads (own), workers, ranks, started, recorder, others, nobody or unknown
+    costs.holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
     costs.holder = 'threads' AND costs.crowd >= coalesce(costs.allowed_cpus, recordings.cpus, 1)
         AS crowded, -- whether threads of its own had it that are more than the CPUs
-    costs.holder_ns / costs.runq_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
+    costs.holder_ns / costs.told_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
     costs.top_pid, -- the process of these that had it longest
     costs.top_comm, -- its name
-    costs.top_ns / costs.runq_ns AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
-    costs.nobody_ns / costs.runq_ns AS nobody_share, -- share of that time in which nobody had it, 0 to 1
+    costs.top_ns / costs.told_ns AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
+    costs.nobody_ns / costs.told_ns AS nobody_share, -- share of that time in which nobody had it, 0 to 1
     coalesce(own.threads, 1) AS threads, -- threads of the process, with events
     coalesce(crews.at_once, 0) AS workers, -- data workers of it at once
     costs.share, -- share of the thread's wall time, 0 to 1
@@ -168,7 +170,7 @@ SELECT
     costs.other_started, -- whether the training started these itself
     costs.other_ns / nullif(costs.others_ns, 0)
         AS other_share, -- share of the time in which such processes had it, in which it was those of that name, 0 to 1
-    costs.threads_ns / costs.runq_ns AS threads_share, -- share in which other threads of its own process had it, 0 to 1
+    costs.threads_ns / costs.told_ns AS threads_share, -- share in which other threads of its own process had it, 0 to 1
     costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
     recordings.cpus -- CPUs of the machine
 FROM costs

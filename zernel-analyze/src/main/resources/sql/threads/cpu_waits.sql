@@ -29,7 +29,7 @@ SELECT
         WHEN costs.by_others THEN 'neighbour'
         ELSE 'unseen'
     END AS cause, -- neighbour, unseen, or late: this rank of several is, see late_ranks
-    costs.holder, -- who had the CPU most: threads (own), workers, ranks, started, recorder, others, nobody or unknown
+    costs.holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
     costs.squeezed, -- whether its own threads took turns, as programs beside the job left too few CPUs: theirs, too
     costs.beside_cpus, -- mean CPUs that these programs used; NULL where that was not measured
     costs.limited, -- whether the quota of its cgroup was used up in most of its periods

@@ -213,12 +213,15 @@ WITH
             recording,
             pid,
             training_tid,
-            arg_max(holder, runq_ns) AS holder,
-            max(runq_ns) AS holder_ns,
-            arg_max_null(top_pid, runq_ns) AS top_pid,
-            arg_max_null(top_comm, runq_ns) AS top_comm,
-            arg_max_null(top_ns, runq_ns) AS top_ns
-        FROM holders
+            arg_max(holder, told_ns) AS holder,
+            arg_max(runq_ns, told_ns) AS holder_ns,
+            arg_max_null(top_pid, told_ns) AS top_pid,
+            arg_max_null(top_comm, told_ns) AS top_comm,
+            arg_max_null(top_ns, told_ns) AS top_ns
+        FROM (
+            SELECT *, if(holder = 'recorder', 0, runq_ns) AS told_ns
+            FROM holders
+        )
         GROUP BY ALL
     )
 SELECT
@@ -245,7 +248,7 @@ SELECT
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
     any_value(most.holder)
-        AS holder, -- who had it most: threads (own), workers, ranks, started, recorder, others, nobody or unknown
+        AS holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
     CAST(any_value(most.holder_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it
     any_value(most.top_pid) AS top_pid, -- the process of these that had it longest
     any_value(most.top_comm) AS top_comm, -- its name

@@ -722,6 +722,20 @@ class GpuFindingsTest {
     }
 
     @Test
+    void cpuPreemptedFiresAndCountsNothingForWhichTheRecorderHasTheCpu() {
+        RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"cpus\":8,\"recorder_pid\":4242}");
+        for (int i = 0; i < 10; i++) {
+            fixture.event("sched", "off-cpu", i * 50 + 20, 10.0, "state = 'preempted', runq_ns = 10000000, other_pid = 4242, other_comm = 'recorder'");
+            fixture.event("sched", "off-cpu", i * 50 + 31, 6.0, "state = 'preempted', runq_ns = 6000000, other_pid = 900, other_comm = 'make'");
+        }
+        Finding finding = only("cpu_preempted", fixture);
+        assertThat(finding.value()).isEqualTo(12.0);
+        assertThat(finding.lostMillisPerStep()).isEqualTo(6.0);
+        assertThat(finding.evidence())
+                .contains("6.0 ms of 50.0 ms ready without a CPU; ", "other programs had it 100 % of that time; of them make (pid 900) 100 %; ");
+    }
+
+    @Test
     void cpuPreemptedIsSilentForShortDelays() {
         assertThat(run("cpu_preempted", preempted(0.5))).isEmpty();
     }
