@@ -26,6 +26,7 @@ final class ShippedSql {
     /// By the names of the objects that they end with.
     private final Map<String, String> files = new TreeMap<>();
     private final Map<String, SqlObject> known = new TreeMap<>();
+    private final Map<String, RowsNeeded> rowsNeeded = RowsNeeded.shipped();
     private final Set<String> read = new HashSet<>();
 
     ShippedSql() {
@@ -54,7 +55,9 @@ final class ShippedSql {
     private void learn(String file) {
         if (read.add(file)) {
             SqlObject.Role role = file.startsWith("findings/") ? SqlObject.Role.FINDING : SqlObject.Role.VIEW;
-            SqlObject.parseFile(name(file), role, read(file), "sql/" + file).forEach(object -> known.put(object.name(), object));
+            for (SqlObject object : SqlObject.parseFile(name(file), role, read(file), "sql/" + file)) {
+                known.put(object.name(), object.needing(rowsNeeded.getOrDefault(object.name(), RowsNeeded.NONE)));
+            }
         }
     }
 
