@@ -84,17 +84,17 @@ public final class OnDemand {
     ///
     /// @throws RecordingException if that cannot be known, because a view cannot be created
     public boolean isSilent(SqlObject finding) {
-        return explaining(() -> lacksRows(finding));
+        return explaining(() -> lacksRows(library.rowsNeeded(finding.name())));
     }
 
-    private boolean lacksRows(SqlObject object) {
-        return object.rowsNeeded().groups().stream().anyMatch(group -> group.stream().allMatch(this::isEmpty));
+    private boolean lacksRows(RowsNeeded needed) {
+        return needed.groups().stream().anyMatch(group -> group.stream().allMatch(this::isEmpty));
     }
 
     /// Whether a relation has no row, as far as that is known: of a view it is where what it is made of has none.
     private boolean isEmpty(String name) {
         if (name.startsWith(RowsNeeded.KIND)) {
-            create("events");
+            create("events"); // which may have been refused
             return !recordedKinds().contains(name.substring(RowsNeeded.KIND.length()));
         }
         create(name);
@@ -222,8 +222,9 @@ public final class OnDemand {
 
     private void create(SqlObject view) {
         try {
-            if (lacksRows(view)) {
-                duckDb.execute("CREATE TABLE " + DuckDb.identifier(view.name()) + " (" + view.rowsNeeded().columns() + ")");
+            RowsNeeded needed = library.rowsNeeded(view.name());
+            if (lacksRows(needed)) {
+                duckDb.execute("CREATE TABLE " + DuckDb.identifier(view.name()) + " (" + needed.columns() + ")");
                 empty.add(view.name());
                 return;
             }

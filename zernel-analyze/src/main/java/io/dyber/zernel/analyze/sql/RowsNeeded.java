@@ -19,11 +19,9 @@ public record RowsNeeded(List<List<String>> groups, String columns) {
     /// What names of kinds begin with.
     public static final String KIND = "events.";
 
-    static final String FILE = "rows.txt";
-
     /// Those of the library in the jar, by the names of what they are of.
     static Map<String, RowsNeeded> shipped() {
-        return ShippedSql.read(FILE)
+        return ShippedSql.read("rows.txt")
                 .lines()
                 .filter(line -> !line.startsWith("#"))
                 .map(line -> line.split("\t", -1))

@@ -52,12 +52,14 @@ final class ShippedSql {
         return known.get(name);
     }
 
+    RowsNeeded rowsNeeded(String name) {
+        return rowsNeeded.getOrDefault(name, RowsNeeded.NONE);
+    }
+
     private void learn(String file) {
         if (read.add(file)) {
             SqlObject.Role role = file.startsWith("findings/") ? SqlObject.Role.FINDING : SqlObject.Role.VIEW;
-            for (SqlObject object : SqlObject.parseFile(name(file), role, read(file), "sql/" + file)) {
-                known.put(object.name(), object.needing(rowsNeeded.getOrDefault(object.name(), RowsNeeded.NONE)));
-            }
+            SqlObject.parseFile(name(file), role, read(file), "sql/" + file).forEach(object -> known.put(object.name(), object));
         }
     }
 

@@ -26,9 +26,8 @@ import java.util.stream.Collectors;
 /// @param sql the statement and the comment above it
 /// @param origin where the file came from, for messages
 /// @param line of the file at which it begins, from 1
-/// @param rowsNeeded without which it has no row
 public record SqlObject(
-        String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin, int line, RowsNeeded rowsNeeded) {
+        String name, Role role, String title, String why, Map<String, String> keys, String sql, String origin, int line) {
     private static final Pattern KEY = Pattern.compile("(needs|severity|hint|lines|digest|dialect): (.+)");
 
     private static final Pattern CREATE = Pattern.compile(
@@ -73,8 +72,7 @@ public record SqlObject(
     /// @param query their source; a finding is that query, a view a table of its result
     public SqlObject holding(String query) {
         String kept = role == Role.VIEW ? "CREATE TABLE " + name + " AS " + query : query;
-        Map<String, String> hint = keys.containsKey("hint") ? Map.of("hint", keys.get("hint")) : Map.of();
-        return new SqlObject(name, role, title, why, hint, kept, origin, line, RowsNeeded.NONE);
+        return new SqlObject(name, role, title, why, keys.containsKey("hint") ? Map.of("hint", keys.get("hint")) : Map.of(), kept, origin, line);
     }
 
     /// What its last SELECT says of each column that it comments, in its order.
@@ -91,11 +89,7 @@ public record SqlObject(
     }
 
     SqlObject withSql(String other) {
-        return new SqlObject(name, role, title, why, keys, other, origin, line, rowsNeeded);
-    }
-
-    SqlObject needing(RowsNeeded rows) {
-        return new SqlObject(name, role, title, why, keys, sql, origin, line, rows);
+        return new SqlObject(name, role, title, why, keys, other, origin, line);
     }
 
     private long headLines() {
@@ -151,6 +145,6 @@ public record SqlObject(
         int end = whole.replace('\n', ' ').indexOf(". ");
         String title = end < 0 ? whole : whole.substring(0, end + 1);
         String why = end < 0 ? "" : whole.substring(end + 1).strip();
-        return new SqlObject(name, role, title.replace('\n', ' '), why, keys, sql, origin, line, RowsNeeded.NONE);
+        return new SqlObject(name, role, title.replace('\n', ' '), why, keys, sql, origin, line);
     }
 }
