@@ -31,8 +31,8 @@ public final class RecordingFixture {
     public static final String ZERO_GRAD = "Optimizer.zero_grad#AdamW.zero_grad";
 
     private final List<String> statements = new ArrayList<>();
-    /// The rows since the last statement, for each set of columns a text with a line for each row and tabs between values: DuckDB
-    /// takes longer for each literal of a statement than for a row.
+    /// The rows since the last statement, for each set of columns a text with ASCII's separators of records and units: DuckDB takes
+    /// longer for each literal of a statement than for a row.
     private final Map<Set<String>, StringJoiner> rows = new LinkedHashMap<>();
     private final Map<String, String> footer = new LinkedHashMap<>();
     private long pid = 100;
@@ -181,8 +181,8 @@ public final class RecordingFixture {
         for (String assignment : columns.isEmpty() ? new String[0] : columns.split(", ", -1)) {
             values.put(assignment.split(" = ", 2)[0], assignment.split(" = ", 2)[1]);
         }
-        rows.computeIfAbsent(values.keySet(), _ -> new StringJoiner("\n"))
-                .add(values.values().stream().map(RecordingFixture::unquoted).collect(Collectors.joining("\t")));
+        rows.computeIfAbsent(values.keySet(), _ -> new StringJoiner("\036"))
+                .add(values.values().stream().map(RecordingFixture::unquoted).collect(Collectors.joining("\037")));
         return this;
     }
 
@@ -255,7 +255,7 @@ public final class RecordingFixture {
                 + IntStream.rangeClosed(1, columns.size())
                         .mapToObj("nullif(row[%d], 'NULL')"::formatted)
                         .collect(Collectors.joining(", "))
-                + " FROM (SELECT string_split(unnest(string_split(" + quote(lines.toString()) + ", chr(10))), chr(9)) AS row)"));
+                + " FROM (SELECT string_split(unnest(string_split(" + quote(lines.toString()) + ", chr(30))), chr(31)) AS row)"));
         rows.clear();
     }
 
