@@ -179,7 +179,7 @@ function verdict({kind, sentence, reason}) {
 }
 
 function findings(found, skipped) {
-  add(main, "h2", "", "Findings, most lost time first");
+  add(main, "h2", "", "Findings, by what they lose at least");
   if (found.length === 0) add(main, "p", "", "No finding of the library applies. That is no proof of health.");
   grouped(found, finding => finding.finding).forEach(([name, same]) => finding(name, same));
   const reasons = Object.entries(skipped).map(([name, reason]) => reason.split("\n")[0] || name);

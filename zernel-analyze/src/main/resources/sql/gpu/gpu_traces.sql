@@ -7,7 +7,7 @@
 -- there is to go by, and `error_ns` is what these may differ by.
 --
 -- needs: footer
-CREATE VIEW gpu_traces AS
+CREATE TABLE gpu_traces AS
 WITH
     traces AS (
         SELECT

@@ -132,6 +132,13 @@ public final class Database implements AutoCloseable {
         return run(sql, duckDb::write);
     }
 
+    /// Whether a finding has nothing to say because nothing of what it is about was recorded.
+    ///
+    /// @throws RecordingException if what it reads cannot be computed
+    boolean isSilent(SqlObject finding) {
+        return undamaged(() -> onDemand.isSilent(finding));
+    }
+
     /// Runs a query about what a finding's query returns.
     Table query(SqlObject finding, String sql) {
         return undamaged(() -> onDemand.run(finding, () -> duckDb.query(sql)));

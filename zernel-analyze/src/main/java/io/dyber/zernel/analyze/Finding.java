@@ -94,6 +94,9 @@ public record Finding(
     ///
     /// @throws RecordingException if its SQL fails, or what it returns is not what it should be
     public static List<Finding> run(SqlObject object, Database database) {
+        if (isSilent(object, database)) {
+            return List.of();
+        }
         Table facts = facts(object, database);
         Table table = isShown(facts) || facts.rows().isEmpty() ? facts : query(object, SHOWN, database);
         if (table.rows().isEmpty()) {
@@ -136,6 +139,14 @@ public record Finding(
 
     private static List<String> names(Table table) {
         return table.columns().stream().map(Table.Column::name).toList();
+    }
+
+    private static boolean isSilent(SqlObject object, Database database) {
+        try {
+            return database.isSilent(object);
+        } catch (RecordingException e) {
+            throw object.failed("running finding", e);
+        }
     }
 
     private static Table query(SqlObject object, String sql, Database database) {

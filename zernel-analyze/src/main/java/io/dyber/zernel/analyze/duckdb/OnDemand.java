@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.duckdb;
 
+import io.dyber.zernel.analyze.sql.RowsNeeded;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
 import io.dyber.zernel.analyze.sql.SqlObject;
 import io.dyber.zernel.analyze.sql.SqlToken;
@@ -42,7 +43,10 @@ public final class OnDemand {
     private final Set<String> created = new HashSet<>();
     /// Views that could not be made, and the error that each of their readers gets.
     private final Map<String, RecordingException> failed = new HashMap<>();
+    /// Tables that have no row.
+    private final Set<String> empty = new HashSet<>();
     private @Nullable Map<String, Set<String>> kinds;
+    private @Nullable Set<String> recordedKinds;
 
     public OnDemand(DuckDb duckDb, SqlLibrary library, List<String> columns, boolean exactQuantiles) {
         this.duckDb = duckDb;
@@ -74,6 +78,36 @@ public final class OnDemand {
     public <T> T run(SqlObject finding, Supplier<T> action) {
         createFor(finding);
         return explaining(action);
+    }
+
+    /// Whether a finding has nothing to say because nothing of what it is about was recorded.
+    ///
+    /// @throws RecordingException if that cannot be known, because a view cannot be created
+    public boolean isSilent(SqlObject finding) {
+        return explaining(() -> lacksRows(library.rowsNeeded(finding.name())));
+    }
+
+    private boolean lacksRows(RowsNeeded needed) {
+        return needed.groups().stream().anyMatch(group -> group.stream().allMatch(this::isEmpty));
+    }
+
+    /// Whether a relation has no row, as far as that is known: of a view it is where what it is made of has none.
+    private boolean isEmpty(String name) {
+        if (name.startsWith(RowsNeeded.KIND)) {
+            create("events"); // which may have been refused
+            return !recordedKinds().contains(name.substring(RowsNeeded.KIND.length()));
+        }
+        create(name);
+        return empty.contains(name);
+    }
+
+    private Set<String> recordedKinds() {
+        Set<String> known = recordedKinds;
+        if (known == null) {
+            known = Set.copyOf(duckDb.query("SELECT DISTINCT kind FROM events WHERE kind IS NOT NULL").texts("kind"));
+            recordedKinds = known;
+        }
+        return known;
     }
 
     /// Remembers what users created themselves, which hides the library's, and what they dropped.
@@ -188,11 +222,18 @@ public final class OnDemand {
 
     private void create(SqlObject view) {
         try {
+            RowsNeeded needed = library.rowsNeeded(view.name());
+            if (lacksRows(needed)) {
+                duckDb.execute("CREATE TABLE " + DuckDb.identifier(view.name()) + " (" + needed.columns() + ")");
+                empty.add(view.name());
+                return;
+            }
             createFor(view);
-            boolean _ = explaining(() -> {
-                duckDb.execute(view.statement());
-                return true;
-            });
+            String statement = view.statement();
+            long rows = explaining(() -> duckDb.write(statement));
+            if (rows == 0 && statement.startsWith("CREATE TABLE")) {
+                empty.add(view.name());
+            }
         } catch (RecordingException e) {
             RecordingException failure = view.failed("creating", e);
             failed.put(view.name(), failure);

@@ -29,7 +29,7 @@ public record JsonSchema(PrintWriter out, SqlLibrary library) implements ReportF
                 "description", "When the recording, or the first of them, began, in the time zone of the reader (ISO 8601)."));
         report.sections().forEach((name, table) -> members.put(name, rows(library.find(name), table)));
         members.put("sentences", rows("What the report says of them as text.", Sentences.of(report), Sentences.COLUMNS));
-        members.put("findings", rows("What to fix, most lost time first.",
+        members.put("findings", rows("What to fix, by what it loses at least, most first.",
                 JsonReport.table(report.diagnosis().findings()), Map.of()));
         members.put("finding_sql", Map.of(
                 "type", "object",

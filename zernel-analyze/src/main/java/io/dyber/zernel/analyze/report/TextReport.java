@@ -111,7 +111,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     }
 
     private void findings(Report report) {
-        page.heading(report.diagnosis().findings().isEmpty() ? "Findings: none" : "Findings, most lost time first");
+        page.heading(report.diagnosis().findings().isEmpty() ? "Findings: none" : "Findings, by what they lose at least");
         new FindingsText(page).write(report.diagnosis(), whole ? Integer.MAX_VALUE : MOST_FINDINGS);
     }
 

@@ -26,6 +26,7 @@ final class ShippedSql {
     /// By the names of the objects that they end with.
     private final Map<String, String> files = new TreeMap<>();
     private final Map<String, SqlObject> known = new TreeMap<>();
+    private final Map<String, RowsNeeded> rowsNeeded = RowsNeeded.shipped();
     private final Set<String> read = new HashSet<>();
 
     ShippedSql() {
@@ -49,6 +50,10 @@ final class ShippedSql {
             }
         }
         return known.get(name);
+    }
+
+    RowsNeeded rowsNeeded(String name) {
+        return rowsNeeded.getOrDefault(name, RowsNeeded.NONE);
     }
 
     private void learn(String file) {

@@ -138,6 +138,11 @@ public final class SqlLibrary {
         return object == null ? shipped.find(name) : object;
     }
 
+    /// What has to have rows for an object to have one: nothing that is known of one that was added or changed.
+    public RowsNeeded rowsNeeded(String name) {
+        return own.containsKey(name) ? RowsNeeded.NONE : shipped.rowsNeeded(name);
+    }
+
     /// Whether an object is a file of a folder, whose `needs` is not to be relied on.
     public boolean isAdded(String name) {
         return added.contains(name);

@@ -10,7 +10,7 @@ import java.util.OptionalDouble;
 /// A finished recording's findings, and the mean step of the thread that trained most.
 ///
 /// @param millis mean wall time of a training step, without warm-up, evaluation and checkpoints; empty where none was seen
-/// @param findings what to fix, most lost time first
+/// @param findings what to fix, by what it loses at least, most first
 public record MeasuredSteps(OptionalDouble millis, List<Findings.Found> findings) {
     /// Asks the analyzer.
     public static MeasuredSteps of(Path recording) {

@@ -60,7 +60,7 @@ final class ReportTools {
         return new Tool(
                 "findings",
                 "List findings",
-                "All findings, most lost time first: whom, how much, evidence, advice, the most that fixing can gain.",
+                "All findings, by what they lose at least: whom, how much, evidence, advice, the most that fixing can gain.",
                 List.of(),
                 _ -> Texts.answer(page -> {
                     job.requireEvents();

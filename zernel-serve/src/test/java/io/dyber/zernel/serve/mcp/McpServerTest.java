@@ -53,7 +53,7 @@ final class McpServerTest {
         assertThat(structured.path("verdict_kind").stringValue()).isEqualTo("bottleneck");
         assertThat(structured.path("step_mean")).isNotEmpty();
         assertThat(structured.path("findings").path(0).path("finding").stringValue()).isEqualTo("data_bound");
-        assertThat(Session.text(result)).contains("Training waits for data").contains("Findings, most lost time first");
+        assertThat(Session.text(result)).contains("Training waits for data").contains("Findings, by what they lose at least");
     }
 
     @Test
