@@ -109,7 +109,7 @@ record NeededRows(Set<String> relations, Set<String> scalars, DuckDb duckDb) {
         return switch (query.path("type").asString()) {
             case "SELECT_NODE" -> select(query, named);
             case "SET_OPERATION_NODE" -> setOperation(query, named);
-            case "RECURSIVE_CTE_NODE" -> query(query.path("left"), named);
+            case "RECURSIVE_CTE_NODE" -> recursion(query, named);
             default -> Needs.NOTHING;
         };
     }
@@ -126,6 +126,14 @@ record NeededRows(Set<String> relations, Set<String> scalars, DuckDb duckDb) {
             case "INTERSECT" -> Needs.all(parts.stream());
             default -> Needs.NOTHING;
         };
+    }
+
+    /// In a WITH RECURSIVE also a union that does not read itself: it has the rows of both parts.
+    private Needs recursion(JsonNode recursion, Map<String, Needs> named) {
+        Needs first = query(recursion.path("left"), named);
+        Map<String, Needs> withItself = new HashMap<>(named);
+        withItself.put(recursion.path("cte_name").asString(), first);
+        return Needs.any(List.of(first, query(recursion.path("right"), withItself)));
     }
 
     private Needs select(JsonNode select, Map<String, Needs> named) {

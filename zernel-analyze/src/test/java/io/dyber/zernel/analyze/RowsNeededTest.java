@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dyber.zernel.analyze.duckdb.DatabaseOptions;
 import io.dyber.zernel.analyze.duckdb.DuckDb;
 import io.dyber.zernel.analyze.sql.RowsNeeded;
 import io.dyber.zernel.analyze.sql.SqlLibrary;
@@ -65,6 +66,46 @@ final class RowsNeededTest {
             Files.writeString(FILE, file);
         }
         assertThat(Files.readString(FILE)).isEqualTo(file.toString());
+    }
+
+    @Test
+    void aQueryNeedsWhatItsJoinsConditionsAndPartsNeed() {
+        assertThat(needs("SELECT * FROM a JOIN b USING (x) LEFT JOIN c USING (x)")).isEqualTo(Set.of(Set.of("a"), Set.of("b")));
+        assertThat(needs("FROM a UNION ALL FROM b")).isEqualTo(Set.of(Set.of("a", "b")));
+        assertThat(needs("SELECT count(*) FROM a")).isEmpty();
+        assertThat(needs("SELECT x, count(*) FROM a GROUP BY x")).isEqualTo(Set.of(Set.of("a")));
+        assertThat(needs("FROM a WHERE x IN (SELECT x FROM b) OR EXISTS (FROM c)")).isEqualTo(Set.of(Set.of("a"), Set.of("b", "c")));
+        assertThat(needs("FROM a WHERE x NOT IN (SELECT x FROM b)")).isEqualTo(Set.of(Set.of("a")));
+        assertThat(needs("FROM events WHERE kind IN ('sync', 'memcpy')")).isEqualTo(Set.of(Set.of("events.sync", "events.memcpy")));
+        assertThat(needs("FROM a LEFT JOIN events ON a.x = events.x AND events.kind = 'sync'")).isEqualTo(Set.of(Set.of("a")));
+    }
+
+    /// In a WITH RECURSIVE, DuckDB's tree has every union as one that reads itself.
+    @Test
+    void aRecursiveQueryNeedsItsFirstPartAndAUnionBesideItAnyOfBoth() {
+        assertThat(needs(
+                        """
+                        WITH RECURSIVE
+                            u AS (SELECT x FROM a UNION SELECT x FROM b),
+                            r AS (SELECT x FROM c UNION SELECT u.x FROM r JOIN u ON u.x = r.x)
+                        FROM r
+                        """))
+                .isEqualTo(Set.of(Set.of("c")));
+        assertThat(needs(
+                        """
+                        WITH RECURSIVE
+                            u AS (SELECT x FROM a UNION SELECT x FROM b),
+                            r AS (SELECT x FROM u UNION SELECT c.x FROM r JOIN c ON c.x = r.x)
+                        FROM r
+                        """))
+                .isEqualTo(Set.of(Set.of("a", "b")));
+    }
+
+    /// What a query needs of the views a, b and c.
+    private static Set<Set<String>> needs(String query) {
+        try (DuckDb duckDb = DuckDb.open(DatabaseOptions.defaults())) {
+            return new NeededRows(Set.of("a", "b", "c"), NeededRows.scalars(duckDb), duckDb).of(query);
+        }
     }
 
     /// Of a recording that has little: what the file leaves out is computed here, and has no row.
